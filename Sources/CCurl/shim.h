@@ -60,9 +60,6 @@ static inline CURLcode prefetch_curl_getinfo_offset(CURL *handle, CURLINFO info,
 static inline CURLcode prefetch_curl_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
   return curl_easy_getinfo(handle, info, value);
 }
-static inline CURLcode prefetch_curl_getinfo_socket(CURL *handle, CURLINFO info, curl_socket_t *value) {
-  return curl_easy_getinfo(handle, info, value);
-}
 static inline CURLcode prefetch_curl_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {
   return curl_easy_getinfo(handle, info, value);
 }

@@ -26,6 +26,12 @@ static inline void prefetch_ssl_allow_old_servers(SSL_CTX *context, int allowed)
 static inline void prefetch_ssl_keep_no_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
+static inline void prefetch_ssl_set_owner(SSL_CTX *context, void *owner) {
+  SSL_CTX_set_app_data(context, owner);
+}
+static inline void *prefetch_ssl_owner(const SSL *session) {
+  return SSL_CTX_get_app_data(SSL_get_SSL_CTX(session));
+}
 static inline int prefetch_certificate_count(const STACK_OF(X509) *chain) {
   return sk_X509_num(chain);
 }

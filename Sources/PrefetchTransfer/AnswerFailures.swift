@@ -13,6 +13,28 @@ struct AnswerFailures {
     return Failure(.truncated, message, isTransient: true)
   }
 
+  /// A body of HTTP/2 or 3 whose end cannot be told from an accident.
+  var openStream: Failure {
+    Failure(
+      .truncated,
+      "`\(host)` gave no length over HTTP/2, so a body that was cut could pass for the whole",
+      isTransient: true
+    )
+  }
+
+  /// The same where HTTP/1.1, which marks the end, was refused.
+  func openStream(refused reason: Failure) -> Failure {
+    Failure(
+      .truncated,
+      "\(openStream.message), and HTTP/1.1 was refused: \(reason.message)",
+      isTransient: reason.isTransient
+    )
+  }
+
+  func brokenChunk(_ size: String) -> Failure {
+    Failure(.badResponse, "`\(host)` sent a body in broken chunks: `\(size)` is no size")
+  }
+
   var shortRest: Failure {
     Failure(.truncated, "`\(host)` sent less of the body than it announced", isTransient: true)
   }
@@ -36,6 +58,25 @@ struct AnswerFailures {
 
   func tooLarge(_ what: String) -> Failure {
     Failure(.tooLarge, "`\(host)` \(what)")
+  }
+}
+
+extension TransferResult {
+  /// Why HTTP/1.1 is not spoken, where the end of a request over it says so.
+  var http1Refusal: Failure? {
+    switch outcome {
+    case .failure(let failure):
+      guard figures.version == nil else { return nil }
+      switch failure.code {
+      // A handshake that fails for the want of a protocol does so each time.
+      case .tls: return Failure(failure.code, failure.message)
+      case .reset: return failure
+      default: return nil
+      }
+    case .success(let response):
+      guard [421, 426, 505].contains(response.status) else { return nil }
+      return Failure(.badResponse, "status \(response.status)")
+    }
   }
 }
 

@@ -18,11 +18,14 @@ final class ResponseHeadParser {
   private let scratch = HeaderScratch(fields: maximumFields, bytes: maximumBytes)
   private var marks = BodyMarks()
   private var byteCount = 0
+  /// Whether a line began with a blank, which was hidden from libcurl.
+  var hasFoldedLine = false
 
   /// Makes it ready for the next answer.
   func restart() {
     state = .statusLine
     byteCount = 0
+    hasFoldedLine = false
   }
 
   /// Takes one line with its end; the head with the line that completes it.
@@ -35,6 +38,7 @@ final class ResponseHeadParser {
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
       throw .lineEnd
     }
+    guard !hasFoldedLine else { throw .foldedLine }
     let content = line.extracting(0..<end)
     // A change in place would be checked against others each time.
     let state = state
@@ -131,7 +135,7 @@ final class ResponseHeadParser {
 }
 
 extension RawSpan {
-  fileprivate subscript(index: Int) -> UInt8 {
+  subscript(index: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 }

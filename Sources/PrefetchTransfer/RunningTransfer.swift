@@ -48,12 +48,15 @@ final class RunningTransfer {
   private var overdraft: Int64 = 0
   /// Whether bytes came with the answer that are no part of it.
   private var hasExcess = false
+  private var chunkSizes = ChunkSizes()
+  /// Whether the body has no end that could be told from an accident, but may have one over HTTP/1.1.
+  private(set) var hasOpenEnd = false
   /// Whether a version with streams may answer.
   var mayShareConnection = false
   /// Whether HTTP/3 is tried first; libcurl falls back by itself.
   var triesHTTP3 = false
-  /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
-  var isRequested = false
+  /// How often the request went out: libcurl repeats it by itself where a kept connection is dead.
+  private(set) var requestCount = 0
   /// Set by everything that arrives, cleared by the watch for stalls.
   var hasActivity = false
 
@@ -77,7 +80,8 @@ final class RunningTransfer {
     codedSize = 0
     overdraft = 0
     hasExcess = false
-    isRequested = false
+    hasOpenEnd = false
+    requestCount = 0
     hasActivity = false
   }
 
@@ -86,6 +90,13 @@ final class RunningTransfer {
   }
 
   var request: TransferRequest { queued.request }
+
+  /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
+  var isRequested: Bool { requestCount > 0 }
+
+  func noteRequest() {
+    requestCount += 1
+  }
 
   /// Whether it was ended by us, not by libcurl.
   var isGivenUp: Bool { failure != nil }
@@ -112,11 +123,16 @@ final class RunningTransfer {
       version = head.version
       use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
+      if head.framing == .chunked { chunkSizes = ChunkSizes() }
       guard !request.needsLength || !use.takesBytes || head.announcedLength != nil else {
         failure = Failure(
           .badResponse,
           "`\(request.url.authority)` does not say how long a body is"
         )
+        return false
+      }
+      if lacksKnownEnd(head) {
+        leaveOpen()
         return false
       }
       return checkAnnouncedSize()
@@ -156,6 +172,31 @@ final class RunningTransfer {
       failure = error
       return false
     }
+  }
+
+  /// Whether nothing shows that a body over HTTP/2 or 3 is whole.
+  ///
+  /// A stream that its server resets without an error ends for libcurl like one that is complete.
+  private func lacksKnownEnd(_ head: ResponseHead) -> Bool {
+    guard head.framing == .stream, case .whole = use, request.method == .get else { return false }
+    return request.expectedSize == nil && !request.isPinned
+  }
+
+  private func leaveOpen() {
+    hasOpenEnd = true
+    failure = failures.openStream
+  }
+
+  func noteFoldedLine() {
+    parser.hasFoldedLine = true
+  }
+
+  /// Takes the bytes of a body as they came, before those that `receiveBody` takes.
+  func noteRawBody(_ bytes: RawSpan) {
+    guard failure == nil, version != nil, case .chunked = head?.framing,
+      let size = chunkSizes.read(bytes)
+    else { return }
+    failure = failures.brokenChunk(size)
   }
 
   private func take(_ bytes: RawSpan) throws(Failure) {
@@ -261,7 +302,11 @@ final class RunningTransfer {
   }
 
   private func checkEnd(_ framing: ResponseHead.Framing) throws(Failure) {
-    if use.isCoded, decoder?.isWhole != true { throw failures.damagedCoding }
+    if use.isCoded, decoder?.isWhole != true {
+      guard framing == .stream else { throw failures.damagedCoding }
+      hasOpenEnd = request.method == .get
+      throw failures.openStream
+    }
     // libcurl counts as well; but what is stored is what was counted here.
     if case .length(let length) = framing, !use.isCoded, use.takesBytes {
       guard arrivedSize == length else { throw failures.shortRest }
@@ -272,6 +317,10 @@ final class RunningTransfer {
     case .whole, .decoded:
       guard framing != .untilClose || request.expectedSize == bodySize else {
         throw failures.openEnd
+      }
+      // One that is longer is another body.
+      guard framing != .stream || request.expectedSize.map({ $0 <= bodySize }) ?? true else {
+        throw failures.shortRest
       }
     case .dropped, .complete:
       return

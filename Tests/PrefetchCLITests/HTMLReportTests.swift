@@ -290,7 +290,7 @@ struct HTMLReportTests {
   )
   func unsent(code: ErrorCode, phase: TransferPhases.Phase) {
     var request = RequestResult(status: nil, failure: Failure(code, "it"), isRetry: false)
-    request.figures.wasSent = false
+    request.figures.requestCount = 0
     request.figures.total = .seconds(10)
     #expect(TransferPhases(request).parts.map(\.phase) == [phase])
   }

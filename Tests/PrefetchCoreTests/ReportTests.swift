@@ -266,23 +266,42 @@ import Testing
     #expect(report.hasAnswer)
   }
 
-  @Test("Hosts that HTTP/3 does not get through to are told once")
-  func http3Failures() throws {
+  @Test("What was learnt of a host's versions of HTTP is kept once, by host and port")
+  func protocolLessons() throws {
     var builder = Self.builder()
-    for (url, didFallBack) in [
-      ("https://a.example/1", true), ("https://a.example/2", true),
-      ("https://a.example:8443/", true), ("https://b.example/", false),
-    ] {
+    let requests: [(String, ProtocolLesson?)] = [
+      ("https://a.example/1", .noHTTP3), ("https://a.example/2", .noHTTP3),
+      ("https://a.example:8443/", .noHTTP3), ("https://b.example/", nil),
+      ("https://a.example/3", .openEnds),
+    ]
+    for (url, lesson) in requests {
       var request = RequestResult(
         url: try WebURL(url),
         status: 200,
         isRetry: false
       )
-      request.figures.didFallBackFromHTTP3 = didFallBack
+      request.figures.lesson = lesson
       builder.fold(.requestFinished(request))
     }
     let report = builder.finished(at: Self.start)
-    #expect(report.http3Failures == ["a.example", "a.example:8443"])
+    #expect(
+      report.lessons == [.noHTTP3: ["a.example", "a.example:8443"], .openEnds: ["a.example"]]
+    )
+  }
+
+  @Test("A request that the transport repeated by itself counts as often as it went out")
+  func repeatedRequests() throws {
+    var builder = Self.builder()
+    for count in [0, 1, 2] {
+      var request = RequestResult(
+        url: try WebURL("https://a.example/"),
+        status: 200,
+        isRetry: false
+      )
+      request.figures.requestCount = count
+      builder.fold(.requestFinished(request))
+    }
+    #expect(builder.finished(at: Self.start).totals.requests == 3)
   }
 
   @Test(

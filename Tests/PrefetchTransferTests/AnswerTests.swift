@@ -181,7 +181,7 @@ struct AnswerTests {
     #expect(second.didReuseConnection)
     #expect(second.connect == nil)
     #expect(second.firstByte != nil)
-    #expect(!second.didFallBackFromHTTP3)
+    #expect(second.lesson == nil)
     #expect(second.started ?? .init(seconds: 0) >= first.started ?? .distantFuture)
     #expect(second.requestBytes == first.requestBytes && first.requestBytes ?? 0 > 20)
   }

@@ -26,7 +26,7 @@ struct TransferWatchTests {
   @Test("Silence counts from the request, or from the last bytes")
   func silence() {
     var watch = TransferWatch(settings: settings, now: .zero)
-    transfer.isRequested = true
+    transfer.noteRequest()
     _ = watch.note(transfer, at: .seconds(100))
     #expect(watch.overdue(transfer, at: .seconds(129)) == nil)
     #expect(watch.overdue(transfer, at: .seconds(130))?.code == .stalled)
@@ -42,7 +42,7 @@ struct TransferWatchTests {
     var settings = settings
     settings.itemTimeout = .seconds(60)
     var watch = TransferWatch(settings: settings, now: .zero)
-    transfer.isRequested = true
+    transfer.noteRequest()
     _ = watch.note(transfer, at: .seconds(50))
     for second in stride(from: 55, through: 105, by: 5) {
       transfer.hasActivity = true

@@ -6,8 +6,7 @@ import PrefetchStore
 /// What earlier runs learnt of hosts and later ones have to know.
 struct HostMemory {
   var gates: [HostGate] = []
-  /// Hosts that HTTP/3 lately did not get through to.
-  var http3Failures: Set<String> = []
+  var lessons: [ProtocolLesson: Set<String>] = [:]
 
   static let none = HostMemory()
 
@@ -21,18 +20,18 @@ struct HostMemory {
   ) throws(Failure) {
     guard let state else { return }
     gates = try state.hostGates(at: now)
-    let failures = try state.http3Failures(at: now)
-    if !failures.isEmpty { http3Failures = failures[Self.fingerprint(loaded)] ?? [] }
+    guard try state.hasProtocolLessons else { return }
+    lessons = try state.protocolLessons(configuration: Self.fingerprint(loaded), at: now)
   }
 
   /// What transfers have to know of it; the gates are for the engine.
   func apply(to settings: inout TransportSettings) {
-    settings.http3Failures = http3Failures
+    settings.lessons = lessons
   }
 
   /// Whether a run has learnt anything that is worth opening the state for.
   static func hasNews(_ report: Report) -> Bool {
-    !report.gates.isEmpty || !report.http3Failures.isEmpty
+    !report.gates.isEmpty || !report.lessons.isEmpty
   }
 
   /// Keeps what a run has learnt.
@@ -42,9 +41,9 @@ struct HostMemory {
     in state: StateStore
   ) throws(Failure) {
     try state.recordHostGates(report.gates, at: report.finished)
-    guard !report.http3Failures.isEmpty else { return }
-    try state.recordHTTP3Failures(
-      report.http3Failures,
+    guard !report.lessons.isEmpty else { return }
+    try state.record(
+      report.lessons,
       configuration: fingerprint(loaded),
       at: report.finished
     )

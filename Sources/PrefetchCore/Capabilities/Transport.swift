@@ -57,6 +57,8 @@ package struct TransferRequest: Sendable {
   /// Digests to take besides SHA-256.
   package var algorithms: Set<DigestAlgorithm> = []
   package var expectedSize: Int64?
+  /// Whether a declared digest shows that a body is whole.
+  package var isPinned = false
   /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
   package var partialKey: String?
   /// Whether the body is wanted; else it is read, counted and hashed, and nothing of it is left.
@@ -184,13 +186,6 @@ package final class TransferResult: Sendable {
     copy(.failure(reason), figures)
   }
 
-  /// The same after HTTP/3 had been tried in vain.
-  package func fallenBack() -> TransferResult {
-    var figures = figures
-    figures.didFallBackFromHTTP3 = true
-    return copy(outcome, figures)
-  }
-
   /// Another answer, with what all requests for it together received.
   package func answered(
     _ outcome: Result<TransferResponse, Failure>,
@@ -198,6 +193,13 @@ package final class TransferResult: Sendable {
   ) -> TransferResult {
     var figures = figures
     figures.wireBytes += wireBytes
+    return copy(outcome, figures)
+  }
+
+  /// The same with what was learnt.
+  package func teaching(_ lesson: ProtocolLesson) -> TransferResult {
+    var figures = figures
+    figures.lesson = lesson
     return copy(outcome, figures)
   }
 
@@ -305,13 +307,14 @@ package struct TransferFigures: Hashable, Sendable {
   /// Until the request went out.
   package var requested: Duration?
   package var total: Duration?
-  /// Whether a connection stood and the request went out on it.
-  package var wasSent = true
+  /// How often the request went out on a connection, those included that the transport repeats by
+  /// itself.
+  package var requestCount = 1
   package var remoteAddress: String?
   /// Whether it went over a connection that earlier transfers had opened.
   package var didReuseConnection = false
-  /// Whether an older version answered after HTTP/3 had been tried in vain.
-  package var didFallBackFromHTTP3 = false
+  /// What the transfer showed of its host's versions of HTTP.
+  package var lesson: ProtocolLesson?
   /// The key that a host showed in place of a pinned one, where that is only to be reported.
   package var unexpectedKey: ContentDigest?
   /// What was said on the way, where the user wants to look into it.
@@ -321,14 +324,25 @@ package struct TransferFigures: Hashable, Sendable {
 
   /// Whether the report takes something from it that no count of answers tells, such as its host.
   var isRemarkable: Bool {
-    didFallBackFromHTTP3 || unexpectedKey != nil
+    lesson != nil || unexpectedKey != nil || requestCount > 1
   }
+
+  package var wasSent: Bool { requestCount > 0 }
 
   /// `1.1`, `2`, `3`; nil when no answer came.
   package var httpVersion: String? {
     get { version?.rawValue }
     set { version = newValue.flatMap { Version(rawValue: $0) } }
   }
+}
+
+/// What a run learns of a host's versions of HTTP, and later ones have to know.
+package enum ProtocolLesson: Int, Hashable, Sendable, CaseIterable {
+  /// HTTP/2 bodies come without a length: those without a declared size or digest are asked for over
+  /// HTTP/1.1, which marks the end.
+  case openEnds = 2
+  /// An older version answered after HTTP/3 had been tried in vain; it is not tried.
+  case noHTTP3 = 3
 }
 
 /// What holds for every transfer of a run.
@@ -365,9 +379,8 @@ package struct TransportSettings: Hashable, Sendable {
   package var proxy: Proxy = .none
   /// Threads that send, receive, hash and write.
   package var workers: Int = 1
-  /// Hosts, as ``WebURL/authority`` has them, for which HTTP/3 failed not long ago, and which are
-  /// not asked by it.
-  package var http3Failures: Set<String> = []
+  /// Hosts, as ``WebURL/authority`` has them, by what was learnt of them not long ago.
+  package var lessons: [ProtocolLesson: Set<String>] = [:]
   /// Bytes a second of all transfers together.
   package var rate: RateSchedule?
   /// Bytes a second from any one host.
@@ -377,5 +390,10 @@ package struct TransportSettings: Hashable, Sendable {
 
   package init(userAgent: String) {
     self.userAgent = userAgent
+  }
+
+  /// Whether something was learnt of a URL's host.
+  package func has(_ lesson: ProtocolLesson, of url: WebURL) -> Bool {
+    lessons.isEmpty ? false : lessons[lesson]?.contains(url.authority) ?? false
   }
 }

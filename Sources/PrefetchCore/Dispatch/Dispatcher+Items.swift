@@ -252,6 +252,7 @@ extension Dispatcher {
       allowsCoding: Exchange.isWorthCoding(size: size, path: url.path),
       sizeLimit: sizeLimit(roomLimit, in: index),
       expectedSize: size,
+      isPinned: !digests.isEmpty,
       algorithms: Self.algorithms(of: digests),
       partialKey: isStored ? url.string : nil,
       partial: start.partials.isEmpty || !isStored ? nil : start.partials[url.string],

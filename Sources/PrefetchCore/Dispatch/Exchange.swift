@@ -87,6 +87,7 @@ package struct Exchange: Sendable {
   /// Whether it asks what there is, rather than for an item.
   let isLookup: Bool
   private let expectedSize: Int64?
+  private let isPinned: Bool
   private let partialKey: String?
   private let keepsBody: Bool
   /// Of the store, for digests of what selects answers.
@@ -109,6 +110,7 @@ package struct Exchange: Sendable {
     allowsCoding: Bool = true,
     sizeLimit: Int64? = nil,
     expectedSize: Int64? = nil,
+    isPinned: Bool = false,
     algorithms: Set<DigestAlgorithm> = [],
     partialKey: String? = nil,
     partial: PartialBody? = nil,
@@ -143,6 +145,7 @@ package struct Exchange: Sendable {
     self.allowsCoding = allowsCoding
     self.sizeLimit = sizeLimit
     self.expectedSize = expectedSize
+    self.isPinned = isPinned
     self.algorithms = algorithms
     self.partialKey = partialKey
     self.partial = partial
@@ -194,6 +197,7 @@ package struct Exchange: Sendable {
     request.sizeLimit = sizeLimit
     request.algorithms = algorithms
     request.expectedSize = expectedSize
+    request.isPinned = isPinned
     request.partialKey = method == .get ? partialKey : nil
     request.partial = part
     request.connection = connection

@@ -47,6 +47,7 @@ package final class OrderTerms: Sendable {
     request.sizeLimit = order.sizeLimit
     request.allowsCoding = Exchange.isWorthCoding(size: size, path: url.path)
     request.order = order
+    if url.scheme == .https { request.isPinned = table.value.plainDigest(at: order.entry) != nil }
     if request.tierQuestion != nil {
       request.tierQuestion = table.value.plainDigest(at: order.entry).map {
         TierQuestion(digest: $0)

@@ -83,8 +83,8 @@ package struct Report: Sendable {
   package var hasAnswer = false
   /// Hosts that the next run must leave alone for a while.
   package var gates: [HostGate] = []
-  /// Hosts that HTTP/3 does not get through to, as ``WebURL/authority`` has them.
-  package var http3Failures: Set<String> = []
+  /// Hosts, as ``WebURL/authority`` has them, by what was learnt of them.
+  package var lessons: [ProtocolLesson: Set<String>] = [:]
   /// Something that held the whole run back, before any segment was looked at.
   package var deferral: Deferral?
   /// As it was seen last; nil where no rule had to look.
@@ -252,7 +252,7 @@ package struct Totals: Hashable, Sendable {
   }
 
   package mutating func count(_ request: RequestResult) {
-    requests += request.figures.wasSent ? 1 : 0
+    requests += Int64(request.figures.requestCount)
     notModified += request.status == 304 ? 1 : 0
     retries += request.figures.wasSent && request.isRetry ? 1 : 0
     bytesWire += request.wireBytes

@@ -63,8 +63,8 @@ package struct ReportBuilder: Sendable {
       report.segments[position].totals.count(count, status: status, wireBytes: wireBytes)
     case .requestFinished(let request):
       report.totals.count(request)
-      if request.figures.didFallBackFromHTTP3, let url = request.url {
-        report.http3Failures.insert(url.authority)
+      if let lesson = request.figures.lesson, let url = request.url {
+        report.lessons[lesson, default: []].insert(url.authority)
       }
       if let key = request.figures.unexpectedKey, let url = request.url {
         tell(UnexpectedKey(host: url.host, key: key))

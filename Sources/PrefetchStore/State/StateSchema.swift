@@ -7,7 +7,7 @@ extension Schema {
   /// `analytics_events` are never given twice, since their sender removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 11,
+    version: 12,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -79,11 +79,12 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
-      CREATE TABLE http3_failures (
+      CREATE TABLE protocol_lessons (
         configuration INTEGER NOT NULL,
         host TEXT NOT NULL,
+        lesson INTEGER NOT NULL,
         until INTEGER NOT NULL,
-        PRIMARY KEY (configuration, host)
+        PRIMARY KEY (configuration, host, lesson)
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE registrations (
         license TEXT NOT NULL,

@@ -92,7 +92,9 @@ private func noteRequest(
   _ remotePort: CInt,
   _ localPort: CInt
 ) -> CInt {
-  unsafe Lane.at(context)?.noteRequest(localPort: Int(localPort))
+  guard let lane = unsafe Lane.at(context), lane.noteRequest(localPort: Int(localPort)) else {
+    return CURL_PREREQFUNC_ABORT
+  }
   return CURL_PREREQFUNC_OK
 }
 
@@ -107,6 +109,13 @@ private func noteRemark(
   switch kind {
   case CURLINFO_TEXT: unsafe Lane.at(context)?.receiveRemark(bytes.bytes)
   case CURLINFO_HEADER_OUT: unsafe Lane.at(context)?.noteSent(bytes.bytes)
+  case CURLINFO_DATA_IN: unsafe Lane.at(context)?.noteRawBody(bytes.bytes)
+  case CURLINFO_HEADER_IN:
+    guard let first = unsafe bytes.first, first == 0x20 || first == 0x09,
+      unsafe Lane.at(context)?.hidesFoldedLine() == true
+    else { break }
+    // libcurl reads the line after this call, and must not take it for the rest of a header.
+    unsafe text?.pointee = CChar(UInt8(ascii: ":"))
   default: break
   }
   return 0

@@ -18,6 +18,7 @@ internal import PrefetchCore
   private(set) var isListening = false
   private var isTracing = false
   private var isReuseForbidden = false
+  private var isFreshDemanded = false
   /// Released after the handle, which is in it.
   private let share: ConnectionShare?
 
@@ -135,11 +136,14 @@ internal import PrefetchCore
     return value
   }
 
-  /// The descriptor of the connection that the last transfer leaves open, nil where it closed it.
-  var keptSocket: CInt? {
-    var value: curl_socket_t = CURL_SOCKET_BAD
-    unsafe prefetch_curl_getinfo_socket(pointer, CURLINFO_ACTIVESOCKET, &value)
-    return value == CURL_SOCKET_BAD ? nil : value
+  /// TLS of the connection in use, where libcurl uses our OpenSSL; nil where there is none.
+  var session: TLSSession? {
+    var session: UnsafeMutableRawPointer?
+    unsafe prefetch_curl_getinfo_pointer(pointer, CURLINFO_TLS_SSL_PTR, &session)
+    guard let facts = unsafe session?.assumingMemoryBound(to: curl_tlssessioninfo.self).pointee,
+      let connection = unsafe facts.internals
+    else { return nil }
+    return unsafe TLSSession(OpaquePointer(connection))
   }
 
   func offset(_ info: CURLINFO) -> Int64 {
@@ -186,6 +190,20 @@ internal import PrefetchCore
     guard isForbidden != isReuseForbidden else { return }
     isReuseForbidden = isForbidden
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0)
+  }
+
+  /// Has the next transfer make a connection of its own.
+  func demandFreshConnection(_ isDemanded: Bool) {
+    guard isDemanded != isFreshDemanded else { return }
+    isFreshDemanded = isDemanded
+    unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FRESH_CONNECT, isDemanded ? 1 : 0)
+  }
+
+  /// Has libcurl look for more to read although its socket has nothing: what ended the session may
+  /// have been read with the last bytes.
+  func lookAgain() {
+    unsafe curl_easy_pause(pointer, CURLPAUSE_RECV)
+    unsafe curl_easy_pause(pointer, CURLPAUSE_CONT)
   }
 
   /// Does it all at once, for a caller that has nothing else to do meanwhile.

@@ -15,6 +15,8 @@ package struct LibraryVersion: Hashable, Sendable {
 
   /// `7.88.1`.
   package var curl: String
+  /// The same for comparisons: `0x075801`.
+  private var number: UInt32
   /// `OpenSSL/3.0.15`, nil for a libcurl without TLS.
   package var tls: String?
   package var features: Set<Feature>
@@ -24,6 +26,7 @@ package struct LibraryVersion: Hashable, Sendable {
     let information = unsafe prefetch_curl_version_info().pointee
     unsafe curl = information.version.map { unsafe String(cString: $0) } ?? "unknown"
     unsafe tls = information.ssl_version.map { unsafe String(cString: $0) }
+    unsafe number = information.version_num
     let bits = unsafe information.features
     features = Set(Feature.allCases.filter { bits & $0.bit != 0 })
   }
@@ -39,6 +42,18 @@ package struct LibraryVersion: Hashable, Sendable {
   /// we take it for.
   var hasOurOpenSSL: Bool {
     tls == "OpenSSL/\(unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)))"
+  }
+
+  /// Whether a first header that begins with a blank is appended to freed memory: to the last header
+  /// of the answer before (mended in 8.1.0).
+  var keepsStaleHeader: Bool {
+    number < 0x08_01_00
+  }
+
+  /// Whether a transfer goes on waiting where a broken frame of HTTP/2, read together with good
+  /// ones, has ended the session (mended in 8.1.0).
+  var overlooksEndOfSession: Bool {
+    number < 0x08_01_00
   }
 
   package func has(_ feature: Feature) -> Bool {

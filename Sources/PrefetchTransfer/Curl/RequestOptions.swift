@@ -54,7 +54,7 @@ final class RequestOptions {
   func triesHTTP3(_ url: WebURL) -> Bool {
     guard url.scheme == .https, library.has(.http3), https.proxy.url.isEmpty else { return false }
     switch settings.httpVersion {
-    case .auto, .http3: return !settings.http3Failures.contains(url.authority)
+    case .auto, .http3: return !settings.has(.noHTTP3, of: url)
     case .http1, .http2: return false
     }
   }

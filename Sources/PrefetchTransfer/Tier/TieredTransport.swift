@@ -74,7 +74,7 @@ package final class TieredTransport: Transport, SecondTier {
       chains.note(answer)
       figures.answers += 1
       var unsent = TransferFigures()
-      unsent.wasSent = false
+      unsent.requestCount = 0
       ready.append(.finished(request.id, TransferResult(.success(redirect), figures: unsent)))
       return true
     }

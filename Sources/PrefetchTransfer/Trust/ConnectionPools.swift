@@ -37,6 +37,13 @@ struct ConnectionPools {
     return pool
   }
 
+  /// The pool for the same rules in which HTTP/1.1 alone is spoken.
+  mutating func textualPool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
+    var rules = rules?.value ?? all[0].rules
+    rules.httpVersion = .http1
+    return byRules[rules] ?? make(rules)
+  }
+
   private func known(_ rules: Shared<ConnectionRules>) -> ConnectionPool? {
     byObject[ObjectIdentifier(rules)]?.1 ?? byRules[rules.value]
   }

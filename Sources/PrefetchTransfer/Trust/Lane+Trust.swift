@@ -23,7 +23,7 @@ extension Lane {
   func prepareHandshake(_ context: TLSContext) -> Bool {
     // An encrypted proxy shakes hands before it is asked for a tunnel.
     if isProxyEncrypted, handle.number(CURLINFO_HTTP_CONNECTCODE) == 0 {
-      return context.applyProxyRules()
+      return context.applyProxyRules(for: self)
     }
     trust = TrustCheck()
     guard context.apply(pool.rules) else { return false }
@@ -49,12 +49,13 @@ extension Lane {
       addressObjection = objection
       return -1
     }
-    let entry = OpenSockets.Opening(
+    proxySession = nil
+    return pool.sockets.open(
+      address,
       origin: origin,
       pool: pool.number,
-      opener: ObjectIdentifier(self)
+      for: ObjectIdentifier(self)
     )
-    return pool.sockets.open(address, for: entry)
   }
 
   /// What was found out about the connection explains its fault better than libcurl can.

@@ -41,8 +41,10 @@ internal import PrefetchCore
     return unsafe isOld || prefetch_ssl_set_signatures(pointer, Self.signatures) == 1
   }
 
-  /// For a proxy, which has to be trusted as far as the system goes.
-  func applyProxyRules() -> Bool {
+  /// For a proxy, which has to be trusted as far as the system goes; the lane is shown its session.
+  func applyProxyRules(for lane: Lane) -> Bool {
+    unsafe prefetch_ssl_set_owner(pointer, Unmanaged.passUnretained(lane).toOpaque())
+    unsafe SSL_CTX_set_info_callback(pointer, noteSession)
     unsafe prefetch_ssl_keep_no_sessions(pointer)
     return unsafe prefetch_ssl_set_minimum_version(pointer, CInt(TLS1_2_VERSION)) == 1
   }
@@ -52,6 +54,25 @@ internal import PrefetchCore
     let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     unsafe SSL_CTX_set_cert_verify_callback(pointer, judgeCertificates, address)
   }
+}
+
+/// A TLS session of a connection that is open.
+@safe struct TLSSession {
+  private let pointer: OpaquePointer
+
+  init(_ pointer: OpaquePointer) {
+    unsafe self.pointer = pointer
+  }
+
+  /// Whether it holds bytes that were received and not read.
+  var hasUnreadBytes: Bool {
+    unsafe SSL_has_pending(pointer) == 1
+  }
+}
+
+private func noteSession(_ session: OpaquePointer?, _ place: CInt, _ value: CInt) {
+  guard place & SSL_CB_HANDSHAKE_START != 0, let session = unsafe session else { return }
+  unsafe Lane.at(prefetch_ssl_owner(session))?.proxySession = TLSSession(session)
 }
 
 private func judgeCertificates(

@@ -1,3 +1,4 @@
+internal import CCurl
 internal import PrefetchCore
 
 /// One of libcurl's handles with what it carries at the moment.
@@ -22,8 +23,10 @@ final class Lane {
   private(set) var rates: RateControl?
   /// How much of what arrived was booked against a rate.
   var bookedSize: Int64 = 0
-  /// Of the connection that its request goes over; 0 before that is known.
-  private(set) var localPort = 0
+  /// Connection that its request goes over; nil before that is known.
+  private(set) var connection: OpenSockets.Connection?
+  /// Whether the request was held back, since bytes that nobody asked for wait on its connection.
+  private(set) var isHeldBack = false
   /// When it took up what it carries, by the calendar.
   private(set) var startedAt = Instant(milliseconds: 0)
   var isPaused = false
@@ -36,6 +39,8 @@ final class Lane {
   /// Whether addresses are looked at, which those of a proxy are not.
   var judgesAddresses = false
   var isProxyEncrypted = false
+  /// TLS to the proxy, of the connection that was made last.
+  var proxySession: TLSSession?
   /// What is only to be looked at, where nothing is to be carried.
   var probedURL: WebURL?
   /// Heads of what was sent, where the user wants to look into it.
@@ -77,24 +82,70 @@ final class Lane {
     origin = queued.assignment.origin
     self.rates = rates
     bookedSize = 0
-    localPort = 0
+    connection = nil
+    isHeldBack = false
     startedAt = Uptime.wallTime()
     return transfer
   }
 
-  /// Notes that the request goes out now.
-  func noteRequest(localPort: Int) {
-    transfer?.isRequested = true
-    self.localPort = localPort
+  /// Notes that the request is about to go out; false holds it back.
+  ///
+  /// Bytes that wait on a connection before the request would pass for its answer. Here is the last
+  /// place to see them, and the only one that all reuse of connections passes.
+  func noteRequest(localPort: Int) -> Bool {
+    guard let transfer else { return true }
+    let isNew = handle.number(CURLINFO_NUM_CONNECTS) > 0
+    let connection = pool.sockets.connection(
+      from: localPort,
+      madeFor: isNew ? ObjectIdentifier(self) : nil
+    )
+    self.connection = connection
+    if isNew { connection?.proxySession = proxySession }
+    // Over HTTP/2 and 3 each frame names its request.
+    if !isNew, let connection, connection.isTextual == true, hasUnreadBytes(connection) {
+      isHeldBack = true
+      handle.forbidReuse(true)
+      return false
+    }
+    transfer.noteRequest()
+    return true
+  }
+
+  private func hasUnreadBytes(_ connection: OpenSockets.Connection) -> Bool {
+    if connection.hasUnreadBytes { return true }
+    return transfer?.request.url.scheme == .https && handle.session?.hasUnreadBytes == true
+  }
+
+  /// Whether bytes may wait where we cannot look for them: in another library's TLS.
+  private var hidesBytes: Bool {
+    guard !pool.options.library.hasOurOpenSSL else { return false }
+    return isProxyEncrypted || transfer?.request.url.scheme == .https
   }
 
   /// False ends the transfer.
   func receiveHeader(_ line: RawSpan) -> Bool {
     guard let transfer else { return false }
+    // libcurl tells the bytes of a head and a body as they came, and what it finds behind them.
+    if !handle.isListening, line.begins(with: "HTTP/1") { handle.listen(true) }
     guard transfer.receiveHeader(line) else { return false }
-    // From here on libcurl would say what it finds behind the answer.
-    if let version = transfer.version, version.isTextual { handle.listen(true) }
+    guard let version = transfer.version else { return true }
+    connection?.isTextual = version.isTextual
+    if version.isTextual, hidesBytes { handle.forbidReuse(true) }
     return true
+  }
+
+  /// Notes a line of a head that begins with a blank; whether libcurl must not see that.
+  ///
+  /// An answer with such a line fails in any case.
+  func hidesFoldedLine() -> Bool {
+    guard pool.options.library.keepsStaleHeader else { return false }
+    transfer?.noteFoldedLine()
+    return true
+  }
+
+  /// Takes the bytes of a body before libcurl takes chunks apart.
+  func noteRawBody(_ bytes: RawSpan) {
+    transfer?.noteRawBody(bytes)
   }
 
   /// Takes what libcurl says of the answer beside handing it out.
@@ -128,6 +179,7 @@ final class Lane {
 
   func unload() {
     transfer = nil
+    connection = nil
     if isTraced { sent = [] }
     if trust.hasSeenCertificates { trust = TrustCheck() }
     if addressObjection != nil { addressObjection = nil }

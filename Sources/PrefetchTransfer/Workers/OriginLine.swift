@@ -26,8 +26,8 @@ struct OriginLine {
   private var firstWaiting = 0
   private(set) var activeCount = 0
   private(set) var waitingCount = 0
-  /// Those in the clear; what waits on others may be part of TLS.
-  var idleConnections = IdleConnections()
+  /// Whether bodies came over HTTP/2 without a length.
+  var hasOpenEnds = false
   /// Whether it waits for what all workers may have on the wire together.
   var isStarved = false
 
@@ -40,7 +40,7 @@ struct OriginLine {
   }
 
   /// `pool` is the number of the one that its connection will be in.
-  mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0) {
+  mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0, goesFirst: Bool = false) {
     if self.pool != pool {
       isMixed = self.pool != nil
       self.pool = pool
@@ -48,7 +48,11 @@ struct OriginLine {
     }
     connections = queued.assignment.connections
     streams = queued.assignment.streams
-    waiting.append(queued)
+    if goesFirst {
+      waiting.insert(queued, at: firstWaiting)
+    } else {
+      waiting.append(queued)
+    }
     waitingCount += 1
   }
 

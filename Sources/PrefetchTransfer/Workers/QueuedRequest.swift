@@ -9,15 +9,42 @@ final class QueuedRequest: Sendable {
 
   /// What is left for it and others.
   let allowances: [Locked<Int64>]
+  let repetition: Repetition
+
+  /// How a request differs from what was sent before for it, without the loop's knowledge.
+  struct Repetition: Sendable {
+    /// Whether it makes a connection of its own.
+    var overFreshConnection = false
+    /// Whether it goes over HTTP/1.1, which marks the end of every body.
+    var overHTTP1 = false
+    /// Why HTTP/1.1 is of no use.
+    var http1Refusal: Failure?
+    /// Requests that went out, and bytes that came in vain.
+    var requestCount = 0
+    var wireBytes: Int64 = 0
+  }
 
   init(
     _ request: TransferRequest,
     _ assignment: HostShares.Assignment,
-    allowances: [Locked<Int64>] = []
+    allowances: [Locked<Int64>] = [],
+    repetition: Repetition = Repetition()
   ) {
     self.request = request
     self.assignment = assignment
     self.allowances = allowances
+    self.repetition = repetition
+  }
+
+  /// The same request once more.
+  func repeated(_ repetition: Repetition) -> QueuedRequest {
+    QueuedRequest(request, assignment, allowances: allowances, repetition: repetition)
+  }
+
+  /// Whether an answer without a length would leave open where its body ends.
+  var needsKnownEnd: Bool {
+    request.method == .get && request.url.scheme == .https && request.expectedSize == nil
+      && !request.isPinned
   }
 
   /// Counts bytes that came, and says whether they may be taken.

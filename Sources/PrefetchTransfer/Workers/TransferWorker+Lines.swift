@@ -7,13 +7,73 @@ extension TransferWorker {
     while lines.count <= origin {
       lines.append(OriginLine(sharing: .unknown))
     }
-    let pool = pools.pool(for: queued.request.connection)
+    line(up: queued)
+    advance(origin)
+  }
+
+  private mutating func line(up queued: QueuedRequest, goesFirst: Bool = false) {
+    let origin = queued.assignment.origin
+    let pool = pool(of: queued)
     if !pool.options.of(queued.request.url.scheme).mayShareConnection {
       lines[origin].noteAnswer(isTextual: true)
     }
-    lines[origin].enqueue(queued, pool: pool.number)
+    lines[origin].enqueue(queued, pool: pool.number, goesFirst: goesFirst)
     waitingCount += 1
+  }
+
+  private mutating func pool(of queued: QueuedRequest) -> ConnectionPool {
+    asksOverHTTP1(queued)
+      ? pools.textualPool(for: queued.request.connection)
+      : pools.pool(for: queued.request.connection)
+  }
+
+  /// Whether a request goes over HTTP/1.1 for the sake of its body's end.
+  func asksOverHTTP1(_ queued: QueuedRequest) -> Bool {
+    if queued.repetition.overHTTP1 { return true }
+    guard queued.needsKnownEnd, queued.repetition.http1Refusal == nil else { return false }
+    return lines[queued.assignment.origin].hasOpenEnds
+      || settings.has(.openEnds, of: queued.request.url)
+  }
+
+  /// Repeats a request that has just ended, of which the loop hears nothing; false where there is no
+  /// reason to.
+  ///
+  /// Its place on the wire stays its own, but for a request that changes to another pool: that may
+  /// have fewer places.
+  mutating func repeatRequest(
+    _ ended: RunningTransfer,
+    _ result: TransferResult,
+    heldBack: Bool
+  )
+    -> Bool
+  {
+    let queued = ended.queued
+    var repetition = queued.repetition
+    repetition.overFreshConnection = false
+    repetition.requestCount = result.figures.requestCount
+    repetition.wireBytes = result.figures.wireBytes
+    if heldBack {
+      repetition.overFreshConnection = true
+      start(queued.repeated(repetition))
+      return true
+    }
+    guard queued.needsKnownEnd else { return false }
+    let origin = queued.assignment.origin
+    if ended.hasOpenEnd {
+      guard repetition.http1Refusal == nil else { return false }
+      repetition.overHTTP1 = true
+      lines[origin].hasOpenEnds = true
+    } else if asksOverHTTP1(queued), let refusal = result.http1Refusal {
+      guard !repetition.overHTTP1 else { return false }
+      // What was learnt a while ago may not be so any more.
+      repetition.http1Refusal = refusal
+    } else {
+      return false
+    }
+    endPlace(of: origin)
+    line(up: queued.repeated(repetition), goesFirst: true)
     advance(origin)
+    return true
   }
 
   /// Starts what may start; the line that waits longer for a place that all share goes first.
@@ -91,11 +151,8 @@ extension TransferWorker {
 
   mutating func start(_ queued: QueuedRequest) {
     let origin = queued.assignment.origin
-    let pool = pools.pool(for: queued.request.connection)
+    let pool = pool(of: queued)
     let options = pool.options
-    lines[origin].idleConnections.shutSpoiled(round: round) { [running] in
-      running.map(\.localPort)
-    }
     if lines[origin].isMixed { shutIdle(of: origin, besides: pool) }
     do throws(Failure) {
       if let objection = pool.objection { throw objection }
@@ -105,6 +162,7 @@ extension TransferWorker {
       transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
       transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
       try lane.handle.prepare(transfer, options)
+      lane.handle.demandFreshConnection(queued.repetition.overFreshConnection)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)
       mustPerform = true
@@ -136,10 +194,10 @@ extension TransferWorker {
 
   /// What a host has in other pools counts among its connections all the same.
   private func shutIdle(of origin: Int, besides pool: ConnectionPool) {
-    sockets.shutIdle(of: origin, besides: pool.number) { opener, port in
+    sockets.shutIdle(of: origin, besides: pool.number) { connection in
       running.contains { lane in
         // Which connection a lane uses is not known before it has one.
-        lane.localPort == 0 ? ObjectIdentifier(lane) == opener : lane.localPort == port
+        lane.connection.map { $0 === connection } ?? (ObjectIdentifier(lane) == connection.opener)
       }
     }
   }

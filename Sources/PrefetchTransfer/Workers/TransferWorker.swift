@@ -43,8 +43,6 @@ struct TransferWorker {
   private var nextInspection: Duration = .zero
   var mustPerform = false
   private var isStopping = false
-  /// Counts the rounds of the loop.
-  var round = 0
 
   init(
     number: Int,
@@ -73,7 +71,6 @@ struct TransferWorker {
   /// Works until told to stop; then whatever is under way is broken off.
   mutating func run() {
     while true {
-      round &+= 1
       obey()
       guard !isStopping else { break }
       rates.resume()
@@ -167,6 +164,12 @@ struct TransferWorker {
       guard let transfer = lane.transfer else { continue }
       // Who is kept waiting by us has not stalled.
       if lane.isPaused { transfer.hasActivity = true }
+      if lane.mayShareConnection, !transfer.hasActivity, transfer.isRequested, !lane.isPaused,
+        lane.pool.options.library.overlooksEndOfSession
+      {
+        lane.handle.lookAgain()
+        mustPerform = true
+      }
       let arrived = lane.watch.note(transfer, at: now)
       if arrived > 0 {
         outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
@@ -232,12 +235,13 @@ struct TransferWorker {
     if isCut {
       figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
     }
-    figures.wasSent = transfer.isRequested || version != nil
+    figures.requestCount =
+      max(transfer.requestCount, version == nil ? 0 : 1) + queued.repetition.requestCount
+    figures.wireBytes += queued.repetition.wireBytes
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace
     var result = transfer.result(ending, figures)
     lane.rates?.end(lane)
-    noteIdle(lane, version)
     multi.remove(lane.handle)
     running[running.count - 1].position = lane.position
     running.swapAt(lane.position, running.count - 1)
@@ -256,7 +260,11 @@ struct TransferWorker {
         failure: result.failure?.code
       )
       if lesson == .mustTryOlder { return start(queued) }
-      if lesson == .didFallBack { result = result.fallenBack() }
+      if lesson == .didFallBack { result = result.teaching(.noHTTP3) }
+    }
+    if case .concluded = ending {
+      if repeatRequest(transfer, result, heldBack: lane.isHeldBack) { return }
+      result = taught(result, queued)
     }
     endPlace(of: origin)
     if let version {
@@ -279,20 +287,21 @@ struct TransferWorker {
     goOn(with: origin)
   }
 
+  /// What HTTP/1.1 had to say, where a body had no known end otherwise.
+  private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {
+    let refusal =
+      queued.repetition.http1Refusal ?? (asksOverHTTP1(queued) ? result.http1Refusal : nil)
+    if let refusal, result.failure?.code == .truncated || queued.repetition.overHTTP1 {
+      let failures = AnswerFailures(host: queued.request.url.authority)
+      return result.failed(failures.openStream(refused: refusal))
+    }
+    guard queued.repetition.overHTTP1, result.figures.version != nil else { return result }
+    return result.teaching(.openEnds)
+  }
+
   private mutating func goOn(with origin: Int) {
     advance(origin)
     if lines[origin].waitingCount <= Self.fewWaiting { mustReport = true }
-  }
-
-  /// As long as others wait in line, the connection is used again at once.
-  private mutating func noteIdle(_ lane: Lane, _ version: ResponseHead.Version?) {
-    let origin = lane.origin
-    guard let transfer = lane.transfer, transfer.request.url.scheme == .http,
-      version?.isTextual == true,
-      lines[origin].waitingCount == 0 || !starved.isEmpty || lane.rates != nil
-    else { return }
-    guard lane.localPort > 0, let descriptor = lane.handle.keptSocket else { return }
-    lines[origin].idleConnections.note(descriptor: descriptor, port: lane.localPort)
   }
 
   mutating func report(

@@ -25,7 +25,7 @@ import Testing
     Example(row: "reason to put items off", names: ["breaker"]),
     Example(
       row: "rule remembered over runs",
-      names: ["http3Failures", "recordHTTP3Failures", "didFallBackFromHTTP3"]
+      names: ["lessons", "protocolLessons", "ProtocolLesson"]
     ),
     Example(row: "rule remembered over runs", names: ["hostGates", "recordHostGates"]),
     Example(row: "rendering of the report", names: ["junit", "ReportJUnit"]),

@@ -41,7 +41,7 @@ extension Row {
   /// What it has in common with those that it may be played beside; nil where it is played alone.
   fileprivate func company(in situation: Situation) -> String? {
     guard item.isEmpty, segment.isEmpty, settings.isEmpty, body == nil, interrupted == nil,
-      path == "/item", !NotYet.contains(self), let verdict = verdicts[situation],
+      path == "/item", let verdict = verdicts[situation],
       verdict.exits.count == 1
     else { return nil }
     return "\(verdict.exits[0]) \(timeouts) \(retries) \(largest)"

@@ -44,7 +44,18 @@ struct StreamScript: Sendable {
   }
 
   func data(_ text: String, isLast: Bool = false) -> Self {
-    frame(0, isLast ? Self.endOfStream : 0, Array(text.utf8))
+    data(Array(text.utf8), isLast: isLast)
+  }
+
+  func data(_ bytes: [UInt8], isLast: Bool = false) -> Self {
+    frame(0, isLast ? Self.endOfStream : 0, bytes)
+  }
+
+  /// The same with all frames in one TLS record.
+  var inOneRecord: Self {
+    var script = self
+    script.lines.insert("together", at: 0)
+    return script
   }
 
   func reset(_ code: Code) -> Self {
@@ -80,7 +91,7 @@ struct StreamScript: Sendable {
 
 /// A server of HTTP/2 over TLS that plays one script for each request, the last one ever again.
 ///
-/// A client that wants HTTP/1.1 of it gets a good answer.
+/// A client that wants HTTP/1.1 of it gets a good answer, or none where there is nothing to answer.
 final class StreamServer {
   static let isPossible = Tool.isInstalled("python3") && Tool.isInstalled("openssl")
 
@@ -88,8 +99,9 @@ final class StreamServer {
   private let process: RunningProgram
 
   /// Its certificate is made in the working folder, as `server.pem`.
-  init(_ scripts: [StreamScript], textual body: String = "", in home: Home) throws {
-    home.write("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)", to: "answer")
+  init(_ scripts: [StreamScript], textual body: String?, in home: Home) throws {
+    let answer = body.map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
+    home.write(answer ?? "", to: "answer")
     home.write(Self.program, to: "server.py")
     home.write(
       scripts.map { $0.lines.joined(separator: "\n") }.joined(separator: "\n\n"),
@@ -164,15 +176,23 @@ final class StreamServer {
             script = scripts[min(asked, len(scripts) - 1)]
             asked += 1
             print(f"{number}/{stream}", flush=True)
+        held = b"" if script[:1] == [["together"]] else None
         for step in script:
+            if step[0] == "together":
+                continue
             if step[0] == "frame":
                 kind, flags, isStream = int(step[1]), int(step[2]), int(step[3])
-                connection.sendall(frame(kind, flags, stream * isStream, bytes.fromhex(step[4][1:])))
-            elif step[0] == "bye":
-                connection.unwrap()
-                raise EOFError
+                data = frame(kind, flags, stream * isStream, bytes.fromhex(step[4][1:]))
+                if held is None:
+                    connection.sendall(data)
+                else:
+                    held += data
             else:
+                connection.sendall(held or b"")
+                if step[0] == "bye":
+                    connection.unwrap()
                 raise EOFError
+        connection.sendall(held or b"")
 
     def speak(connection, number):
         while True:
@@ -180,7 +200,10 @@ final class StreamServer {
             while not text.endswith(b"\\r\\n\\r\\n"):
                 text += exactly(connection, 1)
             print(f"{number}/text", flush=True)
-            connection.sendall(open("answer", "rb").read())
+            answer = open("answer", "rb").read()
+            if not answer:
+                raise EOFError
+            connection.sendall(answer)
 
     def serve(raw, number):
         connection = None

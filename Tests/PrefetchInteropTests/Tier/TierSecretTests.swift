@@ -25,14 +25,14 @@ struct TierSecretTests {
     ground = try TierGround()
     trust = try TrustGround.shared.get()
     let pages = pages
-    let answer = { @Sendable (head: String) in Self.answer(head, from: pages) }
+    let script = { @Sendable (head: String) in Script([.send(Self.answer(head, from: pages))]) }
     var options = TLSServer.Options(try trust.leaf())
     options.clientAuthority = trust.clientRoot
     options.requiresClientCertificate = true
-    options.answer = answer
+    options.script = script
     strict = try TLSServer(options)
     options = TLSServer.Options(try trust.leaf(for: "IP:127.0.0.1,DNS:localhost"))
-    options.answer = answer
+    options.script = script
     open = try TLSServer(options)
   }
 

@@ -18,10 +18,8 @@ package final class TLSServer: Sendable {
     package var clientAuthority: TestCertificate?
     package var requiresClientCertificate = false
     package var conduct = Conduct.orderly
-    /// What an orderly one says, by the head of the request.
-    package var answer: @Sendable (String) -> [UInt8] = { _ in
-      Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
-    }
+    /// What an orderly one says, by the head of the request; each piece is a TLS record of its own.
+    package var script: @Sendable (String) -> Script = { _ in .respond(200, text: "hello") }
 
     package init(_ chain: TestCertificate...) {
       self.chain = chain
@@ -89,7 +87,7 @@ package final class TLSServer: Sendable {
     (listener, port) = try Self.listen()
     let state = Guarded(Record())
     self.state = state
-    let (conduct, answer) = (options.conduct, options.answer)
+    let (conduct, script) = (options.conduct, options.script)
     let thread = NativeThread { [listener, stop, context] in
       var threads: [NativeThread] = []
       while Descriptors.waitForInput(listener, unless: stop) {
@@ -101,7 +99,7 @@ package final class TLSServer: Sendable {
         let connection = TLSServerConnection(
           descriptor: descriptor,
           conduct: conduct,
-          answer: answer,
+          script: script,
           stop: stop,
           state: state
         )

@@ -5,7 +5,7 @@ internal import Glibc
 @safe struct TLSServerConnection: Sendable {
   let descriptor: CInt
   let conduct: TLSServer.Conduct
-  let answer: @Sendable (String) -> [UInt8]
+  let script: @Sendable (String) -> Script
   let stop: Gate
   let state: Guarded<TLSServer.Record>
 
@@ -97,17 +97,42 @@ internal import Glibc
       unsafe write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", tls)
       return false
     case .orderly, .tunnel, .raw, .reset, .close, .silence:
-      unsafe write(answer(request), tls)
-      return true
+      return script(request).steps.allSatisfy { unsafe play($0, tls) }
     }
+  }
+
+  /// False where the connection ends with the step.
+  private func play(_ step: Script.Step, _ tls: OpaquePointer) -> Bool {
+    switch step {
+    case .send(let bytes):
+      unsafe write(bytes, tls)
+    case .drip(let bytes, let size):
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        unsafe write(Array(bytes[start..<min(start + size, bytes.count)]), tls)
+      }
+    case .repeatForever(let bytes):
+      while unsafe write(bytes, tls) {}
+      return false
+    case .pause(let gate):
+      return gate.wait(unless: stop)
+    case .wait(let duration):
+      return stop.staysShut(for: duration)
+    case .silence:
+      drain()
+      return false
+    case .close, .reset:
+      return false
+    }
+    return true
   }
 
   private func write(_ text: String, _ tls: OpaquePointer) {
     unsafe write(Array(text.utf8), tls)
   }
 
-  private func write(_ bytes: [UInt8], _ tls: OpaquePointer) {
-    _ = unsafe finished(tls) { unsafe SSL_write(tls, bytes, CInt(bytes.count)) }
+  @discardableResult
+  private func write(_ bytes: [UInt8], _ tls: OpaquePointer) -> Bool {
+    unsafe finished(tls) { unsafe SSL_write(tls, bytes, CInt(bytes.count)) } > 0
   }
 
   /// Waits for the socket as often as OpenSSL wants to.

@@ -1,0 +1,56 @@
+package import PrefetchCore
+
+extension StateStore {
+  /// Whether there is anything that a configuration's canonical form would have to be made for.
+  package var hasProtocolLessons: Bool {
+    get throws(Failure) {
+      try database.rows("SELECT 1 FROM protocol_lessons LIMIT 1").step()
+    }
+  }
+
+  /// What runs of this configuration lately learnt of hosts' versions of HTTP.
+  package func protocolLessons(
+    configuration: UInt64,
+    at now: Instant
+  ) throws(Failure) -> [ProtocolLesson: Set<String>] {
+    // Nothing holds for longer, also where a clock was wrong when it was remembered.
+    let rows = try database.rows(
+      """
+      SELECT lesson, host FROM protocol_lessons WHERE configuration=\(configuration) AND until>\(now) \
+      AND until<=\(now + Self.lessonMemory)
+      """
+    )
+    var lessons: [ProtocolLesson: Set<String>] = [:]
+    while try rows.step() {
+      guard let lesson = ProtocolLesson(rawValue: Int(rows.number(0))) else { continue }
+      lessons[lesson, default: []].insert(rows.text(1))
+    }
+    return lessons
+  }
+
+  /// Remembers these hosts for a day, and forgets what is over.
+  package func record(
+    _ lessons: [ProtocolLesson: Set<String>],
+    configuration: UInt64,
+    at now: Instant
+  ) throws(Failure) {
+    try database.transaction { () throws(Failure) in
+      try database.run(
+        "DELETE FROM protocol_lessons WHERE until<=\(now) OR until>\(now + Self.lessonMemory)"
+      )
+      let insertion = try database.prepare(
+        """
+        INSERT OR REPLACE INTO protocol_lessons (configuration, host, lesson, until)
+        VALUES (?1, ?2, ?3, ?4)
+        """
+      )
+      for lesson in ProtocolLesson.allCases {
+        for host in (lessons[lesson] ?? []).sorted() {
+          try insertion.run(configuration, host, lesson.rawValue, now + Self.lessonMemory)
+        }
+      }
+    }
+  }
+
+  private static let lessonMemory: Duration = .seconds(86_400)
+}

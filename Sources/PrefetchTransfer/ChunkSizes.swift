@@ -1,0 +1,80 @@
+internal import PrefetchCore
+
+/// Watches the sizes of a body's chunks, since libcurl passes over what follows the digits: `0x5` is
+/// to it a last chunk.
+struct ChunkSizes {
+  private enum Place {
+    case size(digits: Int)
+    /// Behind the digits, up to the end of the line.
+    case restOfLine
+    case data
+    /// Behind the data, up to the end of the line.
+    case lineEnd
+    /// In the trailers, which are read as headers are.
+    case over
+  }
+
+  private static let longestQuote = 32
+
+  private var place = Place.size(digits: 0)
+  private var left: UInt64 = 0
+  private var line: [UInt8] = []
+
+  /// Takes further bytes as they came; the first size that is none.
+  mutating func read(_ bytes: RawSpan) -> String? {
+    var index = 0
+    while index < bytes.byteCount {
+      let byte = bytes[index]
+      switch place {
+      case .data:
+        let count = Int(min(left, UInt64(bytes.byteCount - index)))
+        index += count
+        left -= UInt64(count)
+        if left == 0 { place = .lineEnd }
+        continue
+      case .size(let digits):
+        guard line.count < Self.longestQuote else { return quote }
+        if let digit = Self.digit(byte) {
+          left = left << 4 | digit
+          place = .size(digits: digits + 1)
+        } else if digits > 0, Self.mayFollowSize.contains(byte) {
+          place = byte == UInt8(ascii: "\n") ? afterSize : .restOfLine
+        } else {
+          // The whole word says what the server meant.
+          line += (index..<min(index + Self.longestQuote, bytes.byteCount))
+            .map { bytes[$0] }
+            .prefix { !Self.mayFollowSize.contains($0) }
+          return quote
+        }
+        line.append(byte)
+      case .restOfLine:
+        if byte == UInt8(ascii: "\n") { place = afterSize }
+      case .lineEnd:
+        if byte == UInt8(ascii: "\n") {
+          place = .size(digits: 0)
+          line.removeAll(keepingCapacity: true)
+        }
+      case .over:
+        return nil
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private var afterSize: Place { left == 0 ? .over : .data }
+
+  private var quote: String { String(decoding: line, as: UTF8.self) }
+
+  /// Blanks are old servers' way of leaving room for a size that is not known yet.
+  private static let mayFollowSize = Array("\r\n; \t".utf8)
+
+  private static func digit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import PrefetchTestSupport
+
+/// How a server is spoken to over HTTP/1.1.
+enum Wire: String, CaseIterable, Sendable {
+  case plain
+  case tls = "TLS"
+}
+
+/// A server that plays a script for the method and path of each request, the same over either wire.
+final class WireServer {
+  /// Before the path of a URL.
+  let base: String
+  private let plain: LoopbackServer?
+  private let tls: TLSServer?
+
+  init(
+    _ wire: Wire,
+    _ script: @escaping @Sendable (_ method: String, _ path: String) -> Script
+  ) throws {
+    switch wire {
+    case .plain:
+      let server = try LoopbackServer { script($0.method, $0.target) }
+      (plain, tls) = (server, nil)
+      base = "http://127.0.0.1:\(server.port)"
+    case .tls:
+      var options = TLSServer.Options(try TrustGround.shared.get().leaf())
+      options.script = { head in
+        let words = head.split(separator: " ", maxSplits: 2).map { String($0) }
+        return script(words.first ?? "", words.count > 1 ? words[1] : "")
+      }
+      let server = try TLSServer(options)
+      (plain, tls) = (nil, server)
+      base = "https://127.0.0.1:\(server.port)"
+    }
+  }
+
+  var requestCount: Int {
+    plain?.requests.count ?? tls?.record.requests ?? 0
+  }
+
+  /// A configuration of one segment with these paths.
+  func configure(_ home: Home, _ paths: [String], _ more: String...) throws {
+    let urls = paths.map { "\"\(base)\($0)\"" }.joined(separator: ", ")
+    try home.configure(
+      """
+      tls: { ca_file: "\(TrustGround.shared.get().authorities)" }
+      cache: { min_free: 0 }
+      segments: [{ name: s, urls: [\(urls)] }]
+      \(more.joined(separator: "\n"))
+      """
+    )
+  }
+}

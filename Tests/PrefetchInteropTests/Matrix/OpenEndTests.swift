@@ -1,0 +1,159 @@
+import PrefetchCrypto
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A body over HTTP/2 of which nothing says where it ends",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: StreamServer.isPossible, "needs python3 and openssl")
+)
+struct OpenEndTests {
+  private static let body = "a body that comes over one of many streams"
+  private static let start = StreamScript()
+  private static let open = start.head().data(body, isLast: true)
+  private static let cut = start.head().data(String(body.prefix(20))).reset(.noError)
+  private static let good = start.head(length: body.utf8.count).data(body, isLast: true)
+
+  private let home: Home
+
+  init() throws {
+    home = try Home(isInMemory: true)
+  }
+
+  private func configure(_ server: StreamServer, _ item: String = "", _ more: String = "") {
+    home.write(
+      """
+      segments: [{ name: s, urls: [{ url: "https://127.0.0.1:\(server.port)/item"\(item) }] }]
+      tls: { ca_file: server.pem }
+      network: { retries: { items: 0 }, timeouts: { read: 5s } }
+      cache: { min_free: 0 }
+      \(more)
+      """
+    )
+  }
+
+  private func run() throws -> Node {
+    try home.run("--json", "--items", "all").json()
+  }
+
+  @Test("is stored as HTTP/1.1 gives it, in two requests that are counted")
+  func askedAgain() throws {
+    let server = try StreamServer([Self.cut], textual: Self.body, in: home)
+    configure(server)
+    let report = try run()
+    #expect(report.text("items.0.digest") == "sha256:\(Digest.hexadecimal(Self.body))")
+    #expect(report.text("items.0.http_version") == "1.1")
+    #expect(report.text("totals.requests") == "2")
+    #expect(report.text("totals.retries") == "0")
+    #expect(server.stop() == ["1/1", "2/text"])
+  }
+
+  @Test("fails as `truncated` where HTTP/1.1 is refused, and the older copy stays")
+  func refused() throws {
+    let old = "what the server had before"
+    let first = Self.start.head(length: old.utf8.count).data(old, isLast: true)
+    let server = try StreamServer([first, Self.open], textual: nil, in: home)
+    configure(server)
+    #expect(try home.run().status == 0)
+    let run = try home.run("--json", "--items", "all", "--refetch")
+    #expect(run.status == 69, "\(run)")
+    let report = try run.json()
+    #expect(report.text("items.0.error.code") == "truncated")
+    let message = report.text("items.0.error.message") ?? ""
+    #expect(message.contains("no length over HTTP/2"), "\(message)")
+    #expect(message.contains("HTTP/1.1 was refused"), "\(message)")
+    #expect(Array(FileTree.objects(home.cache).keys) == [Digest.hexadecimal(old)])
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("makes its host be asked over HTTP/1.1, until the configuration changes")
+  func remembered() throws {
+    let server = try StreamServer([Self.open], textual: Self.body, in: home)
+    configure(server)
+    for _ in 0..<3 { #expect(try run().text("exit.code") == "0") }
+    configure(server, "", "name: other")
+    #expect(try run().text("exit.code") == "0")
+    #expect(server.stop() == ["1/1", "2/text", "3/text", "4/text", "5/1", "6/text"])
+  }
+
+  @Test("is not thought of a host that speaks HTTP/2 alone by now, and gives lengths")
+  func outdatedMemory() throws {
+    let server = try StreamServer([Self.open, Self.good], textual: Self.body, in: home)
+    configure(server)
+    #expect(try run().text("exit.code") == "0")
+    home.write("", to: "answer")
+    let report = try run()
+    #expect(report.text("exit.code") == "0", "\(report)")
+    #expect(report.text("items.0.http_version") == "2")
+    #expect(server.stop() == ["1/1", "2/text", "3/text", "4/1"])
+  }
+
+  @Test("needs no second look where its size or digest is declared")
+  func declared() throws {
+    let size = ", size: \(Self.body.utf8.count)"
+    let digest = ", sha256: \(Digest.hexadecimal(Self.body))"
+    for (item, script, word) in [
+      (size, Self.open, "added"), (digest, Self.open, "added"),
+      (size, Self.cut, "truncated"), (digest, Self.cut, "digest_mismatch"),
+    ] {
+      let server = try StreamServer([script], textual: Self.body, in: home)
+      configure(server, item)
+      try home.removeCache()
+      let report = try run()
+      let told = report.text("items.0.error.code") ?? report.text("items.0.outcome")
+      #expect(told == word, "\(item) \(report)")
+      #expect(server.stop() == ["1/1"], "\(item) \(word)")
+    }
+  }
+
+  @Test("needs none where its coding has an end that came")
+  func coded() throws {
+    // `printf hello | gzip`: no name, no time.
+    let whole: [UInt8] = [
+      0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10,
+      0x36, 5, 0, 0, 0,
+    ]
+    let head = Self.start.headers([(":status", "200"), ("content-encoding", "gzip")])
+    for (script, asked) in [
+      (head.data(whole, isLast: true), ["1/1"]),
+      (head.data(Array(whole.dropLast(3))).reset(.noError), ["1/1", "2/text"]),
+      (head.data(Array(whole.dropLast(3)), isLast: true), ["1/1", "2/text"]),
+    ] {
+      let server = try StreamServer([script], textual: "hello", in: home)
+      configure(server)
+      try home.removeCache()
+      try #require(home.tool("rm", "-rf", home.state).status == 0)
+      let report = try run()
+      #expect(report.text("items.0.digest") == "sha256:\(Digest.hexadecimal("hello"))", "\(report)")
+      #expect(server.stop() == asked)
+    }
+  }
+
+  @Test("may be a manifest too, or what a redirect leads to")
+  func manifest() throws {
+    let server = try StreamServer(
+      [Self.start.head().data("junk").reset(.noError)],
+      textual: "URL\n",
+      in: home
+    )
+    let url = "https://127.0.0.1:\(server.port)"
+    home.write(
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: \(url.utf8.count + 3)\r\n\r\n\(url)/x\n",
+      to: "answer"
+    )
+    home.write(
+      """
+      segments: [{ name: s, manifest: "\(url)/list", format: list }]
+      tls: { ca_file: server.pem }
+      network: { retries: { items: 0, lookups: 0 } }
+      cache: { min_free: 0 }
+      """
+    )
+    let report = try run()
+    #expect(report.text("exit.code") == "0", "\(report)")
+    #expect(report.text("segments.0.manifest.status") == "fetched")
+    // The item on the same host goes over HTTP/1.1 at once.
+    #expect(server.stop() == ["1/1", "2/text", "2/text"])
+  }
+}

@@ -1,0 +1,224 @@
+import PrefetchCrypto
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("A server of HTTP/1.1 that means harm", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct StrayByteTests {
+  private static let head = "HTTP/1.1 200 OK\r\n"
+  private static let one = "network: { per_host: 1, http: 1.1, retries: { items: 0, lookups: 0 } }"
+
+  private static func answer(_ body: String) -> String {
+    "\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+  }
+
+  private static func body(of path: String) -> String {
+    "the body of \(path)"
+  }
+
+  // MARK: Heads
+
+  private static let foldedLines = [" X: AAAA", "\tX: AAAA", " no colon", "  ", " : "]
+
+  /// A good answer with a header that its next answer could be appended to, and then heads that
+  /// begin with a blank.
+  private static func folding(_ wire: Wire, _ line: String) throws -> WireServer {
+    try WireServer(wire) { method, path in
+      let body = "Content-Length: 2\r\n\r\n\(method == "HEAD" ? "" : "ok")"
+      return switch path {
+      case "/0": .raw("\(head)A: \(String(repeating: "b", count: 500))\r\n\(body)")
+      case "/to": .raw("HTTP/1.1 302 Found\r\nLocation: /1\r\nContent-Length: 0\r\n\r\n")
+      default: .raw("\(head)\(line)\r\n\(body)")
+      }
+    }
+  }
+
+  @Test(
+    "A head that begins with a blank is `bad_response`, and nothing of the answer before is touched",
+    arguments: Wire.allCases,
+    foldedLines
+  )
+  func foldedFirst(wire: Wire, line: String) throws {
+    let home = try Home(isInMemory: true)
+    let server = try Self.folding(wire, line)
+    try server.configure(home, (0..<8).map { "/\($0)" }, Self.one)
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 3, "\(run)")
+    let report = try run.json()
+    let failed = report.list("items").compactMap { $0.text("error.code") }
+    #expect(failed == Array(repeating: "bad_response", count: 7), "\(run)")
+    #expect(report.list("items").compactMap { $0.text("digest") }.count == 1)
+    // One that redirects is enough.
+    let get = try home.run("get", "\(server.base)/to")
+    #expect([3, 4].contains(get.status), "\(get)")
+    // What a HEAD cannot show may be there all the same.
+    let other = try Home(isInMemory: true)
+    try server.configure(other, (0..<8).map { "/\($0)" }, Self.one)
+    let plan = try other.run("plan")
+    #expect(plan.status == 0, "\(plan)")
+    #expect(plan.output.contains("not stored; probe failed: "), "\(plan)")
+  }
+
+  @Test("`serve --pull` outlives heads that begin with a blank")
+  func foldedPull() throws {
+    let home = try Home(isInMemory: true)
+    let server = try Self.folding(.plain, " X: AAAA")
+    try server.configure(home, ["/0"], Self.one)
+    let serving = try home.start(["serve", "--pull", "--listen", "127.0.0.1:0"])
+    let address = try #require(serving.firstLine())
+    let place = server.base.split(separator: "/").last ?? ""
+    for (path, status) in [("0", "200"), ("1", "502"), ("to", "502"), ("2", "502"), ("0", "200")] {
+      let told = try home.tool(
+        "curl",
+        "-s",
+        "-o",
+        "/dev/null",
+        "-w",
+        "%{http_code}",
+        "\(address)\(place)/\(path)"
+      )
+      #expect(told.output == status, "\(path)")
+    }
+    serving.signal(15)
+    #expect(serving.finish(within: 10).status == 143)
+  }
+
+  // MARK: Bytes behind an answer
+
+  private static let poison = answer("poison")
+
+  /// How the bytes behind an answer leave the server.
+  enum Way: String, CaseIterable, Sendable {
+    case inOneWrite
+    case withTheBody
+    case behindALargeBody
+    /// While the connection rests.
+    case later
+  }
+
+  private static func poisoned(_ path: String, _ way: Way) -> Script {
+    let body = body(of: path)
+    let large = body + String(repeating: "x", count: 300_000)
+    switch way {
+    case .inOneWrite:
+      return .raw(answer(body) + poison)
+    case .withTheBody:
+      return Script([
+        .send(Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n".utf8)),
+        .send(Array((body + poison).utf8)),
+      ])
+    case .behindALargeBody:
+      return .raw(answer(large) + poison)
+    case .later:
+      return Script([
+        .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
+      ])
+    }
+  }
+
+  @Test(
+    "Bytes behind an answer are nobody's body, and the item after it is not blamed",
+    arguments: Wire.allCases,
+    Way.allCases
+  )
+  func stray(wire: Wire, way: Way) throws {
+    let server = try WireServer(wire) { _, path in
+      switch path.dropFirst().first {
+      case "p": Self.poisoned(path, way)
+      // Keeps the next request away for as long as the connection before it is to rest.
+      case "r":
+        Script([
+          .wait(.milliseconds(60)),
+          .send(
+            Array("HTTP/1.1 302 Found\r\nLocation: /g\(path)\r\nContent-Length: 0\r\n\r\n".utf8)
+          ),
+        ])
+      default: .raw(Self.answer(Self.body(of: path)))
+      }
+    }
+    var paths: [String] = []
+    var network = Self.one
+    if way == .later {
+      // Two connections for each of two threads, so that the one that has rested is used again.
+      paths = ["/p0", "/p1", "/r0", "/r1"]
+      network = "network: { per_host: 4, http: 1.1, retries: { items: 0 } }"
+    } else {
+      paths = (0..<3).flatMap { ["/p\($0)", "/g\($0)"] }
+    }
+    for round in 0..<Binary.rounds {
+      let home = try Home(isInMemory: true)
+      try server.configure(home, paths, network)
+      let run = try home.run("--json", "--items", "all")
+      let report = try run.json()
+      #expect([0, 3].contains(run.status), "round \(round): \(run)")
+      for item in report.list("items") {
+        let path = "/" + (item.text("url")?.split(separator: "/").last ?? "")
+        let word = item.text("outcome")
+        if path.hasPrefix("/p") {
+          // Whether it is told of the bytes depends on what was read at once.
+          #expect(word == "added" || item.text("error.code") == "bad_response", "\(round): \(item)")
+        } else {
+          let source = path.hasPrefix("/r") ? "/g\(path)" : path
+          let digest = Digest.hexadecimal(Self.body(of: source))
+          #expect(item.text("digest") == "sha256:\(digest)", "round \(round): \(item)")
+        }
+      }
+      let objects = FileTree.objects(home.cache).keys
+      #expect(!objects.contains(Digest.hexadecimal("poison")), "round \(round)")
+    }
+  }
+
+  // MARK: Chunks and counts
+
+  @Test("A chunk size that is none is named", arguments: Wire.allCases)
+  func chunkSizes(wire: Wire) throws {
+    let sizes = ["0x5", "5g", "g", "-5", "5;x=y", "5 ", "0005"]
+    let server = try WireServer(wire) { _, path in
+      let size = sizes[Int(path.dropFirst()) ?? 0]
+      return .raw("\(Self.head)Transfer-Encoding: chunked\r\n\r\n\(size)\r\nhello\r\n0\r\n\r\n")
+    }
+    let home = try Home(isInMemory: true)
+    try server.configure(home, sizes.indices.map { "/\($0)" }, Self.one)
+    let report = try home.run("--json", "--items", "all").json()
+    for item in report.list("items") {
+      let size = sizes[Int(item.text("url")?.split(separator: "/").last ?? "") ?? 0]
+      let message = item.text("error.message") ?? ""
+      if ["5;x=y", "5 ", "0005"].contains(size) {
+        #expect(item.text("outcome") == "added", "\(item)")
+      } else {
+        #expect(item.text("error.code") == "bad_response")
+        #expect(message.contains("broken chunks"), "\(size): \(message)")
+        // What begins with no digit at all libcurl refuses by itself.
+        if size != "g", size != "-5" { #expect(message.contains("`\(size)`"), "\(message)") }
+      }
+    }
+  }
+
+  @Test("Requests that libcurl repeats by itself are counted", arguments: Wire.allCases)
+  func repeated(wire: Wire) throws {
+    let asked = Counter()
+    let server = try WireServer(wire) { _, path in
+      // The first request for it meets a connection that ends without an answer.
+      path == "/1" && asked.next() == 1
+        ? Script([.close]) : .raw(Self.answer(Self.body(of: path)))
+    }
+    let home = try Home(isInMemory: true)
+    try server.configure(home, ["/0", "/1"], Self.one)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(server.requestCount == 3)
+    #expect(try run.totals()["requests"] == 3)
+    #expect(try run.totals()["retries"] == 0)
+  }
+
+  private final class Counter: Sendable {
+    private let count = Guarded(0)
+
+    func next() -> Int {
+      count.withLock {
+        $0 += 1
+        return $0
+      }
+    }
+  }
+}
