@@ -53,6 +53,8 @@ final class RunningTransfer {
   private(set) var hasOpenEnd = false
   /// Whether a version with streams may answer.
   var mayShareConnection = false
+  /// Whether it goes over HTTP/1.1 for the sake of the body's end.
+  var isOverHTTP1 = false
   /// Whether HTTP/3 is tried first; libcurl falls back by itself.
   var triesHTTP3 = false
   /// How often the request went out: libcurl repeats it by itself where a kept connection is dead.
@@ -96,6 +98,8 @@ final class RunningTransfer {
 
   func noteRequest() {
     requestCount += 1
+    // Where HTTP/1.1 is demanded, libcurl sends a body again from where it stood.
+    upload?.position = 0
   }
 
   /// Whether it was ended by us, not by libcurl.
@@ -123,7 +127,7 @@ final class RunningTransfer {
       version = head.version
       use = try BodyUse.of(head, to: queued, isContinuing: isContinuing)
       if use.isCoded, decoder?.restart() != true { decoder = try? GzipReader() }
-      if head.framing == .chunked { chunkSizes = ChunkSizes() }
+      if case .chunked = head.framing { chunkSizes = ChunkSizes() }
       guard !request.needsLength || !use.takesBytes || head.announcedLength != nil else {
         failure = Failure(
           .badResponse,
@@ -178,8 +182,8 @@ final class RunningTransfer {
   ///
   /// A stream that its server resets without an error ends for libcurl like one that is complete.
   private func lacksKnownEnd(_ head: ResponseHead) -> Bool {
-    guard head.framing == .stream, case .whole = use, request.method == .get else { return false }
-    return request.expectedSize == nil && !request.isPinned
+    guard case .stream = head.framing, case .whole = use else { return false }
+    return queued.needsKnownEnd
   }
 
   private func leaveOpen() {
@@ -304,7 +308,7 @@ final class RunningTransfer {
   private func checkEnd(_ framing: ResponseHead.Framing) throws(Failure) {
     if use.isCoded, decoder?.isWhole != true {
       guard framing == .stream else { throw failures.damagedCoding }
-      hasOpenEnd = request.method == .get
+      hasOpenEnd = queued.needsKnownEnd
       throw failures.openStream
     }
     // libcurl counts as well; but what is stored is what was counted here.

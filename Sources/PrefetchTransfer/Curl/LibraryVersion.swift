@@ -20,6 +20,9 @@ package struct LibraryVersion: Hashable, Sendable {
   /// `OpenSSL/3.0.15`, nil for a libcurl without TLS.
   package var tls: String?
   package var features: Set<Feature>
+  /// Whether libcurl uses the very OpenSSL that we are linked with, so that what it hands us is what
+  /// we take it for.
+  let hasOurOpenSSL: Bool
 
   /// Asks the libcurl that is loaded, which may be newer than the one built against.
   package init() {
@@ -27,6 +30,8 @@ package struct LibraryVersion: Hashable, Sendable {
     unsafe curl = information.version.map { unsafe String(cString: $0) } ?? "unknown"
     unsafe tls = information.ssl_version.map { unsafe String(cString: $0) }
     unsafe number = information.version_num
+    hasOurOpenSSL =
+      tls == "OpenSSL/\(unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)))"
     let bits = unsafe information.features
     features = Set(Feature.allCases.filter { bits & $0.bit != 0 })
   }
@@ -36,12 +41,6 @@ package struct LibraryVersion: Hashable, Sendable {
     ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls"].contains {
       tls?.hasPrefix($0) == true
     }
-  }
-
-  /// Whether libcurl uses the very OpenSSL that we are linked with, so that what it hands us is what
-  /// we take it for.
-  var hasOurOpenSSL: Bool {
-    tls == "OpenSSL/\(unsafe String(cString: OpenSSL_version(OPENSSL_VERSION_STRING)))"
   }
 
   /// Whether a first header that begins with a blank is appended to freed memory: to the last header
@@ -54,6 +53,12 @@ package struct LibraryVersion: Hashable, Sendable {
   /// ones, has ended the session (mended in 8.1.0).
   var overlooksEndOfSession: Bool {
     number < 0x08_01_00
+  }
+
+  /// Whether a body of an upload whose stream of HTTP/2 is refused may be taken for another request,
+  /// and freed memory for its transfer (as CVE-2026-92392 has it, mended in 8.23.0).
+  var mishandlesRefusedUpload: Bool {
+    number >= 0x08_01_00 && number < 0x08_17_00
   }
 
   package func has(_ feature: Feature) -> Bool {

@@ -77,9 +77,14 @@ final class OpenSockets {
   }
 
   /// Shuts the connections to a host that stand idle in other pools; libcurl notices that much.
+  ///
+  /// Those over which nothing went out stay: libcurl 7 closes a socket that was never connected without
+  /// a word, so its number may be another's by now.
   func shutIdle(of origin: Int, besides pool: Int, isBusy: (Connection) -> Bool) {
     for (descriptor, connection) in connections
-    where connection.origin == origin && connection.pool != pool && !isBusy(connection) {
+    where connection.origin == origin && connection.pool != pool && connection.port != 0
+      && !isBusy(connection)
+    {
       shutdown(descriptor, CInt(SHUT_RDWR))
     }
   }

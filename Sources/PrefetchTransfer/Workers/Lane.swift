@@ -129,8 +129,8 @@ final class Lane {
     if !handle.isListening, line.begins(with: "HTTP/1") { handle.listen(true) }
     guard transfer.receiveHeader(line) else { return false }
     guard let version = transfer.version else { return true }
-    connection?.isTextual = version.isTextual
-    if version.isTextual, hidesBytes { handle.forbidReuse(true) }
+    if let connection, connection.isTextual == nil { connection.isTextual = version.isTextual }
+    if hidesBytes, version.isTextual { handle.forbidReuse(true) }
     return true
   }
 

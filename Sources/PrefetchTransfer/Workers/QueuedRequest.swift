@@ -9,26 +9,38 @@ final class QueuedRequest: Sendable {
 
   /// What is left for it and others.
   let allowances: [Locked<Int64>]
-  let repetition: Repetition
+  /// Nil for a request that is sent for the first time.
+  let repetition: Repetition?
 
   /// How a request differs from what was sent before for it, without the loop's knowledge.
-  struct Repetition: Sendable {
-    /// Whether it makes a connection of its own.
-    var overFreshConnection = false
-    /// Whether it goes over HTTP/1.1, which marks the end of every body.
-    var overHTTP1 = false
-    /// Why HTTP/1.1 is of no use.
-    var http1Refusal: Failure?
-    /// Requests that went out, and bytes that came in vain.
-    var requestCount = 0
-    var wireBytes: Int64 = 0
+  final class Repetition: Sendable {
+    enum Way: Sendable {
+      /// On a connection of its own.
+      case overFreshConnection
+      /// Over HTTP/1.1, which marks the end of every body.
+      case overHTTP1
+      /// Over HTTP/2, since HTTP/1.1 was refused.
+      case overHTTP2(refusal: Failure)
+    }
+
+    let way: Way
+    /// Requests that went out before.
+    let requestCount: Int
+    /// Bytes that came in vain.
+    let wireBytes: Int64
+
+    init(_ way: Way, after figures: TransferFigures) {
+      self.way = way
+      requestCount = figures.requestCount
+      wireBytes = figures.wireBytes
+    }
   }
 
   init(
     _ request: TransferRequest,
     _ assignment: HostShares.Assignment,
     allowances: [Locked<Int64>] = [],
-    repetition: Repetition = Repetition()
+    repetition: Repetition? = nil
   ) {
     self.request = request
     self.assignment = assignment
@@ -36,15 +48,20 @@ final class QueuedRequest: Sendable {
     self.repetition = repetition
   }
 
-  /// The same request once more.
-  func repeated(_ repetition: Repetition) -> QueuedRequest {
-    QueuedRequest(request, assignment, allowances: allowances, repetition: repetition)
+  /// The same request once more, with its place in the line.
+  func repeated(_ way: Repetition.Way, after figures: TransferFigures) -> QueuedRequest {
+    let repetition = Repetition(way, after: figures)
+    return QueuedRequest(request, assignment, allowances: allowances, repetition: repetition)
+  }
+
+  var demandsFreshConnection: Bool {
+    if case .overFreshConnection = repetition?.way { true } else { false }
   }
 
   /// Whether an answer without a length would leave open where its body ends.
   var needsKnownEnd: Bool {
-    request.method == .get && request.url.scheme == .https && request.expectedSize == nil
-      && !request.isPinned
+    guard case .get = request.method else { return false }
+    return request.expectedSize == nil && !request.isPinned && request.url.scheme == .https
   }
 
   /// Counts bytes that came, and says whether they may be taken.

@@ -13,7 +13,7 @@ extension TransferWorker {
 
   private mutating func line(up queued: QueuedRequest, goesFirst: Bool = false) {
     let origin = queued.assignment.origin
-    let pool = pool(of: queued)
+    let pool = pool(of: queued, overHTTP1: needsHTTP1(queued))
     if !pool.options.of(queued.request.url.scheme).mayShareConnection {
       lines[origin].noteAnswer(isTextual: true)
     }
@@ -21,57 +21,70 @@ extension TransferWorker {
     waitingCount += 1
   }
 
-  private mutating func pool(of queued: QueuedRequest) -> ConnectionPool {
-    asksOverHTTP1(queued)
-      ? pools.textualPool(for: queued.request.connection)
-      : pools.pool(for: queued.request.connection)
+  /// Whether a request goes over HTTP/1.1 for the sake of its body's end.
+  private func needsHTTP1(_ queued: QueuedRequest) -> Bool {
+    guard mayNeedHTTP1 else { return false }
+    switch queued.repetition?.way {
+    case .overHTTP1: return true
+    case .overHTTP2: return false
+    case .overFreshConnection, nil: break
+    }
+    guard
+      lines[queued.assignment.origin].hasOpenEnds
+        || settings.has(.openEnds, of: queued.request.url)
+    else { return false }
+    return queued.needsKnownEnd
   }
 
-  /// Whether a request goes over HTTP/1.1 for the sake of its body's end.
-  func asksOverHTTP1(_ queued: QueuedRequest) -> Bool {
-    if queued.repetition.overHTTP1 { return true }
-    guard queued.needsKnownEnd, queued.repetition.http1Refusal == nil else { return false }
-    return lines[queued.assignment.origin].hasOpenEnds
-      || settings.has(.openEnds, of: queued.request.url)
+  private mutating func pool(of queued: QueuedRequest, overHTTP1: Bool) -> ConnectionPool {
+    guard overHTTP1 || uploadsOverHTTP1(queued) else {
+      return pools.pool(for: queued.request.connection)
+    }
+    return pools.textualPool(for: queued.request.connection)
+  }
+
+  private func uploadsOverHTTP1(_ queued: QueuedRequest) -> Bool {
+    switch queued.request.method {
+    case .get, .head: false
+    case .post, .put: pools.library.mishandlesRefusedUpload
+    }
   }
 
   /// Repeats a request that has just ended, of which the loop hears nothing; false where there is no
   /// reason to.
-  ///
-  /// Its place on the wire stays its own, but for a request that changes to another pool: that may
-  /// have fewer places.
   mutating func repeatRequest(
     _ ended: RunningTransfer,
     _ result: TransferResult,
-    heldBack: Bool
+    _ lane: Lane
   )
     -> Bool
   {
     let queued = ended.queued
-    var repetition = queued.repetition
-    repetition.overFreshConnection = false
-    repetition.requestCount = result.figures.requestCount
-    repetition.wireBytes = result.figures.wireBytes
-    if heldBack {
-      repetition.overFreshConnection = true
-      start(queued.repeated(repetition))
+    if lane.isHeldBack {
+      // Its place on the wire stays its own.
+      start(queued.repeated(.overFreshConnection, after: result.figures))
       return true
     }
-    guard queued.needsKnownEnd else { return false }
     let origin = queued.assignment.origin
-    if ended.hasOpenEnd {
-      guard repetition.http1Refusal == nil else { return false }
-      repetition.overHTTP1 = true
-      lines[origin].hasOpenEnds = true
-    } else if asksOverHTTP1(queued), let refusal = result.http1Refusal {
-      guard !repetition.overHTTP1 else { return false }
-      // What was learnt a while ago may not be so any more.
-      repetition.http1Refusal = refusal
-    } else {
+    let next: QueuedRequest
+    switch queued.repetition?.way {
+    case nil, .overFreshConnection:
+      if ended.hasOpenEnd {
+        lines[origin].hasOpenEnds = true
+        mayNeedHTTP1 = true
+        next = queued.repeated(.overHTTP1, after: result.figures)
+      } else if ended.isOverHTTP1, let refusal = result.http1Refusal {
+        // What was learnt a while ago may not be so any more.
+        next = queued.repeated(.overHTTP2(refusal: refusal), after: result.figures)
+      } else {
+        return false
+      }
+    case .overHTTP1, .overHTTP2:
       return false
     }
+    // Another pool may have no connection left for it.
     endPlace(of: origin)
-    line(up: queued.repeated(repetition), goesFirst: true)
+    line(up: next, goesFirst: true)
     advance(origin)
     return true
   }
@@ -151,7 +164,8 @@ extension TransferWorker {
 
   mutating func start(_ queued: QueuedRequest) {
     let origin = queued.assignment.origin
-    let pool = pool(of: queued)
+    let isOverHTTP1 = needsHTTP1(queued)
+    let pool = pool(of: queued, overHTTP1: isOverHTTP1)
     let options = pool.options
     if lines[origin].isMixed { shutIdle(of: origin, besides: pool) }
     do throws(Failure) {
@@ -159,10 +173,11 @@ extension TransferWorker {
       let lane = try takeLane(for: origin, in: pool)
       let heldBy = rates.holds(queued.request) ? rates : nil
       let transfer = lane.load(queued, staging: staging, heldBy: heldBy)
+      transfer.isOverHTTP1 = isOverHTTP1
       transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
       transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
       try lane.handle.prepare(transfer, options)
-      lane.handle.demandFreshConnection(queued.repetition.overFreshConnection)
+      lane.handle.demandFreshConnection(queued.demandsFreshConnection)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)
       mustPerform = true

@@ -40,6 +40,8 @@ struct TransferWorker {
   /// When what is outgoing must be handed over.
   private var reportsDue: Duration?
   var mustReport = false
+  /// Whether any host may have to be asked over HTTP/1.1.
+  var mayNeedHTTP1: Bool
   private var nextInspection: Duration = .zero
   var mustPerform = false
   private var isStopping = false
@@ -55,6 +57,7 @@ struct TransferWorker {
   ) throws(Failure) {
     self.number = number
     self.settings = settings
+    mayNeedHTTP1 = settings.lessons[.openEnds] != nil
     self.staging = staging
     self.orders = orders
     self.reports = reports
@@ -236,8 +239,11 @@ struct TransferWorker {
       figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
     }
     figures.requestCount =
-      max(transfer.requestCount, version == nil ? 0 : 1) + queued.repetition.requestCount
-    figures.wireBytes += queued.repetition.wireBytes
+      max(transfer.requestCount, version == nil ? 0 : 1)
+    if let repetition = queued.repetition {
+      figures.requestCount += repetition.requestCount
+      figures.wireBytes += repetition.wireBytes
+    }
     figures.unexpectedKey = lane.pool.unexpectedKey(of: lane.origin)
     figures.trace = lane.trace
     var result = transfer.result(ending, figures)
@@ -262,8 +268,8 @@ struct TransferWorker {
       if lesson == .mustTryOlder { return start(queued) }
       if lesson == .didFallBack { result = result.teaching(.noHTTP3) }
     }
-    if case .concluded = ending {
-      if repeatRequest(transfer, result, heldBack: lane.isHeldBack) { return }
+    if lane.isHeldBack || transfer.hasOpenEnd || transfer.isOverHTTP1, case .concluded = ending {
+      if repeatRequest(transfer, result, lane) { return }
       result = taught(result, queued)
     }
     endPlace(of: origin)
@@ -287,16 +293,20 @@ struct TransferWorker {
     goOn(with: origin)
   }
 
-  /// What HTTP/1.1 had to say, where a body had no known end otherwise.
+  /// The result with what its repetition showed of the host's versions of HTTP.
   private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {
-    let refusal =
-      queued.repetition.http1Refusal ?? (asksOverHTTP1(queued) ? result.http1Refusal : nil)
-    if let refusal, result.failure?.code == .truncated || queued.repetition.overHTTP1 {
-      let failures = AnswerFailures(host: queued.request.url.authority)
+    let failures = AnswerFailures(host: queued.request.url.authority)
+    switch queued.repetition?.way {
+    case .overHTTP1:
+      if let refusal = result.http1Refusal {
+        return result.failed(failures.openStream(refused: refusal))
+      }
+      return result.figures.version == nil ? result : result.teaching(.openEnds)
+    case .overHTTP2(let refusal) where result.failure?.code == .truncated:
       return result.failed(failures.openStream(refused: refusal))
+    case .overHTTP2, .overFreshConnection, nil:
+      return result
     }
-    guard queued.repetition.overHTTP1, result.figures.version != nil else { return result }
-    return result.teaching(.openEnds)
   }
 
   private mutating func goOn(with origin: Int) {
