@@ -186,6 +186,13 @@ final class RunningTransfer {
     return queued.needsKnownEnd
   }
 
+  /// Whether a body may follow the head; old servers send one all the same where none may.
+  var mayHaveBody: Bool {
+    guard head?.mayHaveBody == true else { return false }
+    if case .head = request.method { return false }
+    return true
+  }
+
   private func leaveOpen() {
     hasOpenEnd = true
     failure = failures.openStream
@@ -288,8 +295,7 @@ final class RunningTransfer {
   private func response(_ fault: Failure?) throws(Failure) -> TransferResponse {
     if let failure { throw failure }
     guard version != nil, let head else { throw fault ?? failures.lostHead }
-    // Where no body may follow, old servers send one all the same; that proves no ill will.
-    if hasExcess, head.mayHaveBody, request.method != .head { throw failures.excess }
+    if hasExcess, mayHaveBody { throw failures.excess }
     if case .dropped = use {
       return TransferResponse(status: head.status, headers: head.headers, body: nil)
     }

@@ -50,6 +50,7 @@ extension Lane {
       return -1
     }
     proxySession = nil
+    hasOpenedSocket = true
     return pool.sockets.open(
       address,
       origin: origin,

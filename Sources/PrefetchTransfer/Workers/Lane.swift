@@ -39,6 +39,8 @@ final class Lane {
   /// Whether addresses are looked at, which those of a proxy are not.
   var judgesAddresses = false
   var isProxyEncrypted = false
+  /// Whether a connection was made for what it carries.
+  var hasOpenedSocket = false
   /// TLS to the proxy, of the connection that was made last.
   var proxySession: TLSSession?
   /// What is only to be looked at, where nothing is to be carried.
@@ -84,6 +86,7 @@ final class Lane {
     bookedSize = 0
     connection = nil
     isHeldBack = false
+    hasOpenedSocket = false
     startedAt = Uptime.wallTime()
     return transfer
   }
@@ -94,7 +97,7 @@ final class Lane {
   /// place to see them, and the only one that all reuse of connections passes.
   func noteRequest(localPort: Int) -> Bool {
     guard let transfer else { return true }
-    let isNew = handle.number(CURLINFO_NUM_CONNECTS) > 0
+    let isNew = hasOpenedSocket && handle.number(CURLINFO_NUM_CONNECTS) > 0
     let connection = pool.sockets.connection(
       from: localPort,
       madeFor: isNew ? ObjectIdentifier(self) : nil
@@ -131,6 +134,8 @@ final class Lane {
     guard let version = transfer.version else { return true }
     if let connection, connection.isTextual == nil { connection.isTextual = version.isTextual }
     if hidesBytes, version.isTextual { handle.forbidReuse(true) }
+    // What it says at the end of a transfer costs as much as the rest of it.
+    if !transfer.mayHaveBody { handle.listen(false) }
     return true
   }
 
