@@ -11,6 +11,7 @@ final class OpenSockets {
     let opener: ObjectIdentifier
     /// Port of our end; 0 before the first request.
     fileprivate var port = 0
+    fileprivate var isClosed = false
     /// Whether it carries one request at a time; nil before the first answer.
     var isTextual: Bool?
     /// TLS to the proxy that stands before the server.
@@ -21,6 +22,11 @@ final class OpenSockets {
       self.origin = origin
       self.pool = pool
       self.opener = opener
+    }
+
+    /// Whether it is still there, with this port at our end.
+    func isOpen(from port: Int) -> Bool {
+      !isClosed && self.port == port
     }
 
     /// Whether there are bytes or an end to be read, or no socket any more.
@@ -54,10 +60,9 @@ final class OpenSockets {
   }
 
   func close(_ descriptor: CInt) {
-    if let connection = connections.removeValue(forKey: descriptor),
-      byPort[connection.port] === connection
-    {
-      byPort[connection.port] = nil
+    if let connection = connections.removeValue(forKey: descriptor) {
+      connection.isClosed = true
+      if byPort[connection.port] === connection { byPort[connection.port] = nil }
     }
     Glibc.close(descriptor)
   }

@@ -25,6 +25,8 @@ final class Lane {
   var bookedSize: Int64 = 0
   /// Connection that its request goes over; nil before that is known.
   private(set) var connection: OpenSockets.Connection?
+  /// The same of the last request; most of the time it is the next one's too.
+  private var latest: OpenSockets.Connection?
   /// Whether the request was held back, since bytes that nobody asked for wait on its connection.
   private(set) var isHeldBack = false
   /// When it took up what it carries, by the calendar.
@@ -98,10 +100,13 @@ final class Lane {
   func noteRequest(localPort: Int) -> Bool {
     guard let transfer else { return true }
     let isNew = hasOpenedSocket && handle.number(CURLINFO_NUM_CONNECTS) > 0
-    let connection = pool.sockets.connection(
-      from: localPort,
-      madeFor: isNew ? ObjectIdentifier(self) : nil
-    )
+    if isNew || latest?.isOpen(from: localPort) != true {
+      latest = pool.sockets.connection(
+        from: localPort,
+        madeFor: isNew ? ObjectIdentifier(self) : nil
+      )
+    }
+    let connection = latest
     self.connection = connection
     if isNew { connection?.proxySession = proxySession }
     // Over HTTP/2 and 3 each frame names its request.
@@ -134,8 +139,6 @@ final class Lane {
     guard let version = transfer.version else { return true }
     if let connection, connection.isTextual == nil { connection.isTextual = version.isTextual }
     if hidesBytes, version.isTextual { handle.forbidReuse(true) }
-    // What it says at the end of a transfer costs as much as the rest of it.
-    if !transfer.mayHaveBody { handle.listen(false) }
     return true
   }
 
@@ -153,11 +156,12 @@ final class Lane {
     transfer?.noteRawBody(bytes)
   }
 
-  /// Takes what libcurl says of the answer beside handing it out.
+  /// Takes what libcurl says of the answer beside handing it out: it drops what comes with the end of
+  /// an answer and goes beyond it, and tells so only here.
   func receiveRemark(_ text: RawSpan) {
-    guard handle.isListening, Self.remarksOfExcess.contains(where: { text.begins(with: $0) }) else {
-      return
-    }
+    guard handle.isListening,
+      text.begins(with: "Excess found") || text.begins(with: "Leftovers after chunking")
+    else { return }
     transfer?.noteExcess()
     handle.forbidReuse(true)
   }
@@ -169,9 +173,6 @@ final class Lane {
   }
 
   private static let longestTrace = 65_536
-
-  /// libcurl drops what comes with the end of an answer and goes beyond it, and tells so only here.
-  private static let remarksOfExcess: [StaticString] = ["Excess found", "Leftovers after chunking"]
 
   /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {

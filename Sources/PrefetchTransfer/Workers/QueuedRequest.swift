@@ -15,8 +15,7 @@ final class QueuedRequest: Sendable {
   /// How a request differs from what was sent before for it, without the loop's knowledge.
   final class Repetition: Sendable {
     enum Way: Sendable {
-      /// On a connection of its own.
-      case overFreshConnection
+      case asBefore
       /// Over HTTP/1.1, which marks the end of every body.
       case overHTTP1
       /// Over HTTP/2, since HTTP/1.1 was refused.
@@ -24,13 +23,16 @@ final class QueuedRequest: Sendable {
     }
 
     let way: Way
+    /// Whether it makes a connection of its own.
+    let isOnFreshConnection: Bool
     /// Requests that went out before.
     let requestCount: Int
     /// Bytes that came in vain.
     let wireBytes: Int64
 
-    init(_ way: Way, after figures: TransferFigures) {
+    init(_ way: Way, isOnFreshConnection: Bool, after figures: TransferFigures) {
       self.way = way
+      self.isOnFreshConnection = isOnFreshConnection
       requestCount = figures.requestCount
       wireBytes = figures.wireBytes
     }
@@ -48,14 +50,18 @@ final class QueuedRequest: Sendable {
     self.repetition = repetition
   }
 
-  /// The same request once more, with its place in the line.
-  func repeated(_ way: Repetition.Way, after figures: TransferFigures) -> QueuedRequest {
-    let repetition = Repetition(way, after: figures)
+  /// The same request once more; nil = in the same way.
+  func repeated(
+    _ way: Repetition.Way? = nil,
+    isOnFreshConnection: Bool = false,
+    after figures: TransferFigures
+  ) -> QueuedRequest {
+    let repetition = Repetition(
+      way ?? repetition?.way ?? .asBefore,
+      isOnFreshConnection: isOnFreshConnection,
+      after: figures
+    )
     return QueuedRequest(request, assignment, allowances: allowances, repetition: repetition)
-  }
-
-  var demandsFreshConnection: Bool {
-    if case .overFreshConnection = repetition?.way { true } else { false }
   }
 
   /// Whether an answer without a length would leave open where its body ends.

@@ -27,7 +27,7 @@ extension TransferWorker {
     switch queued.repetition?.way {
     case .overHTTP1: return true
     case .overHTTP2: return false
-    case .overFreshConnection, nil: break
+    case .asBefore, nil: break
     }
     guard
       lines[queued.assignment.origin].hasOpenEnds
@@ -56,19 +56,17 @@ extension TransferWorker {
     _ ended: RunningTransfer,
     _ result: TransferResult,
     _ lane: Lane
-  )
-    -> Bool
-  {
+  ) -> Bool {
     let queued = ended.queued
     if lane.isHeldBack {
       // Its place on the wire stays its own.
-      start(queued.repeated(.overFreshConnection, after: result.figures))
+      start(queued.repeated(isOnFreshConnection: true, after: result.figures))
       return true
     }
     let origin = queued.assignment.origin
     let next: QueuedRequest
     switch queued.repetition?.way {
-    case nil, .overFreshConnection:
+    case nil, .asBefore:
       if ended.hasOpenEnd {
         lines[origin].hasOpenEnds = true
         mayNeedHTTP1 = true
@@ -177,7 +175,7 @@ extension TransferWorker {
       transfer.triesHTTP3 = !lines[origin].avoidsHTTP3 && options.triesHTTP3(queued.request.url)
       transfer.mayShareConnection = options.of(queued.request.url.scheme).mayShareConnection
       try lane.handle.prepare(transfer, options)
-      lane.handle.demandFreshConnection(queued.demandsFreshConnection)
+      lane.handle.demandFreshConnection(queued.repetition?.isOnFreshConnection == true)
       try lane.settleProxy(before: queued.request.url)
       try multi.add(lane.handle)
       mustPerform = true

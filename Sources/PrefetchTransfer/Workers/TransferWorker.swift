@@ -304,7 +304,7 @@ struct TransferWorker {
       return result.figures.version == nil ? result : result.teaching(.openEnds)
     case .overHTTP2(let refusal) where result.failure?.code == .truncated:
       return result.failed(failures.openStream(refused: refusal))
-    case .overHTTP2, .overFreshConnection, nil:
+    case .overHTTP2, .asBefore, nil:
       return result
     }
   }

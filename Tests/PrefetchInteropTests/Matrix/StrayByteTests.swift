@@ -96,7 +96,7 @@ struct StrayByteTests {
     case later
   }
 
-  private static func poisoned(_ path: String, _ way: Way) -> Script {
+  private static func poisoned(_ path: String, _ way: Way, _ gate: Gate) -> Script {
     let body = body(of: path)
     let large = body + String(repeating: "x", count: 300_000)
     switch way {
@@ -112,6 +112,7 @@ struct StrayByteTests {
     case .later:
       return Script([
         .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
+        .open(gate),
       ])
     }
   }
@@ -122,44 +123,48 @@ struct StrayByteTests {
     Way.allCases
   )
   func stray(wire: Wire, way: Way) throws {
+    // A round has its folder; its gates open once the stray bytes have left.
+    let gates = (0..<Binary.rounds).map { _ in [Gate(), Gate()] }
     let server = try WireServer(wire) { _, path in
-      switch path.dropFirst().first {
-      case "p": Self.poisoned(path, way)
-      // Keeps the next request away for as long as the connection before it is to rest.
+      let parts = path.split(separator: "/")
+      let gates = parts.first.flatMap { Int($0) }.map { gates[$0] } ?? []
+      switch parts.last?.first {
+      case "p": return Self.poisoned(path, way, gates[parts.last == "p0" ? 0 : 1])
+      // Keeps the next request away until the connection before it has rested.
       case "r":
-        Script([
-          .wait(.milliseconds(60)),
-          .send(
-            Array("HTTP/1.1 302 Found\r\nLocation: /g\(path)\r\nContent-Length: 0\r\n\r\n".utf8)
-          ),
-        ])
-      default: .raw(Self.answer(Self.body(of: path)))
+        let target = path.replacing("/r", with: "/g")
+        return Script(
+          gates.map { Script.Step.pause($0) } + [
+            .wait(.milliseconds(25)),
+            .send(
+              Array("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
+            ),
+          ]
+        )
+      default: return .raw(Self.answer(Self.body(of: path)))
       }
     }
-    var paths: [String] = []
+    var names = (0..<3).flatMap { ["p\($0)", "g\($0)"] }
     var network = Self.one
     if way == .later {
       // Two connections for each of two threads, so that the one that has rested is used again.
-      paths = ["/p0", "/p1", "/r0", "/r1"]
+      names = ["p0", "p1", "r0", "r1"]
       network = "network: { per_host: 4, http: 1.1, retries: { items: 0 } }"
-    } else {
-      paths = (0..<3).flatMap { ["/p\($0)", "/g\($0)"] }
     }
     for round in 0..<Binary.rounds {
       let home = try Home(isInMemory: true)
-      try server.configure(home, paths, network)
+      try server.configure(home, names.map { "/\(round)/\($0)" }, network)
       let run = try home.run("--json", "--items", "all")
       let report = try run.json()
       #expect([0, 3].contains(run.status), "round \(round): \(run)")
       for item in report.list("items") {
-        let path = "/" + (item.text("url")?.split(separator: "/").last ?? "")
+        let path = "/\(round)/" + (item.text("url")?.split(separator: "/").last ?? "")
         let word = item.text("outcome")
-        if path.hasPrefix("/p") {
+        if path.contains("/p") {
           // Whether it is told of the bytes depends on what was read at once.
           #expect(word == "added" || item.text("error.code") == "bad_response", "\(round): \(item)")
         } else {
-          let source = path.hasPrefix("/r") ? "/g\(path)" : path
-          let digest = Digest.hexadecimal(Self.body(of: source))
+          let digest = Digest.hexadecimal(Self.body(of: path.replacing("/r", with: "/g")))
           #expect(item.text("digest") == "sha256:\(digest)", "round \(round): \(item)")
         }
       }

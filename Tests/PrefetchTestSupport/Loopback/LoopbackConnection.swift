@@ -78,6 +78,8 @@ final class LoopbackConnection {
       }
     case .pause(let gate):
       guard gate.wait(unless: stop) else { throw .gone }
+    case .open(let gate):
+      gate.open()
     case .wait(let duration):
       guard stop.staysShut(for: duration) else { throw .gone }
     case .silence:

@@ -9,6 +9,8 @@ package struct Script: Sendable {
     /// Over and over, until the other side goes away.
     case repeatForever([UInt8])
     case pause(Gate)
+    /// Lets pass whoever waits there.
+    case open(Gate)
     /// Lets so much time pass, for servers whose pace is the point.
     case wait(Duration)
     /// Says nothing more until the other side goes away.

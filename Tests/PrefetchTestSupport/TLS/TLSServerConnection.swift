@@ -115,6 +115,8 @@ internal import Glibc
       return false
     case .pause(let gate):
       return gate.wait(unless: stop)
+    case .open(let gate):
+      gate.open()
     case .wait(let duration):
       return stop.staysShut(for: duration)
     case .silence:
