@@ -105,17 +105,20 @@ private func noteRemark(
   _ size: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> CInt {
+  // It comes for every line.
+  if kind == CURLINFO_HEADER_IN {
+    guard size > 0, let first = unsafe text?.pointee, first == 0x20 || first == 0x09,
+      unsafe Lane.at(context)?.hidesFoldedLine() == true
+    else { return 0 }
+    // libcurl reads the line after this call, and must not take it for the rest of a header.
+    unsafe text?.pointee = CChar(UInt8(ascii: ":"))
+    return 0
+  }
   let bytes = unsafe UnsafeRawBufferPointer(start: text, count: size)
   switch kind {
   case CURLINFO_TEXT: unsafe Lane.at(context)?.receiveRemark(bytes.bytes)
   case CURLINFO_HEADER_OUT: unsafe Lane.at(context)?.noteSent(bytes.bytes)
   case CURLINFO_DATA_IN: unsafe Lane.at(context)?.noteRawBody(bytes.bytes)
-  case CURLINFO_HEADER_IN:
-    guard let first = unsafe bytes.first, first == 0x20 || first == 0x09,
-      unsafe Lane.at(context)?.hidesFoldedLine() == true
-    else { break }
-    // libcurl reads the line after this call, and must not take it for the rest of a header.
-    unsafe text?.pointee = CChar(UInt8(ascii: ":"))
   default: break
   }
   return 0

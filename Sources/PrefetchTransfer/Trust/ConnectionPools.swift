@@ -3,7 +3,7 @@ internal import PrefetchCore
 /// One pool of connections for each set of rules that a worker has met.
 struct ConnectionPools {
   private let settings: TransportSettings
-  let library: LibraryVersion
+  private let library: LibraryVersion
   private let sockets: OpenSockets
   private(set) var all: [ConnectionPool]
   private var byRules: [ConnectionRules: ConnectionPool]

@@ -64,6 +64,14 @@ final class QueuedRequest: Sendable {
     return QueuedRequest(request, assignment, allowances: allowances, repetition: repetition)
   }
 
+  @inline(never)
+  var isUpload: Bool {
+    switch request.method {
+    case .get, .head: false
+    case .post, .put: true
+    }
+  }
+
   /// Whether an answer without a length would leave open where its body ends.
   var needsKnownEnd: Bool {
     guard case .get = request.method else { return false }

@@ -23,7 +23,12 @@ extension TransferWorker {
 
   /// Whether a request goes over HTTP/1.1 for the sake of its body's end.
   private func needsHTTP1(_ queued: QueuedRequest) -> Bool {
-    guard mayNeedHTTP1 else { return false }
+    mayNeedHTTP1 && lacksEndOverHTTP2(queued)
+  }
+
+  // Inlined it would copy the request.
+  @inline(never)
+  private func lacksEndOverHTTP2(_ queued: QueuedRequest) -> Bool {
     switch queued.repetition?.way {
     case .overHTTP1: return true
     case .overHTTP2: return false
@@ -37,17 +42,10 @@ extension TransferWorker {
   }
 
   private mutating func pool(of queued: QueuedRequest, overHTTP1: Bool) -> ConnectionPool {
-    guard overHTTP1 || uploadsOverHTTP1(queued) else {
+    guard overHTTP1 || (mustUploadOverHTTP1 && queued.isUpload) else {
       return pools.pool(for: queued.request.connection)
     }
     return pools.textualPool(for: queued.request.connection)
-  }
-
-  private func uploadsOverHTTP1(_ queued: QueuedRequest) -> Bool {
-    switch queued.request.method {
-    case .get, .head: false
-    case .post, .put: pools.library.mishandlesRefusedUpload
-    }
   }
 
   /// Repeats a request that has just ended, of which the loop hears nothing; false where there is no

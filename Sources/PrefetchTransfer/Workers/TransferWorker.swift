@@ -42,6 +42,7 @@ struct TransferWorker {
   var mustReport = false
   /// Whether any host may have to be asked over HTTP/1.1.
   var mayNeedHTTP1: Bool
+  let mustUploadOverHTTP1: Bool
   private var nextInspection: Duration = .zero
   var mustPerform = false
   private var isStopping = false
@@ -64,7 +65,9 @@ struct TransferWorker {
     self.places = places
     outgoing = WorkerReport(worker: number)
     rates = RateControl(buckets)
-    pools = ConnectionPools(settings, library: LibraryVersion(), sockets: sockets)
+    let library = LibraryVersion()
+    mustUploadOverHTTP1 = library.mishandlesRefusedUpload
+    pools = ConnectionPools(settings, library: library, sockets: sockets)
     multi = try MultiHandle(sockets)
     let connections = (settings.connectionsPerHost + orders.count - 1) / orders.count
     try multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, max(1, connections))
