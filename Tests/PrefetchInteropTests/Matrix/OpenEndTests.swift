@@ -130,6 +130,29 @@ struct OpenEndTests {
     }
   }
 
+  @Test("is asked again for `get` and behind a redirect as well")
+  func getBehindRedirect() throws {
+    let redirect = Self.start.headers(
+      [(":status", "302"), ("location", "/item"), ("content-length", "0")],
+      isLast: true
+    )
+    let server = try StreamServer([redirect, Self.cut], textual: Self.body, in: home)
+    configure(server)
+    let get = try home.run("get", "https://127.0.0.1:\(server.port)/to")
+    #expect(get.status == 0, "\(get)")
+    #expect(get.output == Self.body)
+    #expect(server.stop() == ["1/1", "1/3", "2/text"])
+  }
+
+  @Test("obeys the limit of its size over HTTP/1.1 too")
+  func sizeLimit() throws {
+    let server = try StreamServer([Self.open], textual: Self.body, in: home)
+    configure(server, "", "defaults: { max_file_size: 20 }")
+    let report = try run()
+    #expect(report.text("items.0.error.code") == "too_large", "\(report)")
+    #expect(server.stop() == ["1/1", "2/text"])
+  }
+
   @Test("may be a manifest too, or what a redirect leads to")
   func manifest() throws {
     let server = try StreamServer(

@@ -91,7 +91,8 @@ struct StreamScript: Sendable {
 
 /// A server of HTTP/2 over TLS that plays one script for each request, the last one ever again.
 ///
-/// A client that wants HTTP/1.1 of it gets a good answer, or none where there is nothing to answer.
+/// A client that wants HTTP/1.1 of it gets a good answer, or none where there is nothing to answer; a
+/// HEAD finds nothing.
 final class StreamServer {
   static let isPossible = Tool.isInstalled("python3") && Tool.isInstalled("openssl")
 
@@ -139,7 +140,8 @@ final class StreamServer {
     port = try #require(Int(line))
   }
 
-  /// Ends it; the streams on which requests came, as `connection/stream`.
+  /// Ends it; the streams on which requests came, as `connection/stream`, or `connection/text` with
+  /// where an upload went and its digest.
   func stop() -> [String] {
     process.signal(15)
     return process.finish(within: 10).lines.dropFirst().map { String($0) }
@@ -147,7 +149,7 @@ final class StreamServer {
 
   /// It understands no more of HTTP/2 than where frames begin and end.
   private static let program = """
-    import socket, ssl, struct, sys, threading
+    import hashlib, socket, ssl, struct, sys, threading
 
     scripts = [[line.split() for line in text.split("\\n") if line]
                for text in open("plan").read().split("\\n\\n")]
@@ -199,10 +201,15 @@ final class StreamServer {
             text = b""
             while not text.endswith(b"\\r\\n\\r\\n"):
                 text += exactly(connection, 1)
-            print(f"{number}/text", flush=True)
+            lengths = [line for line in text.lower().split(b"\\r\\n") if line.startswith(b"content-length:")]
+            body = exactly(connection, int(lengths[0].split(b":")[1]) if lengths else 0)
+            sent = f" {text.split()[1].decode()} {hashlib.sha256(body).hexdigest()}" if body else ""
+            print(f"{number}/text{sent}", flush=True)
             answer = open("answer", "rb").read()
             if not answer:
                 raise EOFError
+            if text.startswith(b"HEAD"):
+                answer = b"HTTP/1.1 404 Not Found\\r\\nContent-Length: 0\\r\\n\\r\\n"
             connection.sendall(answer)
 
     def serve(raw, number):
