@@ -55,7 +55,14 @@ extension Configuration {
   }
 
   @FieldBuilder<Self> private static var requestFields: [Field<Self>] {
-    Field("http", \.settings.httpVersion, .choice()).help("Version of HTTP to use")
+    Field("http", \.settings.httpVersion, .choice())
+      .help(
+        """
+        Highest version of HTTP to use; for a day a host whose HTTP/3 failed is asked over HTTP/2, and \
+        one whose HTTP/2 bodies ended without a known length over HTTP/1.1 where no size or digest is \
+        declared
+        """
+      )
     Field("proxy", \.settings.proxy, .proxy)
       .help("Proxy for every request; `env` obeys the usual variables")
     Field("netrc", \.network.readsNetrc, .boolean)
