@@ -72,7 +72,8 @@ extension HeldAnswer {
 
   /// How long it stays fresh; less than nothing once it is stale, nil where it never is.
   func left(at now: Instant) -> Duration? {
-    freshUntil.map { $0 - now }
+    let answered = record.validatedAt ?? record.fetchedAt
+    return Freshness.believed(freshUntil, answeredAt: answered, at: now).map { $0 - now }
   }
 
   /// Content that is not to be used any more, whatever a client or a rule allows.

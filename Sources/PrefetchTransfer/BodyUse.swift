@@ -23,7 +23,7 @@ enum BodyUse: Hashable, Sendable {
     case 206:
       return try part(of: head, queued, isContinuing ? queued.request.partial : nil)
     case 200, 203:
-      return try whole(of: head, queued, isCodingAsked: !isContinuing)
+      return try whole(of: head, queued)
     case 304:
       let headers = queued.request.headers
       guard headers.has("if-none-match") || headers.has("if-modified-since") else {
@@ -67,7 +67,7 @@ enum BodyUse: Hashable, Sendable {
   ) throws(ResponseFault) -> BodyUse {
     guard var part = continued else {
       guard queued.request.headers.has("range") else { throw .unaskedRange }
-      return try whole(of: head, queued, isCodingAsked: true)
+      return try whole(of: head, queued)
     }
     if let objection = ResumeRule.objection(to: head.headers, continuing: part) {
       throw .otherRest(objection)
@@ -79,8 +79,7 @@ enum BodyUse: Hashable, Sendable {
 
   private static func whole(
     of head: ResponseHead,
-    _ queued: QueuedRequest,
-    isCodingAsked: Bool
+    _ queued: QueuedRequest
   ) throws(ResponseFault) -> BodyUse {
     switch queued.request.method {
     case .head, .put: return .dropped
@@ -89,10 +88,8 @@ enum BodyUse: Hashable, Sendable {
     let codings = head.codings
     guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
     if let coding = codings.first, !isArchive(queued.request.url, said: coding) {
-      // The rest of a body is asked for uncoded.
-      guard queued.request.allowsCoding, isCodingAsked, isGzip(coding) else {
-        throw .unaskedCoding(coding)
-      }
+      // Buckets keep objects with a coding that they were given once, and send it whatever is asked.
+      guard isGzip(coding) else { throw .unaskedCoding(coding) }
       return .decoded
     }
     return .whole(

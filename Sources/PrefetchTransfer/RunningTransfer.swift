@@ -357,10 +357,29 @@ final class RunningTransfer {
   }
 
   private func checkAnnouncedSize() -> Bool {
-    guard let limit = request.sizeLimit, let size = announcedSize, size > limit else { return true }
+    guard let size = announcedSize else { return true }
+    guard let limit = request.sizeLimit, size > limit else { return fitsPeriod(size) }
     let sizes = SizeText.format(together: [size, limit])
     failure = failures.tooLarge(
       "announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
+    )
+    return false
+  }
+
+  /// False for a body that no period of a limit of volume has room for, and that cannot be continued in
+  /// the next one: it would use up each of them.
+  private func fitsPeriod(_ size: Int64) -> Bool {
+    guard
+      let allowance = request.allowances.min(by: { $0.whole < $1.whole }),
+      size > allowance.whole.addingSaturated(Int64(EasyHandle.countedBufferSize)),
+      use.takesBytes
+    else { return true }
+    let plan = BodyPlan(partialKey: request.partialKey, resumption: resumption)
+    guard plan.part == nil else { return true }
+    let sizes = SizeText.format(together: [size, allowance.whole])
+    failure = failures.tooLarge(
+      "announces \(sizes[0]), more than `\(allowance.period.key)` of \(sizes[1]), "
+        + "and a body that cannot be continued"
     )
     return false
   }
@@ -399,6 +418,8 @@ final class RunningTransfer {
       resumption: resumption
     )
     plan.prefixLength = request.prefixLength
+    // However little a period brings, the next one goes on behind it.
+    if !request.allowances.isEmpty { plan.smallestPart = 1 }
     do throws(Failure) {
       let opened = if let sink, sink.begin(plan) { sink } else { try staging.beginBody(plan) }
       sink = opened

@@ -38,7 +38,7 @@ enum KeyGround {
       negative_ttl: 90s
       max_stale: 1d
       durability: each
-      purge: {auto: false, order: [lru], max_fraction: 0.25}
+      purge: {auto: false, order: [lru], max_fraction: 0.25, grace: 1d}
       network_filesystem: single
       remote:
         url: https://tier.example/cache

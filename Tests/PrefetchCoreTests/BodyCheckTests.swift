@@ -72,7 +72,7 @@ import Testing
       to: body,
       headers: HeaderBlock(),
       entry: entry,
-      storedSize: stored
+      stored: stored.map { BodyCheck.Stored(size: $0) }
     )
     #expect(objection?.code == code)
   }

@@ -134,9 +134,9 @@ import Testing
   @Test(
     "Five items in a row that end in broken transfers open the breaker",
     arguments: [
-      (ErrorCode.reset, "wait 30"), (.stalled, "wait 30"), (.timeout, "wait 30"),
-      (.truncated, "wait 30"), (.tls, "wait 30"), (.serverBusy, "wait 30"),
-      (.noNetwork, "wait 30"), (.http, "open"), (.certificate, "open"), (.digestMismatch, "open"),
+      (ErrorCode.reset, "wait 60"), (.stalled, "wait 60"), (.timeout, "wait 60"),
+      (.truncated, "wait 60"), (.tls, "wait 60"), (.serverBusy, "wait 60"),
+      (.noNetwork, "wait 60"), (.http, "open"), (.certificate, "open"), (.digestMismatch, "open"),
       (.cancelled, "open"), (.diskFull, "open"),
     ]
   )
@@ -165,46 +165,65 @@ import Testing
     #expect(limits.verdict(Self.a, now: Self.moment(0)) == .open)
   }
 
-  @Test("What was under way when the breaker opened does not open it further")
+  @Test("Items that were in flight when the breaker opened do not open it further")
   func latecomers() {
     var limits = Self.broken()
-    for second in 0..<30 {
+    for second in 0..<60 {
       limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: Self.moment(Int64(second)))
     }
-    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(29))) == "wait 30")
-    #expect(limits.verdict(Self.a, now: Self.moment(30)) == .open)
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(59))) == "wait 60")
+    #expect(limits.verdict(Self.a, now: Self.moment(60)) == .open)
     #expect(limits.limit(of: Self.a) == 1)
   }
 
-  @Test("Each probe that fails doubles the pause, up to five minutes; an answer ends it")
+  @Test("Each item that fails after it doubles the pause, up to five minutes; an answer ends it")
   func probes() {
     var limits = Self.broken()
     var told: [String] = []
-    var time: Int64 = 30
-    for pause in [60, 120, 240, 300, 300] as [Int64] {
-      limits.noteFailure(Self.a, Self.reset, isExhausted: false, now: Self.moment(time))
+    var time: Int64 = 60
+    for pause in [120, 240, 300, 300] as [Int64] {
+      // The retries of an item are no further failures of its host.
+      for isExhausted in [false, false, true] {
+        #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
+        limits.noteFailure(Self.a, Self.reset, isExhausted: isExhausted, now: Self.moment(time))
+      }
       told.append(Self.word(limits.verdict(Self.a, now: Self.moment(time))))
       time += pause
     }
-    #expect(told == ["wait 90", "wait 210", "breaker 450", "breaker 750", "breaker 1050"])
+    #expect(told == ["wait 180", "breaker 420", "breaker 720", "breaker 1020"])
     limits.noteAnswer(Self.a, status: 304, retryAfter: nil, now: Self.moment(time))
     #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
     #expect(limits.limit(of: Self.a) == nil)
   }
 
-  @Test("A probe that finds the host busy has failed, and its gate holds besides")
+  @Test("The item that tries obeys the gate of a host that is still busy")
   func busyProbe() {
     var limits = Self.broken()
-    limits.noteAnswer(Self.a, status: 503, retryAfter: "5", now: Self.moment(30))
-    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(30))) == "wait 35")
-    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(36))) == "wait 90")
+    limits.noteAnswer(Self.a, status: 503, retryAfter: "5", now: Self.moment(60))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(60))) == "wait 65")
+    let busy = Failure(.serverBusy, "busy", isTransient: true)
+    limits.noteFailure(Self.a, busy, isExhausted: true, now: Self.moment(66))
+    #expect(Self.word(limits.verdict(Self.a, now: Self.moment(66))) == "wait 186")
+  }
+
+  @Test("It is said once, with its end, when a host is left alone")
+  func news() {
+    var limits = Self.limits()
+    var news: [Instant] = []
+    for time in [0, 1, 2, 3, 4, 5, 64, 65] as [Int64] {
+      let now = Self.moment(time)
+      if let until = limits.noteFailure(Self.a, Self.reset, isExhausted: true, now: now) {
+        news.append(until)
+      }
+    }
+    #expect(news == [Self.moment(64).wall, Self.moment(184).wall])
   }
 
   @Test("A breaker whose pause passes the deadline puts its items off")
   func deadline() {
     #expect(
-      Self.word(Self.broken(deadline: 20).verdict(Self.a, now: Self.moment(0))) == "breaker 30"
+      Self.word(Self.broken(deadline: 50).verdict(Self.a, now: Self.moment(0))) == "breaker 60"
     )
-    #expect(Self.word(Self.broken(deadline: 40).verdict(Self.a, now: Self.moment(0))) == "wait 30")
+    #expect(Self.word(Self.broken(deadline: 80).verdict(Self.a, now: Self.moment(0))) == "wait 60")
   }
 }

@@ -37,7 +37,10 @@ import Testing
     Row(name: "half, exactly at the fraction", items: 5),
     Row(name: "more than half lost", items: 4, code: .manifestGuard),
     Row(name: "rejected entries are items", items: 4, rejected: 1),
-    Row(name: "below ten nothing is a mass", items: 1, recordedItems: 9),
+    Row(name: "below three nothing is a mass", items: 1, recordedItems: 2) {
+      $0.policy.maximumRemovalFraction = 0.2
+    },
+    Row(name: "of three items two are a mass", items: 1, recordedItems: 3, code: .manifestGuard),
     Row(name: "empty", items: 0, recordedItems: nil, code: .manifestGuard),
     Row(name: "empty of a few", items: 0, recordedItems: 3, code: .manifestGuard),
     Row(name: "allowed to be empty", items: 0, recordedItems: 20) { $0.segment.allowsEmpty = true },

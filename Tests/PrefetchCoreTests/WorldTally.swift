@@ -70,9 +70,10 @@ struct WorldTally {
       endsBySegment[segment, default: [:]][item.action, default: 0] += 1
     case .segmentSettled(let segment):
       settledSegments[segment.name, default: 0] += 1
-    case .conditionsRead, .qualityChanged, .itemsStarted, .bytesReceived, .requestFinished,
+    case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
+      .bytesReceived, .requestFinished,
       .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .treePublished,
-      .registration, .storeFailed, .itemEvicted:
+      .registration, .storeFailed, .warned, .itemEvicted:
       break
     case .interrupted:
       isInterrupted = true

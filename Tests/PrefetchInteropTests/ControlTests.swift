@@ -58,6 +58,63 @@ struct ControlTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test("lets a locked item that left its list go with the first run after its lock")
+  func unlocked() throws {
+    home.write(["/a", "/b"].map { "\(server.address($0))\n" }.joined(), to: "list.txt")
+    home.configure(
+      "segments: [{ name: basics, manifest: ./list.txt }]\ncache: { min_free: 0 }"
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("lock", server.address("/b")).status == 0)
+    home.write("\(server.address("/a"))\n", to: "list.txt")
+    #expect(try home.run("-q").status == 0)
+    #expect(try states().keys.sorted() == ["a", "b"])
+    #expect(try home.run("unlock", server.address("/b")).status == 0)
+    let run = try home.run("--json")
+    #expect(try run.totals()["removed"] == 1, "\(run)")
+    #expect(try states().keys.sorted() == ["a"])
+  }
+
+  @Test("imports nothing over an item whose list declares another digest")
+  func importOfOtherBytes() throws {
+    let digest = Digest.hexadecimal("the body of /a")
+    home.write("\(digest)  a\n", to: "SHA256SUMS")
+    home.configure(
+      """
+      segments: [{ name: basics, manifest: ./SHA256SUMS, base: "\(server.address("/"))" }]
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    home.write("other bytes", to: "other")
+    let refused = try home.run("import", "other", "--url", server.address("/a"))
+    #expect(refused.status == 5, "\(refused)")
+    #expect(refused.errors.contains("[import.digest_mismatch]"), "\(refused)")
+    #expect(try home.run("get", "--offline", server.address("/a")).output == "the body of /a")
+    home.write("the body of /a", to: "same")
+    #expect(try home.run("import", "same", "--url", server.address("/a")).status == 0)
+  }
+
+  @Test("tries an item again that failed once its entry changes, with `retry_failed: false`")
+  func changedEntry() throws {
+    site["/a"] = nil
+    let list = { (digest: String) in home.write("\(digest)  a\n", to: "SHA256SUMS") }
+    list(Digest.hexadecimal("the first body"))
+    home.configure(
+      """
+      segments: [{ name: basics, manifest: ./SHA256SUMS, base: "\(server.address("/"))" }]
+      cache: { min_free: 0 }
+      download: { retry_failed: false }
+      """
+    )
+    #expect(try home.run("-q").status == 4)
+    site["/a"] = Site.Page("the second body")
+    #expect(try home.run("-q").status == 4)
+    #expect(requests(of: "/a") == 1)
+    list(Digest.hexadecimal("the second body"))
+    #expect(try home.run("-q").status == 0)
+  }
+
   @Test("wakes a paused item when it is asked for by itself")
   func paged() throws {
     #expect(try home.run("pause", server.address("/b")).status == 0)
@@ -104,7 +161,7 @@ struct ControlTests {
     _ = try home.run("gc", "--set", "cache.size=1B")
     #expect(try states()["b"] == "cached")
     #expect(try home.run("unlock", server.address("/b")).status == 0)
-    #expect(try home.run("gc").status == 0)
+    _ = try home.run("-q", "--allow", "mass-removal")
     #expect(try states()["b"] == nil)
     #expect(try home.run("verify").status == 0)
   }

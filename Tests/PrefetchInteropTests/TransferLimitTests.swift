@@ -100,6 +100,68 @@ struct TransferLimitTests {
     }
   }
 
+  @Test(
+    "Each day brings files of half a limit that begin together, whether they can be continued or not",
+    .enabled(if: Tool.isInstalled("faketime"), "needs faketime"),
+    arguments: [true, false]
+  )
+  func progress(hasTags: Bool) throws {
+    let site = Site()
+    for number in 0..<6 {
+      let body = [UInt8](repeating: UInt8(number), count: 90_000)
+      site["/\(number).bin"] = Site.Page(
+        body,
+        entityTag: hasTags ? "\"\(number)\"" : nil,
+        headers: [HeaderField("Cache-Control", "max-age=9999999")]
+      )
+    }
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let urls = (0..<6).map { "\"\(server.address("/\($0).bin"))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [\(urls)] }]
+      cache: { min_free: 0 }
+      network: { timezone: \(zone.name), daily_limit: 200kB }
+      """
+    )
+    let binary = try #require(Binary.path)
+    var days = 0
+    var last: Int32 = 75
+    while last == 75, days < 8 {
+      let run = try home.tool("faketime", "-f", "+\(days)d", binary, "run", "--json")
+      last = run.status
+      let totals = try run.totals()
+      #expect(try #require(totals["fetched"]) > 0, "day \(days): \(run)")
+      // The limit, and what one read brings more.
+      #expect(try #require(totals["bytes_wire"]) <= 200_000 + 64 << 10, "day \(days): \(run)")
+      days += 1
+    }
+    #expect(last == 0)
+    #expect(days <= (hasTags ? 3 : 4))
+    let sent = site.requests.count
+    #expect(sent <= (hasTags ? 9 : 10))
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test(
+    "A body larger than a whole day's limit fails at once where it cannot be continued",
+    arguments: ["", "Accept-Ranges"]
+  )
+  func tooLarge(header: String) throws {
+    let body = [UInt8](repeating: 7, count: 300_000)
+    let headers =
+      header.isEmpty ? [] : [("Accept-Ranges", "none"), ("ETag", "\"1\"")]
+    let server = try LoopbackServer { _ in .respond(200, headers, body: body) }
+    configure([server.address("/x")], "daily_limit: 200kB")
+    let run = try home.run("--json")
+    #expect(run.status == 4, "\(run)")
+    let report = try run.json()
+    #expect(report.text("items.0.error.code") == "too_large", "\(report)")
+    let message = try #require(report.text("items.0.error.message"))
+    #expect(message.contains("`daily_limit`") && message.contains("200") && message.contains("300"))
+    #expect(try #require(report.number("totals.bytes_body")) == 0)
+  }
+
   @Test("Limits by kind of network count for themselves, and a segment's own for its own")
   func byKind() throws {
     let body = [UInt8](repeating: 7, count: Self.size)
@@ -136,7 +198,7 @@ struct TransferLimitTests {
   @Test(
     "A body that is whole when the limit is met is stored, and nothing is asked for after it",
     arguments: [true, false],
-    [1, 1_000, 8_000]
+    [0, 1, 100]
   )
   func whole(hasLength: Bool, excess: Int) throws {
     let body = [UInt8](repeating: 7, count: 1_000_000 + excess)

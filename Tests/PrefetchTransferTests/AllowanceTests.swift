@@ -9,12 +9,14 @@ struct AllowanceTests {
   private static let tag = "\"v1\""
   private static let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
   /// What is read at once and so may come with the bytes that use an allowance up.
-  private static let read = EasyHandle.bufferSize
+  private static let read = EasyHandle.countedBufferSize
 
   private func request(_ bench: TransferBench, _ url: WebURL, _ sizes: Int...) -> TransferRequest {
     bench.request(url) { request in
       request.partialKey = url.string
-      request.allowances = sizes.indices.map { .init(number: $0, bytes: Int64(sizes[$0])) }
+      request.allowances = sizes.indices.map {
+        .init(number: $0, bytes: Int64(sizes[$0]), whole: .max, period: .day)
+      }
     }
   }
 

@@ -44,6 +44,9 @@ struct CachedItem {
     guard record.digest != nil else { return nil }
     let granted = granted + [record.lifetime].compactMap(\.self)
     if case .silent = record.freshness, granted.isEmpty { return nil }
-    return record.freshUntil(under: granted)
+    return record.freshness.end(
+      under: granted,
+      answeredAt: record.validatedAt ?? record.fetchedAt
+    )
   }
 }

@@ -23,7 +23,7 @@ struct FreshnessAccount {
   init?(_ record: ContentRecord, grants: [FreshnessGrant], at now: Instant) {
     guard record.digest != nil else { return nil }
     let answered = record.validatedAt ?? record.fetchedAt
-    let end = record.freshUntil(under: grants.map(\.lifetime))
+    let end = record.freshUntil(under: grants.map(\.lifetime), at: now)
     rule = Self.rule(record, grants, answered)
     switch end {
     case Instant.distantFuture:

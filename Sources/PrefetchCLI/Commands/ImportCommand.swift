@@ -56,14 +56,20 @@ struct ImportCommand: Command {
       places,
       durability: loaded.configuration.cache.durability
     )
+    let known = try DeclaredItems(of: [declared.url], by: context.builder(loaded), in: store)
+    // A body of another digest would never be the item that a segment declares.
+    let demands =
+      [declared.digests]
+      + known[declared.url].map { $0.entry.digests }
+      .filter { !$0.isEmpty }
     let body = try store.stage(
       fileAt: options.file,
       limit: loaded.configuration.policy.maximumFileSize ?? .max,
-      alsoHashing: Set(declared.digests.map(\.algorithm))
+      alsoHashing: Set(demands.joined().map(\.algorithm))
     )
-    if !declared.digests.isEmpty {
+    for digests in demands {
       var entry = ManifestEntry(url: declared.url)
-      entry.digests = declared.digests
+      entry.digests = digests
       if let objection = BodyCheck.objection(to: body, headers: HeaderBlock(), entry: entry) {
         try store.close()
         throw objection

@@ -82,8 +82,11 @@ struct StatusCommand: Command {
     }
     for segment in tooOld {
       let age =
-        segment.lastSuccess.map { "last succeeded \(Amounts.duration(now - $0)) ago" }
-        ?? "has never succeeded"
+        segment.lastSuccess.map { success in
+          Freshness.isFuture(success, at: now)
+            ? "last succeeded at \(Timestamp.format(success)), which is later than now by this clock"
+            : "last succeeded \(Amounts.duration(now - success)) ago"
+        } ?? "has never succeeded"
       context.console.report("status.too-old", "segment `\(segment.name)` \(age)")
     }
     return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
@@ -159,7 +162,7 @@ struct StatusCommand: Command {
   private func isTooOld(_ segment: SegmentLine, now: Instant) -> Bool {
     guard let limit = options.maximumAge else { return false }
     guard let success = segment.lastSuccess else { return true }
-    return now - success > limit
+    return now - success > limit || Freshness.isFuture(success, at: now)
   }
 
   private func text(_ segment: SegmentLine, now: Instant) -> String {

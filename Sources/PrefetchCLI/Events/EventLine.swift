@@ -37,9 +37,10 @@ struct EventLine {
     case .qualityChanged(let quality):
       line("network.quality", [("quality", .string(quality.rawValue))])
     case .itemSettled, .itemEvicted, .conditionsRead, .itemsKept, .itemsConfirmed, .itemsArrived,
+      .itemsRetained, .itemRetained,
       .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
-      .treePublished, .interrupted, .storeFailed:
+      .treePublished, .interrupted, .storeFailed, .warned:
       nil
     }
   }

@@ -153,9 +153,10 @@ struct RunProgress {
     case .itemsArrived(_, let arrivals): settled += arrivals.count
     case .itemShared: settled += 1
     case .bytesReceived(let bytes): received = received.addingSaturated(bytes)
-    case .conditionsRead, .qualityChanged, .itemsStarted, .requestFinished, .requestsAnswered,
+    case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
+      .requestFinished, .requestsAnswered,
       .requestTold, .requestWaits, .manifestSettled, .segmentSettled, .treePublished, .registration,
-      .interrupted, .storeFailed, .itemEvicted:
+      .interrupted, .storeFailed, .warned, .itemEvicted:
       break
     }
   }

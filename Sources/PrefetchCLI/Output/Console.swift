@@ -21,6 +21,7 @@ final class Console {
     didSet { needles = SecretNeedles(secrets) }
   }
   private(set) var needles: SecretNeedles = []
+  private var reported: Set<Diagnostic> = []
   /// How a command ended that could not begin.
   private(set) var ending: (status: ExitStatus, diagnostics: [Diagnostic])?
   /// A line of a file that diagnostics point into.
@@ -107,8 +108,15 @@ final class Console {
 
   // MARK: Messages
 
+  /// Reports them, but for those that ``reportNow(_:)`` has reported before.
   func report(_ diagnostics: [Diagnostic]) {
-    for diagnostic in diagnostics { report(diagnostic) }
+    for diagnostic in diagnostics where !reported.contains(diagnostic) { report(diagnostic) }
+  }
+
+  /// Reports while a run goes on what stands in its report as well.
+  func reportNow(_ diagnostic: Diagnostic) {
+    reported.insert(diagnostic)
+    report(diagnostic)
   }
 
   func report(

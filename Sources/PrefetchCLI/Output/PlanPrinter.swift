@@ -51,6 +51,8 @@ final class PlanPrinter: RunObserver {
       settled(item)
     case .itemEvicted(let item, _):
       ranked.replace(item, format)
+    case .itemRetained(let item):
+      ranked.add(item, format)
     case .itemShared(let item, let segment):
       ranked.share(item, with: segment)
     case .manifestSettled(let name, let manifest):
@@ -59,9 +61,10 @@ final class PlanPrinter: RunObserver {
       priorities[segment.name] = segment.priority
       settled(segment)
     case .conditionsRead, .qualityChanged, .itemsDiscovered, .itemsKept, .itemsConfirmed,
+      .itemsRetained,
       .itemsArrived,
       .itemsStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
-      .requestWaits, .treePublished, .registration, .interrupted, .storeFailed:
+      .requestWaits, .treePublished, .registration, .interrupted, .storeFailed, .warned:
       break
     }
   }

@@ -20,7 +20,7 @@ struct PlanSummary {
       (totals.fetched, "to fetch"), (totals.updated, "to update"),
       (totals.revalidated, "to revalidate"),
       (totals.removed, "to remove"), (totals.deferred, "deferred"), (totals.failed, "would fail"),
-      (totals.kept, "kept"),
+      (totals.kept, "kept"), (totals.retained, "retained"),
     ]
     let manifests = [(deferredManifests, "deferred"), (failedManifests, "would fail")]
     let said =

@@ -83,6 +83,7 @@ struct ReportJSON {
       ("deferred", .integer(totals.deferred)),
       ("failed", .integer(totals.failed)),
       ("removed", .integer(totals.removed)),
+      ("retained", .integer(totals.retained)),
       ("requests", .integer(totals.requests)),
       ("not_modified", .integer(totals.notModified)),
       ("retries", .integer(totals.retries)),

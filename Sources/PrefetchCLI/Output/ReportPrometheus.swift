@@ -178,6 +178,7 @@ struct ReportPrometheus {
     ItemCount(name: "deferred", total: \.deferred),
     ItemCount(name: "failed", total: \.failed),
     ItemCount(name: "removed", total: \.removed),
+    ItemCount(name: "retained", total: \.retained),
   ]
 
   // MARK: Numbers

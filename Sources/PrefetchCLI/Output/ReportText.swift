@@ -108,7 +108,7 @@ struct ReportText {
     let parts: [(Int64, String)] = [
       (totals.fetched, "fetched"), (totals.updated, "updated"), (totals.revalidated, "unchanged"),
       (totals.kept, "kept"), (totals.deferred, "deferred"), (totals.failed, "failed"),
-      (totals.removed, "removed"),
+      (totals.removed, "removed"), (totals.retained, "retained"),
     ]
     let said = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     let items = Amounts.count(totals.items, "item")

@@ -41,8 +41,10 @@ final class TraceLog: RunObserver {
       console.detail("network: \(type) (\(conditions.typeReason))")
     case .qualityChanged(let quality):
       console.detail("network quality: \(quality.rawValue)")
-    case .itemsDiscovered, .itemsKept, .itemsConfirmed, .itemsArrived, .itemsStarted, .itemShared,
-      .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed:
+    case .itemsDiscovered, .itemsKept, .itemsRetained, .itemRetained, .itemsConfirmed,
+      .itemsArrived, .itemsStarted, .itemShared,
+      .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed,
+      .warned:
       break
     }
   }

@@ -51,9 +51,10 @@ struct ProgressState {
       for name in request.segments { change(name) { $0.endedBytes += request.wireBytes } }
     case .segmentSettled(let result):
       change(result.name) { $0.ending = result }
-    case .conditionsRead, .qualityChanged, .itemsStarted, .bytesReceived, .requestTold,
+    case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
+      .bytesReceived, .requestTold,
       .requestWaits, .manifestSettled, .itemEvicted, .treePublished, .registration, .interrupted,
-      .storeFailed:
+      .storeFailed, .warned:
       break
     }
   }

@@ -34,7 +34,10 @@ final class ServedCache: CacheSource {
       let body = ShelvedBody(shelf: entry.shelf, digest: digest, size: entry.record.size)
       var answer = HeldAnswer(
         record: entry.record,
-        freshUntil: entry.record.freshUntil(under: lifetimes),
+        freshUntil: entry.record.freshness.end(
+          under: lifetimes,
+          answeredAt: entry.record.validatedAt ?? entry.record.fetchedAt
+        ),
         body: body
       )
       if !entry.record.files.isEmpty {

@@ -16,7 +16,8 @@ struct RunObservers {
     self.events = events
     events?.begin(at: context.clock.now().wall)
     progress = ProgressDisplay(context, mayDraw: mayDraw)
-    let candidates: [(any RunObserver)?] = [events, progress, TraceLog(context)] + further
+    let candidates: [(any RunObserver)?] =
+      [events, progress, TraceLog(context), WarningLines(context.console)] + further
     all = candidates.compactMap { $0 }
   }
 
@@ -28,6 +29,20 @@ struct RunObservers {
   func finish(_ report: inout Report) {
     progress?.finish()
     events?.finish(&report)
+  }
+}
+
+/// Says at once what a user should not wait for until the run ends.
+final class WarningLines: RunObserver {
+  let hearsOfEach = false
+  private let console: Console
+
+  init(_ console: Console) {
+    self.console = console
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    if case .warned(let warning) = fact { console.reportNow(warning) }
   }
 }
 

@@ -50,6 +50,10 @@ extension Configuration {
       .help("What goes first when room is needed")
     Field("max_fraction", \.policy.maximumRemovalFraction, .fraction)
       .help("Part of a segment that a new manifest may drop before it is refused")
+    Field("grace", \.policy.removalGrace, .duration)
+      .help(
+        "How long items that left a list stay at most while items that it names instead fail to come"
+      )
   }
 
   private static let tierTable = ObjectType(TierSettings(), name: "remote", shorthand: "url") {

@@ -133,6 +133,8 @@ package struct SegmentRecord: Hashable, Sendable {
   /// Whom its items were declared to come from, as ``WebURL/authority``; nil where there are too many
   /// to be remembered.
   package var hosts: [String]? = []
+  /// Items that left its list and stay until their successors are stored.
+  package var retained: [RetainedItem] = []
   /// What else was read with the manifest, in order; changed by ``StoreChange/documents`` alone.
   package var documents: [DocumentRecord] = []
 

@@ -88,6 +88,9 @@ package struct TransferRequest: Sendable {
     /// Of the budget, and of its renewal.
     package var number: Int
     package var bytes: Int64
+    /// What a whole period allows.
+    package var whole: Int64
+    package var period: ByteBudget.Period
   }
 
   /// A name, usually a segment's, and the bytes a second that all its transfers get together.

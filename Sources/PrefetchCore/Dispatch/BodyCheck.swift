@@ -1,16 +1,27 @@
 /// Whether a body that arrived is the one that was declared.
 package enum BodyCheck {
+  /// The body that a new one would replace.
+  package struct Stored: Hashable, Sendable {
+    package var size: Int64
+    /// Nil where it came without a type, or any type may follow.
+    package var mime: String?
+
+    package init(size: Int64, mime: String? = nil) {
+      self.size = size
+      self.mime = mime
+    }
+  }
+
   /// Nil when it may enter the store.
   ///
-  /// `digests` are the entry's unless more are given; `expectations` are those of every segment that names the item; `storedSize` is of the body that
-  /// this one would replace.
+  /// `digests` are the entry's unless more are given; `expectations` are those of every segment that names the item.
   package static func objection(
     to body: StagedBody,
     headers: HeaderBlock,
     entry: ManifestEntry,
     digests: [ExpectedDigest]? = nil,
     expectations: [ContentExpectation] = [],
-    storedSize: Int64? = nil
+    stored: Stored? = nil
   ) -> Failure? {
     if let objection = body.objection { return objection }
     let digests = digests ?? entry.digests
@@ -34,7 +45,7 @@ package enum BodyCheck {
       prefix: body.prefix,
       entry: entry,
       expectations: expectations,
-      storedSize: storedSize
+      stored: stored
     )
     if let objection { return objection }
     // Whatever it looks like, a body of the declared digest is the declared one.
@@ -49,7 +60,7 @@ package enum BodyCheck {
     prefix: [UInt8]? = nil,
     entry: ManifestEntry,
     expectations: [ContentExpectation],
-    storedSize: Int64?
+    stored: Stored?
   ) -> Failure? {
     if let declared = entry.size, let size, declared != size {
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
@@ -70,10 +81,19 @@ package enum BodyCheck {
       )
       if let objection { return objection }
     }
-    guard size == 0, let storedSize, storedSize > 0, entry.size != 0,
-      !entry.digests.contains(where: \.algorithm.isTrustworthy)
-    else { return nil }
-    return Failure(.empty, "it came empty; the stored one has \(storedSize) bytes")
+    guard let stored, !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
+    if let old = stored.mime, let new = headers[.contentType], entry.mime == nil,
+      entry.type != "page", !expectations.contains(where: { !$0.types.isEmpty }),
+      PageGuard.isPageType(essence(new)), !PageGuard.isPageType(essence(old))
+    {
+      return Failure(
+        .unexpectedContent,
+        "its type is `\(essence(new))`, and that of the stored one `\(essence(old))`; "
+          + "`--refetch` accepts the page"
+      )
+    }
+    guard size == 0, stored.size > 0, entry.size != 0 else { return nil }
+    return Failure(.empty, "it came empty; the stored one has \(stored.size) bytes")
   }
 
   /// Type and subtype without parameters, a `+suffix` ignored.

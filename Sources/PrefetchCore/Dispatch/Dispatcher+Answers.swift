@@ -58,6 +58,7 @@ extension Dispatcher {
         work.exchange?.value.dropConditions()
         return reask(.item(item))
       }
+      if refusesStored(item, record.value) { return }
       if isEvicted(record) {
         return askAnew(item, forWhole: record.value.size)
       }
@@ -84,21 +85,29 @@ extension Dispatcher {
       if serveStale(item, failure, status: response.status) { return }
       return fail(item, failure)
     }
-    let wanted = work.digests + work.rivals.flatMap(\.digests)
-    if !exchange.value.hasAsked(for: Self.algorithms(of: wanted)) {
+    if !exchange.value.hasAsked(for: Self.algorithms(of: work.wantedDigests)) {
       // Another segment has asked for a digest that was not taken while the body came.
       effects.append(.discard(body))
       return reask(.item(item))
     }
     separateRivals(item, by: selecting, from: body)
+    separateSharers(item) { sharer, expectation in
+      BodyCheck.objection(
+        to: body,
+        headers: response.headers,
+        entry: sharer.entry,
+        expectations: [expectation]
+      )
+    }
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
       entry: work.entry,
       digests: work.digests,
       // What is expected of an ad is expected of its film.
-      expectations: isAd(item) ? [] : work.segments.map { segments[$0].declaration.expectation },
-      storedSize: work.result.isUsable && !isAd(item) ? work.record?.value.size : nil
+      expectations: isAd(item)
+        ? [] : work.judgingSegments.map { segments[$0].declaration.expectation },
+      stored: isAd(item) ? nil : storedBody(of: work)
     ) {
       return refuse(item, body, response, objection)
     }
@@ -108,6 +117,13 @@ extension Dispatcher {
       return fail(item, Self.notStored)
     }
     arrived(item, body, response, exchange: exchange)
+  }
+
+  /// What is stored of an item, as a new body is compared with it.
+  func storedBody(of work: ActiveItem) -> BodyCheck.Stored? {
+    guard work.result.isUsable, let record = work.record?.value else { return nil }
+    let mime = request.policy.refetchesAll ? nil : record.mime
+    return BodyCheck.Stored(size: record.size, mime: mime)
   }
 
   static let notStored = Failure(
@@ -195,6 +211,7 @@ extension Dispatcher {
     {
       return enqueue(.item(item))
     }
+    leaveSharers(item)
     fail(item, objection)
   }
 
@@ -327,7 +344,7 @@ extension Dispatcher {
     if !isBundle(item) || record.state != .partial { record.state = .cached }
     record.failure = nil
     if work.result.source != .cache { record.validatedAt = work.toldAt ?? now.wall }
-    noteStored(item, record, freshUntil: record.freshUntil(under: granted(work)))
+    noteStored(item, record, freshUntil: record.freshUntil(under: granted(work), at: now.wall))
     let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
     batch.add(
       item: item,

@@ -27,7 +27,10 @@ extension Dispatcher {
     let isOld = items[item].step.reason == .failedBefore
     record.failure = isOld ? record.failure ?? failure : failure
     if let digest = record.digest, evicted.contains(digest) { record.forgetBody() }
-    if record.digest == nil { record.state = .failed }
+    if record.digest == nil {
+      record.state = .failed
+      if !request.policy.retriesFailed { record.description = active[slot].entry.declarationHash }
+    }
     items[item].state = .committing
     let keys = active[slot].segments.map { segments[$0].key }
     batch.add(item: item, .store(record, body: nil, joining: keys), now: now.uptime)
@@ -147,6 +150,7 @@ extension Dispatcher {
       segments[index].usableCount += 1
       segments[index].usableBytes += result.size ?? 0
     }
+    if isRequired { segments[index].retention.note(result) }
     if let failure = result.failure, isRequired || failure.code.category == .trust {
       segments[index].hasFailures = true
     }
@@ -186,7 +190,7 @@ extension Dispatcher {
     let hasFailed = segment.hasFailures || segment.manifest.failure != nil
     let state: SegmentState =
       if hasFailed {
-        segment.usableCount > 0 ? .incomplete : .failed
+        segment.usableCount > 0 || !segment.retained.isEmpty ? .incomplete : .failed
       } else {
         segment.deferral == nil && !segment.isInterrupted ? .current : .deferred
       }

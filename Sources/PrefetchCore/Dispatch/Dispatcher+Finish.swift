@@ -60,7 +60,7 @@ extension Dispatcher {
       phase = .finishing
       let mayRemove =
         !request.forgotten.isEmpty || !foreseen.isEmpty
-        || segments.contains { !$0.leaving.isEmpty }
+        || segments.contains { !$0.leaving.isEmpty || request.listsKept && !$0.retained.isEmpty }
       guard mayRemove else {
         phase = .finished
         return
@@ -118,7 +118,9 @@ extension Dispatcher {
   // MARK: Removals
 
   mutating func readRemovals() {
-    let numbers = plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen.map(\.item)
+    let numbers =
+      plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen.map(\.item)
+      + listedRetained().map { facts.inventory.rows[$0.row].item }
     guard !numbers.isEmpty else {
       phase = .finished
       return
@@ -148,6 +150,11 @@ extension Dispatcher {
       evicted.append(content)
     }
     announceEvicted(evicted)
+    let others = removals.count + foreseen.count
+    for (record, item) in zip(records.dropFirst(others), listedRetained()) {
+      guard let record else { continue }
+      announceRetained(record, of: item.segment)
+    }
     phase = .finished
   }
 

@@ -101,11 +101,11 @@ extension Dispatcher {
         now: now
       )
       if case .failed(let failure, _) = step, failure.code == .serverBusy {
-        limits.noteFailure(host, failure, isExhausted: true, now: now)
+        noteBroken(host, failure, isExhausted: true)
       }
     case .failure(let failure):
       let isExhausted = if case .wait = step { false } else { true }
-      limits.noteFailure(host, failure, isExhausted: isExhausted, now: now)
+      noteBroken(host, failure, isExhausted: isExhausted)
     }
     queue.restrict(host, to: limits.limit(of: host))
     switch limits.verdict(host, now: now) {
@@ -116,6 +116,22 @@ extension Dispatcher {
         turnAway(Job(number: number), from: host)
       }
     }
+  }
+
+  private mutating func noteBroken(_ host: HostID, _ failure: Failure, isExhausted: Bool) {
+    guard
+      let until = limits.noteFailure(host, failure, isExhausted: isExhausted, now: now)
+    else { return }
+    announce(
+      .warned(
+        Diagnostic(
+          "run.breaker",
+          "`\(queue.table.name(of: host))` is left alone until \(Timestamp.format(until)): "
+            + "item after item ended in `\(failure.code.rawValue)`; then one of them tries",
+          severity: .warning
+        )
+      )
+    )
   }
 
   /// A job whose host is not asked any more in this run: another source brings it, or nothing.

@@ -3,7 +3,7 @@ extension Dispatcher {
   /// Whether an older copy may stand in for an answer that could not be had; then it does.
   mutating func serveStale(_ item: Int, _ failure: Failure, status: Int?) -> Bool {
     let slot = Int(items[item].slot)
-    let digests = active[slot].digests + active[slot].rivals.flatMap(\.digests)
+    let digests = active[slot].wantedDigests
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
       StaleRule.covers(failure, status: status), selection(of: item) != .other,
       record.digest.map({ !evicted.contains($0) }) ?? false,
@@ -22,7 +22,8 @@ extension Dispatcher {
       )
     else { return false }
     separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [])
-    let isFresh = record.freshUntil(under: granted(active[slot])).map { now.wall < $0 } ?? false
+    let isFresh =
+      record.freshUntil(under: granted(active[slot]), at: now.wall).map { now.wall < $0 } ?? false
     active[slot].result.action = .keep
     active[slot].result.outcome = isFresh ? .unchanged : .stale
     active[slot].result.source = isFresh ? .cache : .stale
@@ -84,7 +85,7 @@ extension Dispatcher {
   /// What a body too large for the rest of the cache means.
   func roomFailure(_ item: Int, _ failure: Failure, announced: Int64?) -> Failure? {
     let work = active[Int(items[item].slot)]
-    guard failure.code == .tooLarge, let room = work.roomLimit,
+    guard failure.code == .tooLarge, let room = work.roomLimit, announced ?? .max > room,
       room < sizeLimit(nil, in: Int(items[item].segment)) ?? .max
     else { return nil }
     // There was room for what is declared, which was asked for.

@@ -62,6 +62,9 @@ extension Dispatcher {
     record.itemCount = manifest.itemCount
     let selection = ManifestSelection(segment.declaration.manifestRules)
     let entries = selection.apply(to: manifest.entries)
+    if entries.count < manifest.entries.count {
+      segments[index].unselected = Shared(manifest.entries)
+    }
     record.note(hosts: entries.allOrigins)
     let staged = documents[index].staged
     switch segment.declaration.source {

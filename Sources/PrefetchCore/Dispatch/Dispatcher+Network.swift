@@ -65,7 +65,25 @@ extension Dispatcher {
 
   private mutating func discoverAll() {
     hasDiscovered = true
+    warnOfClock()
     for index in segments.indices { discover(index) }
+  }
+
+  /// Warns once where the cache was confirmed later than now: the clock was ahead then, or is behind.
+  private mutating func warnOfClock() {
+    let latest = segments.compactMap { $0.recorded?.lastChecked }.max()
+    guard let latest, Freshness.isFuture(latest, at: now.wall) else { return }
+    announce(
+      .warned(
+        Diagnostic(
+          "run.clock",
+          "the clock says \(Timestamp.format(now.wall)), and the last run was at "
+            + "\(Timestamp.format(latest)): items confirmed in the future are asked again",
+          severity: .warning,
+          hint: "if the clock is wrong now, set it"
+        )
+      )
+    )
   }
 
   private mutating func giveUpAll() {

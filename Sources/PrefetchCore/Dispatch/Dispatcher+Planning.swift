@@ -68,6 +68,7 @@ extension Dispatcher {
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
     // What falls to other shards is declared, and not known here.
     if isHeldBack || request.shard != nil { segments[index].leaving = [] }
+    retainLeaving(index)
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
@@ -222,8 +223,8 @@ extension Dispatcher {
   }
 
   /// Makes an item of work of it.
-  private mutating func begin(_ step: PlannedStep, of index: Int) {
-    let item = newItem(step, of: index)
+  mutating func begin(_ step: PlannedStep, of index: Int, at position: Int? = nil) {
+    let item = newItem(step, of: index, at: position)
     let asks =
       switch step.decision {
       case .revalidate, .fetch, .update: !request.policy.isOffline
@@ -244,10 +245,13 @@ extension Dispatcher {
     effects.append(.prepare([preparation]))
   }
 
-  private mutating func newItem(_ step: PlannedStep, of index: Int) -> Int {
-    items.append(
-      ItemWork(step: step, segment: UInt32(index), position: UInt32(declaredItems - 1))
-    )
+  private mutating func newItem(
+    _ step: PlannedStep,
+    of index: Int,
+    at position: Int? = nil
+  ) -> Int {
+    let position = UInt32(position ?? declaredItems - 1)
+    items.append(ItemWork(step: step, segment: UInt32(index), position: position))
     // What waits with its manifest answers for no other segment.
     if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
       let key = segments[index].table.value.key(at: Int(step.entry))

@@ -112,7 +112,7 @@ extension Dispatcher {
       size: Self.size(toldBy: response),
       entry: work.entry,
       expectations: work.segments.map { segments[$0].declaration.expectation },
-      storedSize: work.result.isUsable ? work.record?.value.size : nil
+      stored: storedBody(of: work)
     )
     if let objection { return objection }
     let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }

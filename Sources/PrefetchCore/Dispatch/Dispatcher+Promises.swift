@@ -115,7 +115,7 @@ extension Dispatcher {
   /// more when its size is known, so that others can go for it.
   mutating func lacksDisk(_ item: Int, _ failure: Failure, announced: Int64?) -> Bool {
     let work = active[activate(item)]
-    guard failure.code == .tooLarge, let limit = work.diskLimit,
+    guard failure.code == .tooLarge, let limit = work.diskLimit, announced ?? .max > limit,
       limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
     else { return false }
     if let announced, work.toldSize == nil {

@@ -14,6 +14,7 @@ extension Dispatcher {
 
   /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int) {
+    concludeRetention(index)
     guard request.mode == .run, storeFailure == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
@@ -32,6 +33,7 @@ extension Dispatcher {
       bodies: freshBodies,
       withheld: segment.otherVariants,
       held: segment.heldNames,
+      retained: retainedBodies(index),
       isWhole: !segment.hasFailures && segment.deferral == nil
     )
     // Readers of a whole tree miss what is left out of it, whatever the reason.

@@ -3,12 +3,17 @@ extension Dispatcher {
   /// Whether an unchanged manifest means that nothing has to be looked at.
   func isQuiet(_ index: Int) -> Bool {
     guard let mark = segments[index].recorded?.quiet, !start.hasUnseenChanges,
-      mark.rules == request.rules, now.wall < mark.until,
+      mark.rules == request.rules, now.wall < mark.until, !isFromFuture(index),
       segments[index].recorded?.state == .current
     else { return false }
     let policy = request.policy
     return !request.listsKept && !policy.revalidatesAll && !policy.refetchesAll
       && request.mode != .get
+  }
+
+  /// Whether the last run looked at the segment later than now.
+  func isFromFuture(_ index: Int) -> Bool {
+    segments[index].recorded?.lastChecked.map { Freshness.isFuture($0, at: now.wall) } ?? false
   }
 
   /// Ends the segment as the last run left it.

@@ -54,21 +54,23 @@ extension Dispatcher {
       known >= 0 && items[known].slot >= 0
       ? active[Int(items[known].slot)].digests
       : first.entries[Int(mention.entry)].digests
-    if Self.isContradiction(digests, entry.digests) {
-      let failure = Failure(
-        .manifestInvalid,
-        "segments `\(first.declaration.name)` and `\(segments[index].declaration.name)` "
-          + "declare different digests for it"
+    let isRefused = known >= 0 && items[known].step.decision == .fail
+    // What its own segment forbids no other one allows.
+    if step.decision == .fail, !isRefused,
+      let failure = step.reason.failure(
+        of: entry,
+        segment: segments[index].declaration,
+        policy: request.policy,
+        now: facts.now
       )
-      settleRejected(
-        RejectedEntry(
-          url: entry.url.string,
-          id: entry.id,
-          failure: failure,
-          isRequired: entry.isRequired
-        ),
-        in: index
-      )
+    {
+      reject(entry, failure, of: index)
+      return true
+    }
+    // What only the first one's own rules refuse this one asks for.
+    if isRefused, step.decision != .fail { return false }
+    if let failure = objection(toKept: known, entry, of: index, step) {
+      reject(entry, failure, of: index)
       return true
     }
     let rivalry = rivalry(
@@ -264,7 +266,9 @@ extension Dispatcher {
     if let rivalry {
       active[slot].rivals.append(rivalry)
     } else {
-      active[slot].require(entry.digests)
+      active[slot].sharers.append(
+        Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
+      )
     }
     let algorithms = Self.algorithms(of: active[slot].digests + entry.digests)
     active[slot].exchange?.value.require(algorithms)
@@ -310,15 +314,6 @@ extension Dispatcher {
     // What it keeps without a question may be too old for another one.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
-  }
-
-  /// Digests of one algorithm that two segments declare differently.
-  private static func isContradiction(_ a: [ExpectedDigest], _ b: [ExpectedDigest]) -> Bool {
-    func digests(_ all: [ExpectedDigest], _ algorithm: DigestAlgorithm) -> Set<ExpectedDigest> {
-      Set(all.filter { $0.algorithm == algorithm })
-    }
-    let shared: Set<DigestAlgorithm> = Set(a.map(\.algorithm)).intersection(b.map(\.algorithm))
-    return shared.contains { digests(a, $0) != digests(b, $0) }
   }
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {

@@ -7,7 +7,10 @@ extension Dispatcher {
     var lastRead: Int?
     queue.release(at: now.uptime)
     renewHoldbacks()
-    while halt == nil, let (number, host) = queue.take(at: now.uptime) {
+    let limit = network?.transferLimit ?? .max
+    while halt == nil, inFlight.count + preparing < limit,
+      let (number, host) = queue.take(at: now.uptime)
+    {
       switch Job(number: number) {
       case .document(let number):
         documents[number].host = host

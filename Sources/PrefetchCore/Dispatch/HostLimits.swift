@@ -40,10 +40,8 @@ package struct HostLimits: Sendable {
 
   /// So many items in a row open the breaker.
   package static let failuresInARow = 5
-  private static let firstPause: Duration = .seconds(30)
+  private static let firstPause: Duration = .seconds(60)
   private static let longestPause: Duration = .seconds(300)
-  /// No server is believed for longer, also where a clock was wrong when a gate was remembered.
-  private static let longestGate: Duration = .seconds(86_400)
 
   private var troubles: [HostID: Trouble] = [:]
   private let patience: Duration
@@ -77,33 +75,34 @@ package struct HostLimits: Sendable {
   ) {
     guard RetryPolicy.isBusy(status) else { return succeed(host) }
     if let told = RetryAfter.pause(retryAfter, now: now.wall) { shut(host, for: told, now: now) }
-    // A host on probation that is still too busy has not recovered.
-    reopenAfterProbe(host, now: now)
   }
 
   /// A request ended without an answer; `isExhausted` when it is not tried again.
   ///
-  /// A host that stays busy through every retry counts as well, as `server_busy`.
+  /// A host that stays busy through every retry counts as well, as `server_busy`. The retries of one
+  /// item count once, at its end. Returns until when the host is left alone if that has just begun.
+  @discardableResult
   package mutating func noteFailure(
     _ host: HostID,
     _ failure: Failure,
     isExhausted: Bool,
     now: Moment
-  ) {
+  ) -> Instant? {
     // Our own doing says nothing about the host.
-    guard failure.code != .cancelled else { return }
+    guard failure.code != .cancelled else { return nil }
     guard failure.code.category == .connectivity else {
       // Whatever else was wrong, a server was there and spoke.
-      return succeed(host)
+      succeed(host)
+      return nil
     }
-    reopenAfterProbe(host, now: now)
-    guard isExhausted else { return }
+    guard isExhausted else { return nil }
     guard failure.code == .connect || failure.code == .dns else {
       return countBrokenItem(host, now: now)
     }
     let message = "\(failure.message); its host is not tried again in this run"
     troubles[host, default: Trouble()].unreachable =
       Failure(failure.code, message, isTransient: failure.isTransient)
+    return nil
   }
 
   // MARK: Answers
@@ -153,7 +152,7 @@ package struct HostLimits: Sendable {
 
   private mutating func shut(_ host: HostID, for told: Duration, now: Moment) {
     guard told > .zero else { return }
-    let gate = pause(min(told, Self.longestGate), now: now)
+    let gate = pause(min(told, RetryAfter.longest), now: now)
     // Of several answers the one that asks for the most quiet counts.
     if let known = troubles[host]?.gate, known.until.uptime >= gate.until.uptime { return }
     troubles[host, default: Trouble()].gate = gate
@@ -165,22 +164,23 @@ package struct HostLimits: Sendable {
     troubles[host] = trouble.gate.map { Trouble(gate: $0) }
   }
 
-  private mutating func countBrokenItem(_ host: HostID, now: Moment) {
-    var trouble = troubles[host] ?? Trouble()
-    guard case .closed(let failures) = trouble.breaker else { return }
-    trouble.breaker =
-      failures + 1 < Self.failuresInARow
-      ? .closed(failures: failures + 1)
-      : .open(pause(Self.firstPause, now: now), length: Self.firstPause)
-    troubles[host] = trouble
+  private mutating func countBrokenItem(_ host: HostID, now: Moment) -> Instant? {
+    switch troubles[host, default: Trouble()].breaker {
+    case .closed(let failures) where failures + 1 < Self.failuresInARow:
+      troubles[host, default: Trouble()].breaker = .closed(failures: failures + 1)
+      return nil
+    case .closed:
+      return open(host, for: Self.firstPause, now: now)
+    case .open(let over, let length):
+      // Of those that were in flight when it opened nothing new is learnt.
+      guard over.until.uptime <= now.uptime else { return nil }
+      return open(host, for: min(length * 2, Self.longestPause), now: now)
+    }
   }
 
-  private mutating func reopenAfterProbe(_ host: HostID, now: Moment) {
-    guard case .open(let over, let length) = troubles[host]?.breaker,
-      over.until.uptime <= now.uptime
-    else { return }
-    let longer = min(length * 2, Self.longestPause)
-    let pause = pause(longer, now: now)
-    troubles[host]?.breaker = .open(pause, length: longer)
+  private mutating func open(_ host: HostID, for length: Duration, now: Moment) -> Instant {
+    let pause = pause(length, now: now)
+    troubles[host, default: Trouble()].breaker = .open(pause, length: length)
+    return pause.until.wall
   }
 }

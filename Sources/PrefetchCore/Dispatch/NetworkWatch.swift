@@ -40,6 +40,8 @@ struct NetworkWatch: Sendable {
   private var counted: [TransferID: Int64] = [:]
   /// Bytes that may come before the verdicts have to be made anew.
   private var headroom = Int64.max
+  /// The most bytes that a transfer of this run has received.
+  private var largestTransfer: Int64 = 0
   /// The time by the calendar at which they have to be.
   private(set) var nextTurn: Instant?
   private var day: String?
@@ -229,13 +231,33 @@ struct NetworkWatch: Sendable {
     return policies[segment].budgets.compactMap { budget in
       if let allowance = allowances[budget] { return allowance }
       let type = situation.conditions.type
-      guard let bytes = budget.remaining(situation.usage, over: type, on: day) else { return nil }
+      guard let bytes = budget.remaining(situation.usage, over: type, on: day),
+        let whole = budget.limit(over: type)
+      else { return nil }
       allowanceCount += 1
-      let allowance = TransferRequest.Allowance(number: allowanceCount, bytes: bytes)
+      let allowance = TransferRequest.Allowance(
+        number: allowanceCount,
+        bytes: bytes,
+        whole: whole,
+        period: budget.period
+      )
       allowances[budget] = allowance
       return allowance
     }
   }
+
+  /// How many transfers may be in flight: under a limit of volume as many as can end within it, one
+  /// at least. Otherwise all of them would be cut, in each period anew.
+  var transferLimit: Int {
+    guard keepsUsage, headroom < .max else { return .max }
+    let expected =
+      largestTransfer == 0 ? Self.firstTransfer : max(largestTransfer, Self.leastTransfer)
+    return max(1, Int(clamping: headroom / expected))
+  }
+
+  /// The bytes that are expected of a transfer before any has ended.
+  private static let firstTransfer: Int64 = 1 << 20
+  private static let leastTransfer: Int64 = 64 << 10
 
   /// Counts anew from what is booked by then.
   mutating func renewAllowances() {
@@ -281,6 +303,7 @@ struct NetworkWatch: Sendable {
   ) -> Bool {
     if keepsUsage {
       let told = counted.removeValue(forKey: id) ?? 0
+      largestTransfer = max(largestTransfer, result.figures.wireBytes)
       book(max(0, result.figures.wireBytes - told), of: segment)
     }
     guard keepsSamples, let sample = sample(of: result, at: now) else { return false }

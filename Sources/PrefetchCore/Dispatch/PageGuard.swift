@@ -86,7 +86,7 @@ package enum PageGuard {
     type.utf8.contains { ASCII.lowercased($0) == UInt8(ascii: "h") }
   }
 
-  private static func isPageType(_ essence: String) -> Bool {
+  static func isPageType(_ essence: String) -> Bool {
     essence == "text/html" || essence == "application/xhtml"
   }
 

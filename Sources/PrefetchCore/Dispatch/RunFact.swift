@@ -11,6 +11,10 @@ package enum RunFact: Sendable {
     freshCount: Int,
     freshBytes: SavedBytes
   )
+  /// Items that left the segment's list and stay until their successors are stored.
+  case itemsRetained(segment: String, count: Int)
+  /// One of these, where a dry run lists what is kept.
+  indirect case itemRetained(ItemResult)
   /// Items whose servers said "unchanged" and nothing else, where no observer hears of each.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
   /// Items of which nothing was here, whose bodies are stored now; no observer hears of each.
@@ -36,6 +40,8 @@ package enum RunFact: Sendable {
   /// What became of the license before anything else was asked.
   case registration(RegistrationNews)
   case interrupted(signal: Int32)
+  /// A warning that belongs to no segment.
+  indirect case warned(Diagnostic)
   /// Trouble with the store that belongs to no single item.
   case storeFailed(Failure)
 }

@@ -67,8 +67,15 @@ struct SegmentWork: Sendable {
   var steps: [PlannedStep] = []
   var nextStep = 0
   var openItems = 0
-  /// Rows of the inventory.
+  /// Rows of the inventory that the segment lets go of.
   var leaving: [UInt32] = []
+  /// Rows that its list dropped, until all its items have ended.
+  var unlisted: [UInt32] = []
+  /// Those of them that stay for want of their successors.
+  var retained: [UInt32] = []
+  var retention = Retention()
+  /// The whole list, until its rows are known, where the segment's rules leave some of it out.
+  var unselected: Shared<EntryTable>?
   var declaredCount = 0
   /// Whether it is known what it declares.
   var isDeclared = false
@@ -191,6 +198,8 @@ final class ActiveItem {
   var exchange: ExchangeBox?
   /// Those of the segments that ask for it with other headers than the first.
   var rivals: [Dispatcher.Rivalry] = []
+  /// Those of the segments that declare something of their own of it, besides the first.
+  var sharers: [Dispatcher.Sharer] = []
   /// Those segments whose answer is stored while this one's is asked for with other headers.
   var elders: [Dispatcher.Rivalry] = []
   /// Whether what has to be known of it is being read.
@@ -226,6 +235,17 @@ final class ActiveItem {
   /// Requests that went out for it.
   var attempts: Int {
     exchange?.value.attempts ?? 0
+  }
+
+  /// The digests by which any of its segments may judge a body.
+  var wantedDigests: [ExpectedDigest] {
+    digests + rivals.flatMap(\.digests) + sharers.flatMap(\.entry.digests)
+  }
+
+  /// The segments by whose declarations a body is judged together: the others judge it alone.
+  var judgingSegments: [Int] {
+    sharers.isEmpty
+      ? segments : segments.filter { index in !sharers.contains { $0.segment == index } }
   }
 
   func require(_ more: [ExpectedDigest]) {

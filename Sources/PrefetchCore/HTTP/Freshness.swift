@@ -90,6 +90,27 @@ package enum Freshness: Hashable, Sendable {
     }
   }
 
+  /// How far ahead of now a time may be that our own clock has set: clocks are corrected by seconds.
+  package static let clockTolerance = Duration.seconds(60)
+
+  /// Whether a time that was recorded as now lies in the future, since the clock was ahead then or is
+  /// behind now.
+  package static func isFuture(_ recorded: Instant, at now: Instant) -> Bool {
+    recorded > now + clockTolerance
+  }
+
+  /// An end of freshness as it can be believed: an answer from the future is just now stale.
+  package static func believed(
+    _ end: Instant?,
+    answeredAt: Instant?,
+    at now: Instant
+  ) -> Instant? {
+    guard let end, end != .distantFuture, let answeredAt, isFuture(answeredAt, at: now) else {
+      return end
+    }
+    return min(end, now)
+  }
+
   private static func lifetime(
     _ headers: HeaderBlock,
     _ control: CacheControl,

@@ -77,7 +77,9 @@ extension ContentRecord {
   }
 
   /// When it became or becomes stale; nil where every use needs a question.
-  package func freshUntil(under granted: [Freshness.Lifetime]) -> Instant? {
-    freshness.end(under: granted, answeredAt: validatedAt ?? fetchedAt)
+  package func freshUntil(under granted: [Freshness.Lifetime], at now: Instant) -> Instant? {
+    let answeredAt = validatedAt ?? fetchedAt
+    let end = freshness.end(under: granted, answeredAt: answeredAt)
+    return Freshness.believed(end, answeredAt: answeredAt, at: now)
   }
 }

@@ -1,7 +1,7 @@
 /// When a server that is busy wants to be asked again.
 package enum RetryAfter {
   /// No server is believed for longer than a day.
-  private static let longest: Duration = .seconds(86_400)
+  package static let longest: Duration = .seconds(86_400)
 
   /// Seconds or a date, as RFC 9110 §10.2.3 has it; nil for anything else.
   package static func pause(_ header: String?, now: Instant) -> Duration? {

@@ -10,7 +10,7 @@ package enum StaleRule {
   ) -> Bool {
     guard record.digest != nil else { return false }
     if let end = record.expiresAt, end <= now { return false }
-    guard let end = record.freshUntil(under: granted) else { return false }
+    guard let end = record.freshUntil(under: granted, at: now) else { return false }
     if now < end { return true }
     guard !record.mustRevalidate, maximumStale > .zero else { return false }
     return now - end <= maximumStale

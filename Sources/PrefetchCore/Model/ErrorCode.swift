@@ -33,6 +33,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case http
   case gone
   case badName = "bad_name"
+  case nameCollision = "name_collision"
   case badURL = "bad_url"
   case badResponse = "bad_response"
   case unexpectedContent = "unexpected_content"
@@ -73,8 +74,9 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
       .io
     case .licenseRefused, .bundleMismatch, .credentialsRefused:
       .denied
-    case .http, .gone, .badName, .badURL, .badResponse, .unexpectedContent, .corrupted, .tooLarge,
-      .cacheFull, .redirectLimit, .redirected, .manifestInvalid, .manifestGuard, .notInManifest,
+    case .http, .gone, .badName, .nameCollision, .badURL, .badResponse, .unexpectedContent,
+      .corrupted, .tooLarge, .cacheFull, .redirectLimit, .redirected, .manifestInvalid,
+      .manifestGuard, .notInManifest,
       .notFound, .empty, .drm, .live, .unsupported, .cancelled, .failed, .internal:
       .content
     }

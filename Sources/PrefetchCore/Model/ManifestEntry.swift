@@ -101,6 +101,17 @@ extension ManifestEntry {
     return hash
   }
 
+  /// The same with what is declared of its bytes: a change may make good what failed.
+  package var declarationHash: UInt64 {
+    var hash = StableHash()
+    hash.combine(String(descriptionHash))
+    hash.combine(size)
+    for digest in digests { hash.combine(digest.text) }
+    hash.combine(entityTag)
+    hash.combine(path)
+    return hash.value
+  }
+
   /// Its thumbnail as an item.
   package var thumbnailEntry: ManifestEntry? {
     guard let thumbnail else { return nil }

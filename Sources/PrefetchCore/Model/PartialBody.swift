@@ -37,6 +37,8 @@ package struct BodyPlan: Hashable, Sendable {
   package var keepsBytes: Bool
   /// So many of its first bytes are told with it.
   package var prefixLength = StagedBody.prefixLength
+  /// The smallest part that is worth keeping when it breaks off.
+  package var smallestPart: Int64 = 64 << 10
   package var resumption: Resumption
 
   /// How the rest can be asked for should it break off.
@@ -92,9 +94,13 @@ package struct WholeAnswer: Hashable, Sendable {
     self.size = size
   }
 
-  /// Nil where a part could not be told from the part of another body.
+  private var refusesRanges: Bool {
+    head["Accept-Ranges"]?.lowercased() == "none"
+  }
+
+  /// Nil where a part could not be told from the part of another body, or the rest not be had.
   package var part: PartialBody? {
-    guard let validator = ResumeRule.validator(head) else { return nil }
+    guard let validator = ResumeRule.validator(head), !refusesRanges else { return nil }
     return PartialBody(
       source: source,
       validator: validator,

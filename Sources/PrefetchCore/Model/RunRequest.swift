@@ -114,6 +114,11 @@ package struct SegmentDeclaration: Sendable {
   /// What it asks of the network beyond what holds for all.
   package var network: NetworkPolicy?
 
+  /// Whether a list names its items, rather than the configuration.
+  package var isListed: Bool {
+    if case .inline = source { excerptOf != nil } else { true }
+  }
+
   /// Whether what names its items is trusted with choosing that server: the configuration, a
   /// file here, or a manifest on the same one.
   package func chose(_ url: WebURL) -> Bool {

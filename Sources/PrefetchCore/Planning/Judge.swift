@@ -195,8 +195,8 @@ struct Judge {
       if isFresh, let until {
         return (.keep, until == .distantFuture ? .immutable : .freshUntil(until))
       }
-      if let changed = wanted.changed, row.validatedAt != Inventory.Row.never,
-        changed.milliseconds < row.validatedAt
+      if let changed = wanted.changed, let answered = row.answeredAt, changed < answered,
+        !Freshness.isFuture(answered, at: now)
       {
         return (.keep, .unchangedSince(changed))
       }
@@ -241,7 +241,8 @@ struct Judge {
   private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
     var lifetimes = granted + [wanted.full?.lifetime].compactMap(\.self)
     if wanted.bundle == .ad, lifetimes.isEmpty { lifetimes = [BundleForm.adLifetime] }
-    return row.freshness.end(under: lifetimes, answeredAt: row.answeredAt)
+    let end = row.freshness.end(under: lifetimes, answeredAt: row.answeredAt)
+    return Freshness.believed(end, answeredAt: row.answeredAt, at: now)
   }
 }
 

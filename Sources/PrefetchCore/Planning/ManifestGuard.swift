@@ -48,7 +48,7 @@ package enum ManifestGuard {
     if let rollback { return rollback }
     let lost = recorded.itemCount - manifest.itemCount
     let isMass =
-      recorded.itemCount >= 10
+      recorded.itemCount >= 3
       && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
     if isMass, !policy.allowsMassRemoval, !(manifest.itemCount == 0 && segment.allowsEmpty) {
       return Failure(

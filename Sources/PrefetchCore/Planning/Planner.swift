@@ -95,7 +95,10 @@ package enum Planner {
       let row = inventory.rows[position]
       let isHeld = holdingSets[Int(row.holders)]
       if holder != nil { isNamed[position] = true }
-      let isDescribed = row.description == entries.descriptionHash(at: index)
+      let isDescribed =
+        row.state == .failed && !row.hasBody && !facts.policy.retriesFailed
+        ? row.description == entries.entry(at: index, identified: false).declarationHash
+        : row.description == entries.descriptionHash(at: index)
       var (decision, reason) = judge.decide(
         wanted,
         row: row,
@@ -151,9 +154,14 @@ package enum Planner {
       fragment.steps.sort { first($0) < first($1) }
     }
     if holder != nil, segment.isStored {
-      // What a person has paused stays as it is, whatever lists say.
-      fragment.leaving = inventory.positions(of: key).filter {
-        !isNamed[Int($0)] && inventory.rows[Int($0)].state != .paused
+      for position in inventory.positions(of: key) where !isNamed[Int(position)] {
+        let row = inventory.rows[Int(position)]
+        // A paused or locked item stays whatever its list says, and leaves once that has ended.
+        if row.state == .paused || row.isLocked {
+          fragment.quietUntil = Instant(milliseconds: .min)
+        } else {
+          fragment.leaving.append(position)
+        }
       }
     }
     return fragment

@@ -28,7 +28,9 @@ package struct RunPolicy: Sendable {
   package var tier = TierSettings()
   /// An upper bound on freshness for everything.
   package var freshnessLimit: Duration?
-  /// The share of a manifest's items that may vanish at once, from ten items on.
+  /// How long an item that left its list stays at most while its successors fail.
+  package var removalGrace: Duration = .seconds(7 * 86_400)
+  /// The share of a manifest's items that may vanish at once, from three items on.
   package var maximumRemovalFraction = 0.5
   package var allowsMassRemoval = false
   package var allowsRollback = false

@@ -57,6 +57,14 @@ package struct ByteBudget: Hashable, Sendable {
   package enum Period: String, Hashable, Sendable, CaseIterable {
     case day
     case month
+
+    /// The key of the configuration that limits it.
+    package var key: String {
+      switch self {
+      case .day: "daily_limit"
+      case .month: "monthly_limit"
+      }
+    }
   }
 
   package var period: Period

@@ -69,7 +69,7 @@ package struct TreeCollisions: Sendable {
   private mutating func judge(_ positions: [UInt32], _ suspects: Set<URLKey>, mayNest: Bool) {
     // By key: two ways to write one letter are one text to Swift, and two names to the kernel.
     var holders: [URLKey: (name: String, positions: [Int])] = [:]
-    var inside: [URLKey: String] = [:]
+    var inside: [URLKey: (name: String, positions: [Int])] = [:]
     for position in positions {
       let name = safeName(at: position)
       let key = URLKey(name)
@@ -78,12 +78,16 @@ package struct TreeCollisions: Sendable {
       }
       guard mayNest else { continue }
       for folder in PathText.folders(of: name).map({ URLKey($0) }) where suspects.contains(folder) {
-        inside[folder] = inside[folder] ?? name
+        inside[folder, default: (name, [])].positions.append(Int(position))
       }
     }
     for (key, (name, positions)) in holders {
-      if let other = inside[key] {
+      if let (other, others) = inside[key] {
         fail(positions, name, "the name `\(name)` is also a folder, that of `\(other)`")
+        for position in others {
+          let own = safeName(at: UInt32(position))
+          fail([position], own, "its folder `\(name)` is also the name of another item")
+        }
       } else if positions.count > 1, !isOneBody(positions) {
         let first = entries.url(at: positions[0])
         let shown = (try? WebURL(first))?.redacted ?? ""
@@ -95,7 +99,7 @@ package struct TreeCollisions: Sendable {
   private mutating func fail(_ positions: [Int], _ name: String, _ message: String) {
     held.append(name)
     for position in positions {
-      failures[position] = Failure(.badName, message + "; `path` can tell them apart")
+      failures[position] = Failure(.nameCollision, message + "; `path` can tell them apart")
     }
   }
 

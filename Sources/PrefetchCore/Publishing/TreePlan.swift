@@ -31,6 +31,8 @@ package struct TreePlan: Sendable {
   private let withheld: Set<URLKey>
   private let selector: VariantSelector
   private let held: [String]
+  /// Bodies of items that left the list: their files stay until the successors are here.
+  private let retained: Set<ContentDigest>
   private let behavior: ItemBehavior
   private let naming: TreeName
   private var supplements: [TreeFile] = []
@@ -47,6 +49,7 @@ package struct TreePlan: Sendable {
     bodies: [URLKey: TreeBody] = [:],
     withheld: Set<URLKey> = [],
     held: [String] = [],
+    retained: Set<ContentDigest> = [],
     isWhole: Bool
   ) {
     self.segment = segment
@@ -57,6 +60,7 @@ package struct TreePlan: Sendable {
     self.withheld = withheld
     selector = facts.selector(of: declaration)
     self.held = held
+    self.retained = retained
     behavior = declaration.manifestRules.behavior
     self.isWhole = isWhole
     naming = TreeName(rules)
@@ -86,7 +90,7 @@ package struct TreePlan: Sendable {
         TreeOutcome.Trouble(
           url: file.url,
           failure: Failure(
-            .badName,
+            .nameCollision,
             "several items have a file `\(file.name)`; an `id` or `path` can tell them apart"
           )
         )
@@ -200,10 +204,10 @@ package struct TreePlan: Sendable {
     return bodies[entries.key(at: position)]?.digest.isNone == true
   }
 
-  /// Whether a file that is not in the plan belongs to an item of several files that is not here, and
-  /// stays as it is with all of them.
-  package func holds(_ name: String) -> Bool {
-    heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
+  /// Whether a file that is not in the plan stays as it is: it belongs to an item of several files that
+  /// is not here, or its body is retained.
+  package func holds(_ name: String, _ body: ContentDigest) -> Bool {
+    retained.contains(body) || heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
 
   /// Whether its body has just come, perhaps in the place of one that was lost or spoilt.

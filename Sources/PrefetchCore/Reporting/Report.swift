@@ -145,6 +145,8 @@ package struct Totals: Hashable, Sendable {
   package var deferred: Int64 = 0
   package var failed: Int64 = 0
   package var removed: Int64 = 0
+  /// Items that left their lists and stay until their successors are stored.
+  package var retained: Int64 = 0
   package var requests: Int64 = 0
   package var notModified: Int64 = 0
   package var retries: Int64 = 0

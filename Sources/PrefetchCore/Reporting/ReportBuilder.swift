@@ -46,6 +46,12 @@ package struct ReportBuilder: Sendable {
       report.totals.countKept(freshCount, freshBytes)
       guard let position = positions[name] else { return }
       report.segments[position].totals.countKept(count, bytes)
+    case .itemsRetained(let name, let count):
+      report.totals.retained += Int64(count)
+      guard let position = positions[name] else { return }
+      report.segments[position].totals.retained += Int64(count)
+    case .itemRetained(let item):
+      collect(item)
     case .itemsConfirmed(let name, let count, let bytes):
       report.totals.countConfirmed(count, bytes: bytes)
       guard let position = positions[name] else { return }
@@ -120,6 +126,8 @@ package struct ReportBuilder: Sendable {
       report.diagnostics += tree.warnings + tree.troubles.map { $0.diagnostic(of: name) }
     case .registration:
       break
+    case .warned(let warning):
+      report.diagnostics.append(warning)
     case .interrupted(let signal):
       report.signal = signal
     case .storeFailed(let failure):

@@ -16,7 +16,7 @@ extension Schema {
   /// taken over, and the files of their indexes at that time.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 14,
+    version: 15,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -76,6 +76,7 @@ extension Schema {
         hosts TEXT,
         asked INTEGER,
         shard TEXT,
+        retained TEXT,
         UNIQUE (identity, name)
       ) STRICT;
       CREATE TABLE segment_documents (

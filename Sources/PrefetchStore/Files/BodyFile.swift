@@ -133,7 +133,7 @@ final class BodyFile: BodySink {
       abandon()
       return nil
     }
-    if size >= KeptParts.smallest { try? keepPart() }
+    if size >= plan.smallestPart { try? keepPart() }
     guard let kept = try? target?.part?.seal(isLarge: size >= Self.largeSize), kept.offset > 0
     else {
       abandon()

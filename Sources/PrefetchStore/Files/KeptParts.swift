@@ -9,8 +9,6 @@ internal import PrefetchCrypto
 struct KeptParts: Sendable {
   let folder: Folder
 
-  /// What is not worth a second request and the files it takes.
-  static let smallest: Int64 = 64 << 10
   private static let longestLife: Duration = .seconds(7 * 24 * 3600)
 
   // MARK: Reading

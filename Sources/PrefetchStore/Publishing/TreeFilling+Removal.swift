@@ -10,7 +10,7 @@ extension TreeFilling {
       guard let last = rows.last else { return }
       number = last.number
       var gone: [Int64] = []
-      for row in rows where !seen.contains(row.number) && !plan.holds(row.path) {
+      for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
         try remove(row)
         gone.append(row.number)
       }

@@ -2,9 +2,12 @@ package import PrefetchCore
 
 extension StateStore {
   /// The hosts that named a time before which they do not want to be asked.
+  ///
+  /// No gate is recorded that is longer than a day: a longer one was made by a clock that was ahead.
   package func hostGates(at now: Instant) throws(Failure) -> [HostGate] {
-    try database.rows(
-      "SELECT host, until FROM host_gates WHERE until>\(now) ORDER BY host"
+    let latest = now + RetryAfter.longest + Freshness.clockTolerance
+    return try database.rows(
+      "SELECT host, until FROM host_gates WHERE until>\(now) AND until<=\(latest) ORDER BY host"
     ).all { row in
       HostGate(host: row.text(0), until: Instant(milliseconds: row.number(1)))
     }
@@ -14,7 +17,8 @@ extension StateStore {
   package func recordHostGates(_ gates: [HostGate], at now: Instant) throws(Failure) {
     if gates.isEmpty, try !hasHostGates() { return }
     try database.transaction { () throws(Failure) in
-      try database.run("DELETE FROM host_gates WHERE until<=\(now)")
+      let latest = now + RetryAfter.longest + Freshness.clockTolerance
+      try database.run("DELETE FROM host_gates WHERE until<=\(now) OR until>\(latest)")
       let insertion = try database.prepare(
         """
         INSERT INTO host_gates (host, until) VALUES (?1, ?2) \

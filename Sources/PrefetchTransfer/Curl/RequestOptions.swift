@@ -19,6 +19,7 @@ final class RequestOptions {
     fileprivate var scheme: WebURL.Scheme?
     fileprivate var version: Int?
     fileprivate var isPlainGet = false
+    fileprivate var isCounted = false
     fileprivate var ownHeaders: OwnHeaders?
   }
 
@@ -71,6 +72,9 @@ extension EasyHandle {
   /// libcurl reads up to a hundred buffers before it returns to the loop, which bounds how long one
   /// fast transfer holds up all others.
   static let bufferSize = 65_536
+  /// The same under a limit of volume, which is passed by what one read brings and one more that is
+  /// refused.
+  static let countedBufferSize = 16_384
 
   /// Bodies are decoded by ourselves, since libcurl takes a stream that ends too early for whole and
   /// cannot be asked whether it did.
@@ -123,6 +127,11 @@ extension EasyHandle {
   func prepare(_ transfer: RunningTransfer, _ options: RequestOptions) throws(Failure) {
     let queued = transfer.queued
     let scheme = queued.request.url.scheme
+    let isCounted = !queued.allowances.isEmpty
+    if current.isCounted != isCounted {
+      current.isCounted = isCounted
+      try set(CURLOPT_BUFFERSIZE, isCounted ? Self.countedBufferSize : Self.bufferSize)
+    }
     clearError()
     try url.set(queued)
     try set(scheme: scheme, options)

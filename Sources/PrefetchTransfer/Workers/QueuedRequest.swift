@@ -92,7 +92,7 @@ final class QueuedRequest: Sendable {
     }
     guard let least = rests.min(), least <= 0 else { return true }
     if least + bytes > 0 {
-      overdraft = Int64(EasyHandle.bufferSize)
+      overdraft = Int64(EasyHandle.countedBufferSize)
     } else if overdraft < bytes {
       return false
     }

@@ -17,8 +17,8 @@ struct TreeCollisionTests {
     Case(entries: ["https://a.example/x", "https://a.example/y"], refused: []),
     Case(entries: ["https://a.example/x", "https://a.example/X"], refused: []),
     Case(entries: ["https://a.example/x", "http://a.example/x"], refused: [0, 1]),
-    Case(entries: ["https://a.example/x", "https://a.example/x/y"], refused: [0]),
-    Case(entries: ["https://a.example/x/y/z", "https://a.example/x"], refused: [1]),
+    Case(entries: ["https://a.example/x", "https://a.example/x/y"], refused: [0, 1]),
+    Case(entries: ["https://a.example/x/y/z", "https://a.example/x"], refused: [0, 1]),
     Case(entries: ["https://a.example/x/", "https://a.example/x/index.html"], refused: [0, 1]),
     Case(entries: ["https://a.example/x%3Ay", "https://a.example/x:y"], refused: [0, 1]),
     Case(entries: ["https://a.example/x%253Ay", "https://a.example/x:y"], refused: []),
@@ -45,7 +45,7 @@ struct TreeCollisionTests {
     rules.layout = item.layout
     let collisions = TreeCollisions(in: table, rules: rules)
     #expect(collisions.failures.keys.sorted() == item.refused)
-    #expect(collisions.failures.values.allSatisfy { $0.code == .badName })
+    #expect(collisions.failures.values.allSatisfy { $0.code == .nameCollision })
     let naming = TreeNaming(of: table, rules: rules)
     #expect(naming.entries.count == item.entries.count - item.refused.count)
     #expect(naming.refused.count == item.refused.count)

@@ -121,7 +121,8 @@ struct ReplyMutantTests {
       run = try home.run("run", "-q")
     }
     let told = home.read("memory") ?? ""
-    #expect([0, 3, 5].contains(run.status), "\(wire) \(first): \(run) \(told)")
+    // A damaged Retry-After may keep all others from being asked.
+    #expect([0, 3, 4, 5].contains(run.status), "\(wire) \(first): \(run) \(told)")
     let verified = try home.run("verify")
     #expect(verified.status == 0, "\(verified)")
   }

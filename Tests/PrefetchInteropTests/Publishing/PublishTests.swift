@@ -164,7 +164,7 @@ struct PublishTests {
     #expect(run.status == 5, "\(run)")
     #expect(
       try run.json().list("items").compactMap { $0.text("error.code") }.sorted()
-        == ["bad_name", "bad_name", "unsafe_name"]
+        == ["name_collision", "name_collision", "unsafe_name"]
     )
     #expect(tree() == ["w": "one"])
     #expect(!FileTree.exists(home.path("z")))
@@ -172,6 +172,24 @@ struct PublishTests {
     nginx.write(Manifest.text([nginx.url("..%2F%CC%81z")]), to: "manifest.json")
     #expect(try home.run("-q", "--allow", "mass-removal").status == 5)
     #expect(!FileTree.exists(home.path("\u{301}z")))
+  }
+
+  @Test("refuses an item whose name is the folder of another, and that other one")
+  func folderCollision() throws {
+    serve(["x": "one", "y": "two", "z": "three"])
+    configure("")
+    nginx.write(
+      #"{"format": "prefetch-manifest", "version": 1, "items": ["#
+        + #"{"url": "x", "path": "a"}, {"url": "y", "path": "a/b"}, {"url": "z", "path": "c"}]}"#,
+      to: "manifest.json"
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 3, "\(run)")
+    #expect(
+      try run.json().list("items").compactMap { $0.text("error.code") }
+        == ["name_collision", "name_collision"]
+    )
+    #expect(tree() == ["c": "three"])
   }
 
   @Test("is whole after a kill at any moment and one more run", arguments: [false, true])

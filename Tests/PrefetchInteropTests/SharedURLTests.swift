@@ -1,0 +1,91 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A URL that two segments declare differently",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct SharedURLTests {
+  private let site = Site()
+  private let server: LoopbackServer
+  private let home: Home
+  private static let body = "the body"
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    site["/a"] = Site.Page(Self.body)
+  }
+
+  /// What the second segment demands, and what it says of the body.
+  enum Demand: String, CaseIterable, Sendable {
+    case size
+    case digest
+    case requiredDigest
+    case expectation
+
+    var code: String {
+      switch self {
+      case .size: "corrupted"
+      case .digest: "digest_mismatch"
+      case .requiredDigest: "manifest_invalid"
+      case .expectation: "unexpected_content"
+      }
+    }
+  }
+
+  private func manifest(_ entry: String) -> String {
+    #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(server.address("/a"))"\#(entry)}]}"#
+  }
+
+  private func declare(_ demand: Demand, isFirst: Bool) {
+    let digest = Digest.hexadecimal("another body")
+    let own = Digest.hexadecimal(Self.body)
+    home.write(manifest(#", "digests": {"sha256": "\#(own)"}"#), to: "plain.json")
+    if demand == .requiredDigest { home.write(manifest(""), to: "plain.json") }
+    let (entry, rule) =
+      switch demand {
+      case .size: (#", "size": 99"#, "")
+      case .digest: (#", "digests": {"sha256": "\#(digest)"}"#, "")
+      case .requiredDigest: ("", ", require_digest: true")
+      case .expectation: ("", ", expect: { min_size: 50 }")
+      }
+    home.write(manifest(entry), to: "strict.json")
+    let plain = "{ name: plain, manifest: ./plain.json }"
+    let strict = "{ name: strict, manifest: ./strict.json\(rule) }"
+    home.configure(
+      """
+      segments: [\(isFirst ? "\(strict), \(plain)" : "\(plain), \(strict)")]
+      cache: { min_free: 0 }
+      network: { concurrency: 1 }
+      """
+    )
+  }
+
+  @Test(
+    "is judged by each segment's own declaration, in either order, in the first run and the next",
+    arguments: Demand.allCases,
+    [true, false]
+  )
+  func ownDeclaration(demand: Demand, isFirst: Bool) throws {
+    declare(demand, isFirst: isFirst)
+    for night in 0..<2 {
+      let run = try home.run("--json")
+      #expect(run.status == (demand == .digest ? 5 : 3), "night \(night): \(run)")
+      let report = try run.json()
+      for segment in report.list("segments") {
+        let isStrict = segment.text("name") == "strict"
+        let state = segment.text("state") ?? ""
+        #expect(isStrict ? state != "current" : state == "current", "night \(night): \(report)")
+      }
+      let failed = report.list("items").filter { $0.text("outcome") == "failed" }
+      #expect(failed.map { $0.text("error.code") } == [demand.code], "night \(night): \(report)")
+      #expect(failed.first?.list("segments").map { $0.text } == ["strict"])
+      #expect(try home.run("path", server.address("/a")).status == 0)
+    }
+    #expect(try home.run("verify").status == 0)
+    #expect(FileTree.objects(home.cache).count == 1)
+  }
+}

@@ -1,0 +1,100 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// A machine whose clock was ahead once, or is behind now.
+@Suite(
+  "A clock that was ahead",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Tool.isInstalled("faketime"), "needs faketime")
+)
+struct WrongClockTests {
+  private let site = Site()
+  private let server: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+  }
+
+  /// A run whose clock is that far from the right one.
+  private func run(_ shift: String, _ arguments: String...) throws -> ProgramRun {
+    site.clearRequests()
+    return try home.tool("faketime", ["-f", shift, try #require(Binary.path)] + arguments)
+  }
+
+  private func serve(_ text: String) {
+    site["/a"] = Site.Page(text, headers: [HeaderField("Cache-Control", "max-age=600")])
+  }
+
+  @Test(
+    "stops no question, and one warning names it",
+    arguments: [false, true]
+  )
+  func ahead(hasManifest: Bool) throws {
+    serve("old")
+    site["/list.txt"] = Site.Page("\(server.address("/a"))\n")
+    let source =
+      hasManifest
+      ? "manifest: \"\(server.address("/list.txt"))\"" : "urls: [\"\(server.address("/a"))\"]"
+    home.configure("segments: [{ name: s, \(source) }]\ncache: { min_free: 0 }")
+    let ahead = try run("+400d", "run")
+    #expect(ahead.status == 0, "\(ahead)")
+    serve("new")
+    let status = try run("+0", "status", "--max-age", "1d")
+    #expect(status.status == 3, "\(status)")
+    let again = try run("+0", "run")
+    #expect(again.status == 0, "\(again)")
+    #expect(again.errors.components("[run.clock]") == 1, "\(again)")
+    #expect(site.requests.contains { $0.path == "/a" })
+    #expect(try home.run("get", "--offline", server.address("/a")).output == "new")
+    let third = try run("+0", "run")
+    #expect(third.errors.isEmpty, "\(third)")
+    #expect(!site.requests.contains { $0.path == "/a" })
+    #expect(try run("+0", "status", "--max-age", "1d").status == 0)
+  }
+
+  @Test("still serves offline, and within `max_stale`, what it confirmed")
+  func offline() throws {
+    serve("old")
+    home.configure(
+      """
+      segments: [{ name: s, urls: ["\(server.address("/a"))"] }]
+      cache: { min_free: 0, max_stale: 1h }
+      network: { retries: { items: 0 } }
+      """
+    )
+    #expect(try run("+400d", "run", "-q").status == 0)
+    #expect(try run("+0", "run", "-q", "--offline").status == 0)
+    site["/a"] = Site.Page([], status: 503)
+    let run = try run("+0", "run", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.json().text("items.0.outcome") == "stale")
+  }
+
+  @Test("leaves no Retry-After gate that lies more than a day ahead")
+  func gate() throws {
+    site["/a"] = Site.Page([], headers: [HeaderField("Retry-After", "7200")], status: 503)
+    home.configure(
+      """
+      segments: [{ name: s, urls: ["\(server.address("/a"))"] }]
+      cache: { min_free: 0 }
+      network: { retries: { wait: 1s } }
+      """
+    )
+    #expect(try run("+400d", "run", "-q").status == 75)
+    #expect(try run("+400d", "run", "-q").status == 75)
+    #expect(site.requests.isEmpty)
+    serve("new")
+    #expect(try run("+0", "run", "-q").status == 0)
+  }
+}
+
+extension String {
+  /// How often a text stands in it.
+  fileprivate func components(_ text: String) -> Int {
+    ranges(of: text).count
+  }
+}
