@@ -130,7 +130,7 @@ import Testing
   private static let switches = ["enabled", "features.precaching"]
 
   private static let analytics: @Sendable (LoadedConfiguration) -> String = {
-    text(AnalyticsSetup($0))
+    text(AnalyticsSetup($0, publisher: nil))
   }
 
   private static let license: @Sendable (LoadedConfiguration) -> String = {

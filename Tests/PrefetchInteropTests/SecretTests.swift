@@ -1,3 +1,5 @@
+import PrefetchCore
+import PrefetchManifests
 import PrefetchTestSupport
 import Testing
 
@@ -58,5 +60,40 @@ struct SecretTests {
     }
     #expect(!nginx.logText.contains(Self.license))
     #expect(outputs[0].contains("basics"))
+  }
+}
+
+@Suite("A secret in a URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct SecretURLTests {
+  private static let secret = "canary-5b1e-url"
+
+  @Test("is masked wherever a command prints the URL of an item")
+  func maskedInItemCommands() throws {
+    let home = try Home(isInMemory: true)
+    let server = try LoopbackServer { _ in .respond(200, text: "body") }
+    home.write(Self.secret, to: "token")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: basics, urls: ["\(server.address("/feed"))?key=${file:token}"] }
+      """
+    )
+    let id = ItemIdentifier.make(for: try WebURL(server.address("/feed?key=\(Self.secret)")))
+    #expect(try home.run("-q").status == 0)
+    let commands: [[String]] = [
+      ["list"], ["list", "--json"], ["list", "--type", "file"], ["log"], ["log", "--json"],
+      ["explain", id], ["explain", id, "--json"], ["path", id, "--json"], ["lock", id],
+      ["unlock", id, "--json"], ["pause", id], ["resume", id, "--json"], ["status", "--json"],
+      ["verify", "--json"], ["get", id, "-o", "out", "--json"], ["rm", id, "--files-only"],
+      ["list", "--state", "idle"],
+    ]
+    let list = try home.run("list")
+    #expect(list.output.contains("?key=***"), "\(list)")
+    for command in commands {
+      let run = try home.run(command)
+      #expect(run.status == 0, "\(command): \(run)")
+      #expect(!"\(run)".contains(Self.secret), "\(command): \(run)")
+    }
   }
 }

@@ -10,8 +10,8 @@ struct AnalyticsSetup: Sendable {
   let collector: WebURL?
   let prefixes: MetricPrefixes
 
-  /// The publisher may have switched it off.
-  init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy? = nil) {
+  /// `publisher` is the remembered policy of the license, which may switch sending off.
+  init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy?) {
     let configuration = loaded.configuration
     let analytics = configuration.analytics
     let isOn =

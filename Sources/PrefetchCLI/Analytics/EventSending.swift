@@ -47,7 +47,7 @@ struct EventSending {
     places: Places,
     license: LicenseStanding
   ) {
-    let setup = AnalyticsSetup(loaded)
+    let setup = AnalyticsSetup(loaded, publisher: license.publisher)
     guard let collector = setup.collector else { return nil }
     self.context = context
     self.loaded = loaded

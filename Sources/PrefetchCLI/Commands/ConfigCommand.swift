@@ -69,7 +69,9 @@ struct ConfigCommand: Command {
     return [
       ("since", .time(grant.since)), ("expires", .time(grant.expires)),
       ("features", .object(features)),
-      ("policy", said.map { JSONValue($0).masked(loaded.secrets) } ?? .null),
+      (
+        "policy", said.map { JSONValue($0).masked(needles: SecretNeedles(loaded.secrets)) } ?? .null
+      ),
     ]
   }
 
@@ -81,20 +83,5 @@ struct ConfigCommand: Command {
 
   private static func text(_ origin: ValueOrigin) -> String {
     origin.location?.description ?? origin.source
-  }
-}
-
-extension JSONValue {
-  /// A server that repeats a secret does not make it public.
-  fileprivate func masked(_ secrets: [String]) -> JSONValue {
-    switch self {
-    case .string(let text): .string(Redaction.masked(text, secrets: secrets))
-    case .array(let values): .array(values.map { $0.masked(secrets) })
-    case .object(let members):
-      .object(
-        members.map { (Redaction.masked($0.0, secrets: secrets), $0.1.masked(secrets)) }
-      )
-    case .null, .bool, .integer, .double: self
-    }
   }
 }

@@ -11,7 +11,7 @@ struct ConsumeCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let setup = AnalyticsSetup(loaded)
+    let setup = AnalyticsSetup(loaded, publisher: nil)
     let records = try NamedRecords(context: context, loaded: loaded, places: places)
       .find([options.item], of: nil, storedOnly: false)
     guard let item = records.first else { return ExitStatus.nothing.code }

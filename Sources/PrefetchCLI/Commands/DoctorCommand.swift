@@ -139,7 +139,8 @@ struct DoctorCommand: Command {
     let url = configuration.registration.url
     let license =
       configuration.license != nil ? url.map { ["the license to \($0.redacted)"] } ?? [] : []
-    let events = AnalyticsSetup(loaded).collector.map { ["events to \($0.authority)"] } ?? []
+    let setup = AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher)
+    let events = setup.collector.map { ["events to \($0.authority)"] } ?? []
     let told = license + events
     return Finding(
       "sends",

@@ -31,7 +31,7 @@ struct EnvironmentCommand: Command {
       folders.append((rules.layout, rules.folder))
     }
     for (name, value) in ToolVariables.of(folders) {
-      context.console.print("\(name)=\(ToolVariables.quoted(value))")
+      context.console.print(exactly: "\(name)=\(ToolVariables.quoted(value))")
     }
     return ExitStatus.ok.code
   }

@@ -13,7 +13,7 @@ struct EventCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     // The user who records an event may not know the secrets that a run needs.
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let setup = AnalyticsSetup(loaded)
+    let setup = AnalyticsSetup(loaded, publisher: nil)
     let name = Redaction.masked(options.name, needles: context.console.needles)
     let now = context.clock.now().wall
     let event = try context.writingState(places) { state throws(Failure) in
@@ -112,7 +112,7 @@ struct EventRunCommand: Command {
     case .success(let status):
       // A clock that was set meanwhile does not change how long it took.
       let finished = open.started + (context.clock.now().uptime - began)
-      record(open, until: finished, status, AnalyticsSetup(loaded), places)
+      record(open, until: finished, status, AnalyticsSetup(loaded, publisher: nil), places)
       return status
     }
   }

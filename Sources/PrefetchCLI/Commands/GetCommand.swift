@@ -53,13 +53,13 @@ struct GetCommand: Command {
     if let outcome { throw outcome }
     // It is here now, and the user who asks again says where it shall go.
     if let refusal = delivery.refusal.value {
-      markUsed(items, places, AnalyticsSetup(loaded))
+      markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
       return context.console.fail(.usage, [refusal])
     }
     if options.printsPaths, !context.shared.isJSON {
-      for item in items.delivered { context.console.print(item.path) }
+      for item in items.delivered { context.console.print(exactly: item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded))
+    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
     return conclude(items, request, loaded)
   }
 

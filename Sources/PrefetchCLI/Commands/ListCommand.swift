@@ -229,7 +229,8 @@ private final class ItemPrinter {
       granted: grants.of(item.segments),
       reason: reason
     )
-    let bytes = JSONWriter.bytes(cached.json(bodies: bodies), form: .pretty, level: 2)
+    let document = cached.json(bodies: bodies).masked(needles: console.needles)
+    let bytes = JSONWriter.bytes(document, form: .pretty, level: 2)
     console.print(piece: String(decoding: bytes, as: UTF8.self))
   }
 

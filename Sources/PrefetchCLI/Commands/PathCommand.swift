@@ -47,7 +47,11 @@ struct PathCommand: Command {
     if options.server != nil {
       members.append(("served", path == nil ? .null : .string(shown)))
     }
-    context.console.print(.object(members), orLines: [shown])
+    if context.shared.isJSON {
+      context.console.print(.object(members))
+    } else {
+      context.console.print(exactly: shown)
+    }
     return ExitStatus.ok.code
   }
 

@@ -36,13 +36,13 @@ struct ScheduleCommand: Command {
     case .cron:
       var hash = StableHash()
       hash.combine(loaded.identity)
-      context.console.print(unit.crontab(minute: Int(hash.value % 60)))
+      context.console.print(exactly: unit.crontab(minute: Int(hash.value % 60)))
     case .systemd:
       let files = [("service", unit.service), ("timer", unit.timer)]
       guard let folder = options.folder else {
         for (ending, text) in files {
-          context.console.print("# /etc/systemd/system/\(unit.name).\(ending)")
-          context.console.print(text)
+          context.console.print(exactly: "# /etc/systemd/system/\(unit.name).\(ending)")
+          context.console.print(exactly: text)
         }
         return ExitStatus.ok.code
       }
@@ -53,7 +53,7 @@ struct ScheduleCommand: Command {
         } catch {
           throw context.failed(.io, "schedule.write", "`\(path)`: \(error.message)")
         }
-        context.console.print(path)
+        context.console.print(exactly: path)
       }
       context.console.note(
         "next: systemctl daemon-reload && systemctl enable --now \(unit.name).timer"

@@ -48,13 +48,21 @@ final class Console {
 
   // MARK: Results
 
+  /// A line for people and scripts, secrets masked.
   func print(_ line: String) {
+    print(exactly: Redaction.masked(line, needles: needles))
+  }
+
+  /// A line that another program takes as it is, such as a path or a URL to ask.
+  func print(exactly line: String) {
     willWrite()
     output.write(line + "\n")
   }
 
+  /// A document, secrets masked.
   func print(_ document: JSONValue) {
-    print(bytes: JSONWriter.bytes(document, form: .pretty) + [UInt8(ascii: "\n")])
+    let masked = document.masked(needles: needles)
+    print(bytes: JSONWriter.bytes(masked, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
   /// The answer of a command that reads, in the form that was asked for.

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchDocuments
 
 /// Keeps secrets out of every output, by their text.
 enum Redaction {
@@ -40,5 +41,21 @@ extension Diagnostic {
     masked.path = path.map { Redaction.masked($0, needles: needles) }
     masked.file = file.map { Redaction.masked($0, needles: needles) }
     return masked
+  }
+}
+
+extension JSONValue {
+  /// The same document with secrets out of every text and key.
+  func masked(needles: SecretNeedles) -> JSONValue {
+    guard !needles.isEmpty else { return self }
+    return switch self {
+    case .string(let text): .string(Redaction.masked(text, needles: needles))
+    case .array(let values): .array(values.map { $0.masked(needles: needles) })
+    case .object(let members):
+      .object(
+        members.map { (Redaction.masked($0.0, needles: needles), $0.1.masked(needles: needles)) }
+      )
+    case .null, .bool, .integer, .double: self
+    }
   }
 }

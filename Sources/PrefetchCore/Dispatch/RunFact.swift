@@ -126,6 +126,7 @@ package struct Deferral: Hashable, Sendable {
     case breaker
     case lock
     case registration
+    case features
   }
 
   package var rule: Rule

@@ -16,12 +16,15 @@ package struct NetworkPolicy: Hashable, Sendable {
   /// Whose midnight begins a day of the budgets.
   package var calendar = TimeZoneRules.utc
   package var quality = QualityPolicy()
+  /// Whether the publisher has switched runs off, whatever the network is like.
+  package var isSwitchedOff = false
 
   package init() {}
 
   /// Whether it forbids nothing.
   package var isFree: Bool {
-    aspects.isEmpty && hours.isEmpty && localHours.isEmpty && budgets.isEmpty && !quality.matters
+    !isSwitchedOff && aspects.isEmpty && hours.isEmpty && localHours.isEmpty && budgets.isEmpty
+      && !quality.matters
       && !quality.isMeasured
   }
 
@@ -46,6 +49,7 @@ package struct NetworkPolicy: Hashable, Sendable {
     narrowed.batteryFloor = max(batteryFloor, other.batteryFloor)
     narrowed.budgets += other.budgets.filter { !budgets.contains($0) }
     narrowed.quality = quality.narrowed(by: other.quality)
+    narrowed.isSwitchedOff = isSwitchedOff || other.isSwitchedOff
     return narrowed
   }
 

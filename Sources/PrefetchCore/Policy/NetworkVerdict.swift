@@ -65,7 +65,8 @@ extension NetworkPolicy {
   package func verdicts(in situation: NetworkSituation, at now: Instant) -> [NetworkRuleVerdict] {
     let conditions = situation.conditions
     return [
-      typeVerdict(conditions), meteredVerdict(conditions), powerVerdict(conditions.power),
+      featureVerdict, typeVerdict(conditions), meteredVerdict(conditions),
+      powerVerdict(conditions.power),
       windowVerdict(at: now), qualityVerdict(situation, at: now),
     ].compactMap(\.self) + budgets.compactMap { budgetVerdict($0, situation, at: now) }
   }
@@ -92,6 +93,15 @@ extension NetworkPolicy {
   }
 
   // MARK: Rule by rule
+
+  private var featureVerdict: NetworkRuleVerdict? {
+    guard isSwitchedOff else { return nil }
+    return NetworkRuleVerdict(
+      .features,
+      .defers(until: nil),
+      "the publisher has switched `precaching` off"
+    )
+  }
 
   private func typeVerdict(_ conditions: NetworkConditions) -> NetworkRuleVerdict? {
     guard let allowed else { return nil }

@@ -24,7 +24,7 @@ package struct PublisherPolicy: Hashable, Sendable {
   package var networkOfRuns: NetworkPolicy? {
     guard switchedOff.contains(.precaching) else { return network }
     var narrowed = network ?? NetworkPolicy()
-    narrowed.allowed = []
+    narrowed.isSwitchedOff = true
     return narrowed
   }
 }
