@@ -204,4 +204,9 @@ struct EntryCollector {
     guard text.byteCount >= prefix.count else { return false }
     return unsafe text.withUnsafeBytes { unsafe $0.starts(with: prefix) }
   }
+  /// Whether nothing has been added or rejected so far.
+  var isEmpty: Bool {
+    table.isEmpty && refusals.entries.isEmpty
+  }
+
 }

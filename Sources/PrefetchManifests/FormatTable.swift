@@ -2,7 +2,7 @@ internal import PrefetchCore
 
 /// What a document may turn out to be.
 enum DocumentKind: Hashable, CaseIterable {
-  case native, json, packageLock, packageIndex, bazelLock, moduleSource, containerImage
+  case native, json, packageLock, bunLock, packageIndex, bazelLock, moduleSource, containerImage
   case metalink, sitemap, rss, atom, vast, dash
   case list, checksums, goSum, pip, pylock, hls
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
@@ -31,6 +31,8 @@ struct FormatRow: Sendable {
   var roots: [String] = []
   /// In JSON keys at the top that no other has together; one of the sets is enough.
   var keys: [Set<String>] = []
+  /// In JSON keys at the top that decide once all of them have been seen, and no row's `keys` were there.
+  var lastKeys: Set<String>?
   /// In a text what no line of another begins with.
   var beginnings: [String] = []
   /// What to do instead, where it is known but not read as a list.
@@ -55,6 +57,10 @@ enum FormatTable {
 
   static func kind(keys seen: Set<String>) -> DocumentKind? {
     keys.first { $0.keys.isSubset(of: seen) }?.kind
+  }
+
+  static func kind(lastKeys seen: Set<String>) -> DocumentKind? {
+    rows.first { $0.lastKeys?.isSubset(of: seen) == true }?.kind
   }
 
   static func kind(line: String) -> DocumentKind? {
@@ -108,12 +114,22 @@ enum FormatTable {
       read: NativeManifest.read
     ),
     FormatRow(
+      kind: .bunLock,
+      words: "a bun.lock",
+      syntax: .json,
+      names: ["bun.lock"],
+      keys: [["lockfileVersion", "workspaces"]],
+      advice: "write a yarn.lock with `bun install --yarn`, and name that"
+    ),
+    FormatRow(
       kind: .packageLock,
       words: "an npm lockfile",
       syntax: .json,
       formats: [.packageLock],
       names: ["package-lock.json", "npm-shrinkwrap.json"],
-      keys: [["lockfileVersion"]],
+      // The lock file of bun has a number of that name as well, before its own keys.
+      keys: [["lockfileVersion", "packages"], ["lockfileVersion", "dependencies"]],
+      lastKeys: ["lockfileVersion"],
       read: PackageLock.read
     ),
     FormatRow(

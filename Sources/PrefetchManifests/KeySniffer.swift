@@ -23,6 +23,6 @@ enum KeySniffer {
       if let kind = FormatTable.kind(keys: seen) { return .kind(kind) }
       guard seen.count <= 64, cursor.skipValue() else { break }
     } while cursor.take(UInt8(ascii: ","))
-    return .syntax(.json, root: nil)
+    return FormatTable.kind(lastKeys: seen).map { .kind($0) } ?? .syntax(.json, root: nil)
   }
 }

@@ -12,6 +12,8 @@ enum LineSniffer {
       guard let line = lines.next() else { break }
       let content = lines.trimmed(line.range)
       guard !content.isEmpty, let text = lines.text(content) else { continue }
+      // The mark before a document of YAML.
+      if text == "---" { continue }
       if text == "-----BEGIN PGP SIGNED MESSAGE-----" {
         isSigned = true
         continue

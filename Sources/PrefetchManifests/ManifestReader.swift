@@ -63,7 +63,8 @@ package enum ManifestReader {
     unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
   }
 
-  private static func notRead(_ kind: DocumentKind) -> Failure {
+  /// Why a known document is no list that is read, with what to do instead.
+  static func notRead(_ kind: DocumentKind) -> Failure {
     if kind == .hls {
       return Failure(
         .unsupported,

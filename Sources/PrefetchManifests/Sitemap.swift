@@ -35,10 +35,16 @@ struct Sitemap: XMLVocabulary {
   mutating func shape(of root: XMLElement) -> XMLShape? {
     switch root.name {
     case "urlset":
-      return XMLShape(records: [["urlset", "url"]], kept: ["loc", "lastmod", "priority"])
+      return XMLShape(
+        records: [["urlset", "url"], ["urlset", "sitemap"]],
+        kept: ["loc", "lastmod", "priority"]
+      )
     case "sitemapindex":
       isIndex = true
-      return XMLShape(records: [["sitemapindex", "sitemap"]], kept: ["loc"])
+      return XMLShape(
+        records: [["sitemapindex", "sitemap"], ["sitemapindex", "url"]],
+        kept: ["loc"]
+      )
     default: return nil
     }
   }
@@ -50,6 +56,11 @@ struct Sitemap: XMLVocabulary {
     try manifest.count(element)
     guard let place = element["loc"], !place.text.isEmpty else {
       return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
+    guard isIndex == (element.name == "sitemap") else {
+      let root = isIndex ? "sitemapindex" : "urlset"
+      let message = "`\(element.name)` has no place in a `\(root)`"
+      return manifest.reject(element["loc"]?.text ?? "", .manifestInvalid, message, at: element)
+    }
     }
     do throws(EntryCollector.Refusal) {
       let declared = try manifest.collector.declared(place.text)

@@ -13,6 +13,8 @@ protocol XMLVocabulary {
 @safe struct XMLManifest {
   var collector: EntryCollector
   var parts: [ManifestPart] = []
+  /// Records that name nothing to fetch, in words, and how many of them there are.
+  private var leftOut: (what: String, count: Int)?
   private let bytes: UnsafeRawBufferPointer
   private var place: TextPlace
 
@@ -43,8 +45,19 @@ protocol XMLVocabulary {
     NativeManifest.invalid(message, at: location(byte))
   }
 
+  mutating func leaveOut(_ what: String) {
+    leftOut = (what, (leftOut?.count ?? 0) + 1)
+  }
+
+  /// Fails where all records are left out: such a document is no empty list.
   consuming func manifest() throws(Failure) -> Manifest {
-    try collector.manifest(parts: parts)
+    if let leftOut, collector.isEmpty, parts.isEmpty {
+      throw Failure(
+        .manifestInvalid,
+        "nothing in it can be fetched; it has \(leftOut.count) \(leftOut.what)"
+      )
+    }
+    return try collector.manifest(parts: parts)
   }
 
   static func read(

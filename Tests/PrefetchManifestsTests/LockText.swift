@@ -169,7 +169,7 @@ enum LockReader: String, CaseIterable, Sendable {
       "resolved": "https://registry.npmjs.org/left/-/left-1.0.2.tgz", "dev": true,
       "integrity": "sha256-\(base64)", "os": ["!win32"], "cpu": "x64", "libc": ["musl"]}}}
       """,
-      #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "dependencies": {"b": {}}}}}"#,
+      #"{"lockfileVersion": 1, "dependencies": {"a": {"version": "1", "resolved": "https://registry.npmjs.org/a/-/a-1.tgz", "dependencies": {"b": {}}}}}"#,
     ],
     .pythonLock: [
       """

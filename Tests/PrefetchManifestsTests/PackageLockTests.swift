@@ -69,16 +69,18 @@ import Testing
   @Test("What has no file of its own is counted")
   func leftOut() {
     let text = Self.packages(
-      """
-      "packages/w": {"version": "0.1.0"},
-      "node_modules/w": {"resolved": "packages/w", "link": true},
-      "node_modules/b": {"version": "1.0.0", "inBundle": true},
-      "node_modules/n": {"version": "1.0.0"},
-      "node_modules/g": {"version": "1.0.0", "resolved": "git+ssh://git@x.example/g.git#01"}
-      """
+      Self.package("left") + """
+        ,
+        "packages/w": {"version": "0.1.0"},
+        "node_modules/w": {"resolved": "packages/w", "link": true},
+        "node_modules/b": {"version": "1.0.0", "inBundle": true},
+        "node_modules/n": {"version": "1.0.0"},
+        "node_modules/g": {"version": "1.0.0", "resolved": "git+ssh://git@x.example/g.git#01"}
+        """
     )
     #expect(
       LockReader.packageLock.read(text, base: nil).lines == """
+        https://registry.npmjs.org/left/-/left-1.0.0.tgz id=left@1.0.0 path=left-1.0.0.tgz immutable
         note left out: 2 links and bundled packages, which have no file
         warning left out: 1 packages without `resolved`
         warning left out: 1 packages from git or local files

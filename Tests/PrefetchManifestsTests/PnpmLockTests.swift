@@ -117,11 +117,11 @@ import Testing
       ),
       (
         "lockfileVersion: 9\npackages: {'../../a@1': {resolution: {integrity: sha512-AA}}}",
-        "left out: 1 packages of which nothing says where they are"
+        "it has 1 packages of which nothing says where they are"
       ),
       (
         "lockfileVersion: 9\npackages: {'@../a@1': {resolution: {integrity: sha512-AA}}}",
-        "left out: 1 packages of which nothing says where they are"
+        "it has 1 packages of which nothing says where they are"
       ),
     ]
   )

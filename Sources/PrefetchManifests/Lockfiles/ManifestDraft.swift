@@ -64,9 +64,20 @@ struct ManifestDraft {
   }
 
   /// Fails where nothing of it can be used and the document itself is to blame.
-  consuming func finished() throws(Failure) -> Manifest {
+  ///
+  /// `asPart` is for a document that belongs to a list, which may well name nothing to fetch.
+  consuming func finished(asPart: Bool = false) throws(Failure) -> Manifest {
     if let surplus { throw Failure(.manifestInvalid, surplus) }
+    let isEmpty = collector.isEmpty && parts.isEmpty
     var manifest = try collector.manifest(parts: parts)
+    // A document of nothing that can be fetched is no empty list, which would mean that all may go.
+    let missed = leftOut.filter(\.reason.isMissed).map { "\($0.count) \($0.reason.what)" }
+    if isEmpty, !asPart, !missed.isEmpty {
+      throw Failure(
+        .manifestInvalid,
+        "nothing in it can be fetched; it has \(missed.joined(separator: ", "))"
+      )
+    }
     for (reason, count) in leftOut {
       manifest.warnings.append(
         Diagnostic(

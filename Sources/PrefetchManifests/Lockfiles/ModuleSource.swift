@@ -19,7 +19,7 @@ enum ModuleSource {
     var draft = ManifestDraft()
     guard ["archive", nil].contains(root.member("type")?.text) else {
       draft.leaveOut("modules from git or local folders")
-      return try draft.finished()
+      return try draft.finished(asPart: true)
     }
     let name = Self.name(of: source.base)
     let text = root.member("url")?.text ?? ""
@@ -37,7 +37,7 @@ enum ModuleSource {
         }
       }
     }
-    return try draft.finished()
+    return try draft.finished(asPart: true)
   }
 
   /// `…/modules/NAME/VERSION/source.json`.

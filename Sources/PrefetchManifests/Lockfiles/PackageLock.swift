@@ -5,6 +5,8 @@ internal import PrefetchDocuments
 enum PackageLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+    // Where `format` says that it is npm's, nothing has looked at its keys.
+    guard root["workspaces"]?.mapping == nil else { throw ManifestReader.notRead(.bunLock) }
     var reader = PackageLockReader(
       rules: source.rules,
       platforms: try PlatformFilter(source.rules)

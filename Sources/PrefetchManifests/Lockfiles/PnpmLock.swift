@@ -4,7 +4,32 @@ internal import PrefetchDocuments
 /// pnpm-lock.yaml, of versions 5 to 9.
 enum PnpmLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
-    let root = try LockDocument.read(bytes, syntax: .yaml)
+    var reader: PnpmLockReader?
+    for document in try documents(of: bytes) {
+      let root = try NativeManifest.parse(document, syntax: .yaml)
+      let version = try version(of: root)
+      if reader == nil {
+        reader = PnpmLockReader(
+          version: version,
+          rules: source.rules,
+          platforms: try PlatformFilter(source.rules)
+        )
+      }
+      reader?.begin(version: version, snapshots: root["snapshots"])
+      // One without dependencies has none, or says so.
+      guard let packages = root["packages"], !packages.isNothing else { continue }
+      guard let entries = packages.mapping else {
+        throw packages.invalid(
+          "`packages` must be a mapping of names to packages, not \(packages.kindName)"
+        )
+      }
+      for entry in entries { reader?.read(entry) }
+    }
+    guard let reader else { throw Failure(.manifestInvalid, "it is empty") }
+    return try reader.finished()
+  }
+
+  private static func version(of root: Node) throws(Failure) -> Int {
     guard let node = root["lockfileVersion"], let text = node.text else {
       throw (root["lockfileVersion"] ?? root).invalid(
         "`lockfileVersion` is missing; a pnpm-lock.yaml has 5 to 9 there"
@@ -13,22 +38,40 @@ enum PnpmLock {
     guard let version = Int(text.prefix { $0 != "." }), (5...9).contains(version) else {
       throw node.invalid("`lockfileVersion` is \(text.prefix(80)); versions 5 to 9 are read")
     }
-    var reader = PnpmLockReader(
-      version: version,
-      rules: source.rules,
-      platforms: try PlatformFilter(source.rules),
-      snapshots: root["snapshots"]
-    )
-    // One without dependencies has none, or says so.
-    guard let packages = root["packages"], !packages.isNothing else { return try reader.finished() }
-    guard let entries = packages.mapping else {
-      throw packages.invalid(
-        "`packages` must be a mapping of names to packages, not \(packages.kindName)"
-      )
-    }
-    for entry in entries { reader.read(entry) }
-    return try reader.finished()
+    return version
   }
+
+  /// The documents of the file, each with empty lines in place of what stands before it, so that lines
+  /// count as in the file.
+  ///
+  /// Since version 11 pnpm may put what it needs for itself into a document before the project's.
+  private static func documents(of bytes: RawSpan) throws(Failure) -> [[UInt8]] {
+    let all = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    var documents: [[UInt8]] = []
+    var start = 0
+    var (startLine, line) = (0, 0)
+    func add(upTo end: Int) {
+      let text = all[start..<end]
+      // What stands before the first mark is most often nothing.
+      guard !text.allSatisfy({ [0x20, 0x0A, 0x0D].contains($0) }) else { return }
+      documents.append([UInt8](repeating: 0x0A, count: startLine) + text)
+    }
+    for range in all.split(separator: 0x0A, omittingEmptySubsequences: false).map(\.indices) {
+      line += 1
+      let text = all[range].last == 0x0D ? all[range].dropLast() : all[range]
+      guard text.elementsEqual("---".utf8) else { continue }
+      add(upTo: range.lowerBound)
+      (start, startLine) = (min(range.upperBound + 1, all.count), line)
+    }
+    add(upTo: all.count)
+    guard documents.count <= maximumDocuments else {
+      throw Failure(.manifestInvalid, "it has more than \(maximumDocuments) YAML documents")
+    }
+    return documents
+  }
+
+  /// More than pnpm writes, and few enough for the empty lines before each.
+  private static let maximumDocuments = 8
 }
 
 private struct PnpmLockReader {
@@ -40,7 +83,8 @@ private struct PnpmLockReader {
     var isOfRegistry: Bool
   }
 
-  private let version: Int
+  /// The format of the document that is read.
+  private var version: Int
   private let registry: PackageRegistry
   private let platforms: PlatformFilter
   private let omitted: Set<String>
@@ -48,11 +92,17 @@ private struct PnpmLockReader {
   private var optional: [Substring: Bool] = [:]
   private var draft = ManifestDraft()
 
-  init(version: Int, rules: ManifestRules, platforms: PlatformFilter, snapshots: Node?) {
+  init(version: Int, rules: ManifestRules, platforms: PlatformFilter) {
     self.version = version
     registry = PackageRegistry(rules, standsFor: ["registry.npmjs.org"])
     self.platforms = platforms
     omitted = Set(rules.omitted.map { $0.lowercased() })
+  }
+
+  /// Begins one of the documents of a file.
+  mutating func begin(version: Int, snapshots: Node?) {
+    self.version = version
+    optional = [:]
     for snapshot in snapshots?.mapping ?? [] {
       let key = snapshot.key.prefix { $0 != "(" }
       optional[key] = snapshot.value.flag("optional") && optional[key] ?? true

@@ -19,7 +19,7 @@ enum PackageIndex {
     } else {
       try add(PythonFile.chosen(listing.files, for: platforms), to: &draft)
     }
-    return try draft.finished()
+    return try draft.finished(asPart: true)
   }
 
   /// The files that the requirement admits; that there are none is told of the requirement.

@@ -14,7 +14,11 @@ enum UVLock {
       )
     }
     var reader = UVLockReader(platforms: try PlatformFilter(source.rules))
-    for package in try LockDocument.packages("package", of: root) { reader.read(package) }
+    let packages = try LockDocument.packages("package", of: root)
+    let needs = UVNeeds(packages, manifest: root["manifest"], on: reader.platforms)
+    for (number, package) in packages.enumerated() where needs.isNeeded[number] {
+      reader.read(package)
+    }
     return try reader.draft.finished()
   }
 }
@@ -33,7 +37,7 @@ private struct UVLockReader {
     }
     let source = package.member("source")
     // The project itself and its neighbours in the workspace, which are not fetched.
-    guard source?.member("virtual") == nil, source?.member("editable") == nil else { return }
+    guard !UVNeeds.isOwn(package) else { return }
     guard source?.member("registry") != nil || source?.member("url") != nil else {
       return draft.leaveOut("packages from version control or local folders")
     }
@@ -41,6 +45,8 @@ private struct UVLockReader {
     guard markers.isEmpty || markers.contains(where: { Marker.mayHold($0, on: platforms) }) else {
       return
     }
+    guard package.member("sdist") != nil || package.member("wheels")?.sequence?.isEmpty == false
+    else { return draft.leaveOut("packages without files") }
     let files = files(of: package, named: name, from: source?.member("url")?.text)
     draft.add(files, of: package, named: name, for: platforms)
   }

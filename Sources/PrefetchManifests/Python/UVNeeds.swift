@@ -1,0 +1,77 @@
+internal import PrefetchCore
+internal import PrefetchDocuments
+
+/// Which packages of a uv.lock are needed on the wanted platforms.
+///
+/// The lock is for all platforms at once; the condition of a package often stands with whoever needs it:
+/// `{ name = "pywin32", marker = "sys_platform == 'win32'" }`.
+struct UVNeeds {
+  /// By the number of the package.
+  private(set) var isNeeded: [Bool]
+
+  /// `manifest` is the table of that name, in which the lock of a script has its requirements.
+  init(_ packages: [Node], manifest: Node?, on platforms: PlatformFilter) {
+    var numbers: [String: [Int]] = [:]
+    for (number, package) in packages.enumerated() {
+      numbers[package.member("name")?.text ?? "", default: []].append(number)
+    }
+    /// What a package needs, and whether it may need that on a wanted platform.
+    func needs(_ nodes: [Node]) -> [(number: Int, mayHold: Bool)] {
+      nodes.flatMap { need -> [(number: Int, mayHold: Bool)] in
+        let version = need.member("version")?.text
+        let marker = need.member("marker")?.text
+        let mayHold = marker.map { Marker.mayHold($0, on: platforms) } ?? true
+        return numbers[need.member("name")?.text ?? "", default: []].filter { number in
+          version == nil || packages[number].member("version")?.text == version
+        }.map { ($0, mayHold) }
+      }
+    }
+    let needed = packages.map { needs(Self.needs(of: $0)) }
+    let asked =
+      needs(Self.groups(manifest?.member("dependency-groups")))
+      + needs(manifest?.member("requirements")?.sequence ?? [])
+    /// Marks all that is needed by the packages that are marked.
+    func spread(_ marks: inout [Bool], alongAll: Bool) {
+      var queue = marks.indices.filter { marks[$0] }
+      while let number = queue.popLast() {
+        for need in needed[number] where (need.mayHold || alongAll) && !marks[need.number] {
+          marks[need.number] = true
+          queue.append(need.number)
+        }
+      }
+    }
+    // The roots: the project itself and its neighbours, which may need their own extras, and whatever
+    // nothing else needs.
+    var isRoot = packages.map { _ in true }
+    for (number, needs) in needed.enumerated() {
+      for need in needs where need.number != number { isRoot[need.number] = false }
+    }
+    for need in asked { isRoot[need.number] = false }
+    for (number, package) in packages.enumerated() where Self.isOwn(package) {
+      isRoot[number] = true
+    }
+    // Packages in a circle that nothing leads to are roots as well: nothing says when they are needed.
+    var isReached = isRoot
+    for need in asked { isReached[need.number] = true }
+    spread(&isReached, alongAll: true)
+    isNeeded = packages.indices.map { isRoot[$0] || !isReached[$0] }
+    for need in asked where need.mayHold { isNeeded[need.number] = true }
+    spread(&isNeeded, alongAll: false)
+  }
+
+  /// Whether it is the project itself or another one of its workspace.
+  static func isOwn(_ package: Node) -> Bool {
+    let source = package.member("source")
+    return source?.member("virtual") != nil || source?.member("editable") != nil
+  }
+
+  /// What stands in the tables of a package: needed always, by its extras, and for development.
+  private static func needs(of package: Node) -> [Node] {
+    (package.member("dependencies")?.sequence ?? [])
+      + groups(package.member("optional-dependencies")) + groups(package.member("dev-dependencies"))
+  }
+
+  private static func groups(_ table: Node?) -> [Node] {
+    (table?.mapping ?? []).flatMap { $0.value.sequence ?? [] }
+  }
+}
