@@ -305,6 +305,8 @@ package struct Engine {
     limit: Int64,
     _ read: (RawSpan) -> Result<Value, Failure>
   ) -> Result<Value, Failure> {
+    stop.beginReading()
+    defer { stop.endReading() }
     do {
       switch place {
       case .staged(let body): return try store.withBytes(of: body, read)

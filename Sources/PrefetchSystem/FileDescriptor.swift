@@ -12,7 +12,7 @@ struct FileDescriptor: ~Copyable {
     var number: Int32
     repeat {
       number = unsafe open(path, flags | O_CLOEXEC, mode)
-    } while number < 0 && errno == EINTR
+    } while number < 0 && errno == EINTR && StopSignals.pending == nil
     guard number >= 0 else { throw .last }
     self.number = number
   }
@@ -61,7 +61,8 @@ struct FileDescriptor: ~Copyable {
       }
       if count == 0 { return contents }
       if count < 0 {
-        guard errno == EINTR else { throw .last }
+        // Whoever asked to stop wants no rest of it.
+        guard errno == EINTR, StopSignals.pending == nil else { throw .last }
         continue
       }
       guard contents.count + count <= limit else { return nil }

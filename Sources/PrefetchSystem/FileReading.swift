@@ -57,6 +57,7 @@ package enum FileReading {
     limit: Int,
     _ body: (RawSpan) -> Value
   ) throws(Fault) -> Value {
+    let bytes: [UInt8]?
     do throws(SystemFault) {
       let descriptor = try FileDescriptor(opening: path, O_RDONLY | O_NOCTTY)
       let status = try descriptor.status()
@@ -64,10 +65,12 @@ package enum FileReading {
       if status.st_mode & S_IFMT == S_IFREG, size > largestCopy, size <= limit {
         return try FileMapping(descriptor, size: size).withBytes(body)
       }
+      // A pipe can be opened once.
+      bytes = try FileDescriptor.readAll(from: descriptor.number, limit: limit, expected: size)
     } catch {
       throw Fault(error)
     }
-    let bytes = try read(path, limit: limit)
+    guard let bytes else { throw .tooLarge(limit: limit) }
     return unsafe body(bytes.span.bytes)
   }
 

@@ -14,9 +14,23 @@ package enum StopSignals {
       unsafe sigemptyset(&action.sa_mask)
       unsafe sigaction(signal, &action, nil)
     }
+    // The first uses make the atomics, which a handler must not do.
+    readingCount.store(0, ordering: .relaxed)
+    Glibc.signal(SIGALRM, endSlowReading)
     for signal in [SIGPIPE, SIGXFSZ] {
       Glibc.signal(signal, SIG_IGN)
     }
+  }
+
+  /// Begins the reading of input, which may be slow or endless and leaves nothing behind: while it lasts,
+  /// a signal that nobody notices ends the process after a second.
+  package static func beginReading() {
+    readingCount.add(1, ordering: .relaxed)
+    if pending != nil { alarm(patience) }
+  }
+
+  package static func endReading() {
+    readingCount.subtract(1, ordering: .relaxed)
   }
 
   /// The number of the signal that asked to stop.
@@ -50,7 +64,23 @@ private let firstSignal = Atomic<Int32>(0)
 
 private func noteSignal(_ signal: Int32) {
   let (isFirst, _) = firstSignal.compareExchange(expected: 0, desired: signal, ordering: .relaxed)
-  guard !isFirst else { return }
+  guard !isFirst else {
+    if readingCount.load(ordering: .relaxed) > 0 { alarm(patience) }
+    return
+  }
+  TerminalScreen.eraseAtOnce()
+  _exit(128 + signal)
+}
+
+/// Readings of input that have begun and not ended.
+private let readingCount = Atomic<Int>(0)
+
+/// Seconds.
+private let patience: UInt32 = 1
+
+private func endSlowReading(_ alarm: Int32) {
+  let signal = firstSignal.load(ordering: .relaxed)
+  guard readingCount.load(ordering: .relaxed) > 0, signal != 0 else { return }
   TerminalScreen.eraseAtOnce()
   _exit(128 + signal)
 }

@@ -153,6 +153,8 @@ struct AskedItems {
     let base = options.base
     let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
     var manifest: Manifest
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
       manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)

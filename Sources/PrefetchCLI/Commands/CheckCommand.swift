@@ -15,6 +15,7 @@ struct CheckCommand: Command {
       allowsUnsetSecrets: options.replacesMissingSecrets
     )
     let now = context.clock.now().wall
+    if let signal = StopSignals.pending { return 128 + signal }
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints

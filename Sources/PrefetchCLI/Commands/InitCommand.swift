@@ -49,6 +49,8 @@ struct InitCommand: Command {
         items: nil
       )
     }
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     let bytes: [UInt8]
     do throws(FileReading.Fault) {
       bytes = try FileReading.read(origin, limit: 512 << 20)

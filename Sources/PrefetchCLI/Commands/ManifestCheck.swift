@@ -43,6 +43,8 @@ struct ManifestCheck: Command {
     var source = ManifestFile.source(path == "-" ? "standard input" : path, base: options.base)
     // Where it will be published is not known, so neither is which hosts are others.
     source.rules.mayCrossHosts = options.base == nil
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     let findings: Findings
     do throws(FileReading.Fault) {
       if path == "-" {

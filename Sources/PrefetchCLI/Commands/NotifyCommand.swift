@@ -61,6 +61,8 @@ struct NotifyCommand: Command {
 
   /// Nil for what is no JSON, and so of no sender that we know.
   private func message() throws(CommandExit) -> Node? {
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     do throws(FileReading.Fault) {
       let bytes = try FileReading.readStandardInput(limit: Self.limit)
       let outcome = DocumentReader.read(bytes, source: "payload", syntax: .json)

@@ -73,6 +73,8 @@ extension CommandContext {
     allowsUnsetSecrets: Bool = false,
     declaring own: [Override] = []
   ) -> LoadedConfiguration {
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
     loader.searches = own.isEmpty
@@ -173,6 +175,9 @@ extension CommandContext {
 
   /// Ends the command for a fault of the store, worded where it was met.
   func storeFailed(_ failure: Failure) -> CommandExit {
+    if failure.code == .cancelled, let signal = StopSignals.pending {
+      return failed(signal == 2 ? .interrupted : .terminated, "stopped", failure.message)
+    }
     let status: ExitStatus =
       switch failure.code.category {
       case .io: .io

@@ -61,7 +61,8 @@ package enum Program {
       return console.finish(try invocation.makeCommand(context).run())
     } catch {
       UnbegunRun(context: context).writeReports()
-      return console.finish(error.status)
+      // What was not read because of a signal is no fault of its own.
+      return console.finish(StopSignals.pending.map { 128 + $0 } ?? error.status)
     }
   }
 }

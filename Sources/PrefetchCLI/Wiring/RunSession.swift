@@ -533,3 +533,11 @@ final class ProcessStop: StopSignal {
     StopSignals.pending
   }
 }
+
+  func beginReading() {
+    StopSignals.beginReading()
+  }
+
+  func endReading() {
+    StopSignals.endReading()
+  }

@@ -17,4 +17,12 @@ extension RunObserver {
 package protocol StopSignal: AnyObject {
   /// The signal that came, nil while none has.
   var pending: Int32? { get }
+  /// Begins the reading of a document, which may take long and looks at no signal.
+  func beginReading()
+  func endReading()
+}
+
+extension StopSignal {
+  package func beginReading() {}
+  package func endReading() {}
 }

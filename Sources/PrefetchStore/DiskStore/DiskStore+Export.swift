@@ -45,6 +45,7 @@ extension DiskStore {
       }
       try export.add(record, from: self)
     }
+    guard !isCancelled() else { throw Failure(.cancelled, "stopped while exporting") }
     try export.flush()
     return export.summary
   }
