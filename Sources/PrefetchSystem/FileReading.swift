@@ -118,6 +118,13 @@ package enum FileReading {
     FolderListing.names(folder)
   }
 
+  /// Whether its bytes can be read but once, as those of a pipe.
+  package static func isStream(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0
+      && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+  }
+
   /// Whether it is a file that this user may run.
   package static func isProgram(_ path: String) -> Bool {
     var status = stat()

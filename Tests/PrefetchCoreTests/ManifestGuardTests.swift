@@ -58,14 +58,24 @@ import Testing
       $0.mirror()
       $0.manifest.segment = "other"
     },
-    Row(name: "empty, in a mirror of nothing", items: 0, recordedItems: nil) { $0.mirror() },
-    Row(name: "empty again, in a mirror", items: 0, recordedItems: 0) { $0.mirror() },
-    Row(name: "empty, in a mirror of a few", items: 0, recordedItems: 3, code: .manifestGuard) {
+    Row(name: "empty, in a mirror of nothing", items: 0, recordedItems: nil, code: .manifestGuard) {
       $0.mirror()
+    },
+    Row(name: "empty again, in a mirror", items: 0, recordedItems: 0, code: .manifestGuard) {
+      $0.mirror()
+    },
+    Row(
+      name: "empty, in a mirror with mass removal allowed",
+      items: 0,
+      recordedItems: 100,
+      code: .manifestGuard
+    ) {
+      $0.mirror()
+      $0.policy.allowsMassRemoval = true
     },
     Row(name: "empty, in a mirror that allows it", items: 0, recordedItems: 100) {
       $0.mirror()
-      $0.policy.allowsMassRemoval = true
+      $0.segment.allowsEmpty = true
     },
     Row(name: "a fraction of its own", items: 79, recordedItems: 100, code: .manifestGuard) {
       $0.policy.maximumRemovalFraction = 0.2

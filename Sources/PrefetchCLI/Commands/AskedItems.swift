@@ -22,7 +22,7 @@ struct AskedItems {
     builder: RequestBuilder,
     places: Places
   ) throws(CommandExit) -> AskedItems {
-    if options.readsManifest { return try manifest(context, options) }
+    if options.readsManifest { return try manifest(context, options, builder) }
     let store = try context.readingStore(places)
     let lookup = ItemLookup(context: context)
     let ids = options.ids.flatMap { $0.split(separator: ",").map(String.init) }
@@ -148,7 +148,8 @@ struct AskedItems {
 
   private static func manifest(
     _ context: CommandContext,
-    _ options: GetOptions
+    _ options: GetOptions,
+    _ builder: RequestBuilder
   ) throws(CommandExit) -> AskedItems {
     let base = options.base
     let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
@@ -170,7 +171,9 @@ struct AskedItems {
     var entries = Array(manifest.entries)
     manifest.rejected += refusals(of: &entries, options)
     report(manifest, isWithoutBase: base == nil, context)
-    guard manifest.itemCount > 0 else {
+    let isWelcome =
+      manifest.parts.isEmpty && builder.configuration.defaults.declaration.allowsEmpty
+    guard manifest.itemCount > 0 || isWelcome else {
       throw context.failed(.nothing, [nothing(in: manifest)])
     }
     return AskedItems(

@@ -21,13 +21,13 @@ struct MirrorCommand: Command {
     let source = MirrorList(list, in: context.environment.currentDirectory)
     let loaded = try configuration(source, folder)
     let places = try context.places(loaded)
-    let input = try source.read(loaded, context, base: options.base)
+    let files = try source.files(loaded, context, base: options.base)
     if !options.run.isDryRun {
       let hasOwn = [places.cache, places.state].contains(folder.own)
       try context.reading { () throws(Failure) in try folder.make(withOwn: hasOwn) }
     }
     return try RunCommand(context: context, options: options.run)
-      .reconcile(loaded, places, files: SystemFiles(standardInput: input))
+      .reconcile(loaded, places, files: files)
   }
 
   // MARK: The configuration

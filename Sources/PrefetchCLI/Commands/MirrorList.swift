@@ -10,37 +10,48 @@ struct MirrorList {
   /// A URL, or the absolute path of a file.
   let place: String
   let isRemote: Bool
+  /// Whether its bytes come once: from standard input, a pipe or a device.
+  let isStream: Bool
 
   init(_ name: String, in current: String) {
     self.name = name
     isRemote = name.contains("://")
     if isRemote {
       place = name
+      isStream = false
     } else if name == "-" {
       place = SystemFiles.standardInput
+      isStream = true
     } else {
       let absolute = name.hasPrefix("/") ? name : "\(current)/\(name)"
-      place = FileReading.realPath(absolute) ?? absolute
+      isStream = FileReading.isStream(absolute)
+      // The path behind `/dev/fd/63` cannot be opened.
+      place = isStream ? absolute : FileReading.realPath(absolute) ?? absolute
     }
   }
 
-  /// What standard input held, where that is the list; one that is here and cannot be read ends the
+  /// The files of the run, which hold the bytes of a stream; a local list that cannot be read ends the
   /// command, as it does for `get -`.
-  func read(
+  func files(
     _ loaded: LoadedConfiguration,
     _ context: CommandContext,
     base: WebURL?
-  ) throws(CommandExit) -> [UInt8]? {
-    guard !isRemote else { return nil }
+  ) throws(CommandExit) -> SystemFiles {
+    guard !isRemote else { return SystemFiles() }
+    StopSignals.beginReading()
+    defer { StopSignals.endReading() }
     let limit = Int(clamping: loaded.configuration.policy.maximumManifestSize)
     let source = source(loaded, context, base: base)
-    var input: [UInt8]?
+    var files = SystemFiles()
     let result: Result<Manifest, Failure>
     do throws(FileReading.Fault) {
-      if place == SystemFiles.standardInput {
-        let bytes = try FileReading.readStandardInput(limit: limit)
+      if isStream {
+        let bytes =
+          place == SystemFiles.standardInput
+          ? try FileReading.readStandardInput(limit: limit)
+          : try FileReading.read(place, limit: limit)
         result = unsafe Self.parse(bytes.span.bytes, source)
-        input = bytes
+        files = SystemFiles(holding: bytes, of: place)
       } else {
         result = try FileReading.withBytes(of: place, limit: limit) { Self.parse($0, source) }
       }
@@ -49,11 +60,28 @@ struct MirrorList {
     }
     switch result {
     case .success(let manifest):
+      if isStream { try refuseEmpty(manifest, loaded, context) }
       if base == nil { adviseBase(manifest, context) }
     case .failure(let failure):
       throw fail(failure.message, context)
     }
-    return input
+    return files
+  }
+
+  /// Whatever writes an empty list into a pipe has most likely failed, and every file would go.
+  private func refuseEmpty(
+    _ manifest: Manifest,
+    _ loaded: LoadedConfiguration,
+    _ context: CommandContext
+  ) throws(CommandExit) {
+    let allowsEmpty = loaded.configuration.segments.first?.declaration.allowsEmpty == true
+    guard manifest.itemCount == 0, manifest.parts.isEmpty, !allowsEmpty else { return }
+    throw context.failed(
+      .nothing,
+      "manifest.empty",
+      "the list \(shown) names no items",
+      hint: "look at what wrote it; `--set defaults.allow_empty=true` accepts it"
+    )
   }
 
   private static func parse(
@@ -90,8 +118,11 @@ struct MirrorList {
     )
   }
 
+  private var shown: String {
+    name == "-" ? "on standard input" : "`\(SafeText.line(name))`"
+  }
+
   private func fail(_ message: String, _ context: CommandContext) -> CommandExit {
-    let shown = name == "-" ? "on standard input" : "`\(SafeText.line(name))`"
-    return context.failed(.config, "manifest.invalid", "the list \(shown): \(message)")
+    context.failed(.config, "manifest.invalid", "the list \(shown): \(message)")
   }
 }

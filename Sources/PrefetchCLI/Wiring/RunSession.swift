@@ -506,10 +506,15 @@ struct RunSession {
 final class SystemFiles: LocalFiles {
   /// What stands for standard input, which can be read but once.
   static let standardInput = "/dev/stdin"
-  private let input: [UInt8]?
+  /// The bytes of a stream that has been read, and its path.
+  private let held: (path: String, bytes: [UInt8])?
 
-  init(standardInput: [UInt8]? = nil) {
-    input = standardInput
+  init() {
+    held = nil
+  }
+
+  init(holding bytes: [UInt8], of path: String) {
+    held = (path, bytes)
   }
 
   func withBytes<Value>(
@@ -517,7 +522,7 @@ final class SystemFiles: LocalFiles {
     limit: Int64,
     _ read: (RawSpan) -> Value
   ) throws(Failure) -> Value {
-    if let input, path == Self.standardInput { return unsafe read(input.span.bytes) }
+    if let held, path == held.path { return unsafe read(held.bytes.span.bytes) }
     do throws(FileReading.Fault) {
       return try FileReading.withBytes(of: path, limit: Int(clamping: limit), read)
     } catch {
@@ -532,7 +537,6 @@ final class ProcessStop: StopSignal {
   var pending: Int32? {
     StopSignals.pending
   }
-}
 
   func beginReading() {
     StopSignals.beginReading()
@@ -541,3 +545,4 @@ final class ProcessStop: StopSignal {
   func endReading() {
     StopSignals.endReading()
   }
+}

@@ -33,10 +33,10 @@ package enum ManifestGuard {
       return objection
     }
     if manifest.itemCount == 0, !segment.allowsEmpty {
-      if segment.publishing?.mirror != nil {
-        return objection(toEmptyListAfter: recorded, policy)
-      }
-      return Failure(.manifestGuard, "it has no items; set `allow_empty: true` if that is meant")
+      let remedy =
+        segment.publishing?.mirror == nil
+        ? "set `allow_empty: true`" : "add `--set defaults.allow_empty=true`"
+      return Failure(.manifestGuard, "it has no items; \(remedy) if that is meant")
     }
     guard let recorded, recorded.manifestURL != nil else { return nil }
     let rollback = objection(
@@ -58,18 +58,6 @@ package enum ManifestGuard {
       )
     }
     return nil
-  }
-
-  /// An empty list is one like any other for a mirror, as long as nothing goes with it.
-  private static func objection(
-    toEmptyListAfter recorded: SegmentRecord?,
-    _ policy: RunPolicy
-  ) -> Failure? {
-    guard let count = recorded?.itemCount, count > 0, !policy.allowsMassRemoval else { return nil }
-    return Failure(
-      .manifestGuard,
-      "it has no items where the stored one has \(count); `--allow mass-removal` accepts it once"
-    )
   }
 
   /// The same for a part of a manifest, which by itself says little; `time` is when the manifest

@@ -120,21 +120,75 @@ struct MirrorNightTests {
     #expect(ground.files().count == 3)
   }
 
-  @Test("An empty list is one like any other, until something would go with it")
+  @Test("An empty list removes nothing, whatever `--allow` says, unless `allow_empty` is set")
   func empty() throws {
     ground.home.write("", to: "none.txt")
     let first = try ground.mirror("none.txt", "dir")
-    #expect(first.status == 0, "\(first)")
-    #expect(ground.files().isEmpty)
+    #expect(first.status == 4, "\(first)")
     ground.serve("one", at: "/a")
     ground.home.write(ground.server.address("/a"), to: "none.txt")
     #expect(try ground.mirror("none.txt", "dir").status == 0)
     ground.home.write("\n", to: "none.txt")
-    let refused = try ground.mirror("none.txt", "dir")
-    #expect(refused.status == 3, "\(refused)")
-    #expect(ground.files() == ["a": "one"])
-    #expect(try ground.mirror("none.txt", "dir", "--allow", "mass-removal").status == 0)
+    for words in [[], ["--allow", "mass-removal"]] {
+      let refused = try ground.home.run(ground.arguments(["none.txt", "dir"] + words))
+      #expect(refused.status == 3, "\(refused)")
+      #expect(refused.errors.contains("add `--set defaults.allow_empty=true`"), "\(refused)")
+      #expect(ground.files() == ["a": "one"])
+    }
+    let allowed = try ground.mirror("none.txt", "dir", "--set", "defaults.allow_empty=true")
+    #expect(allowed.status == 0, "\(allowed)")
     #expect(ground.files().isEmpty)
+  }
+
+  @Test("A list from a pipe is read once, whatever the pipe is called")
+  func pipes() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    ground.home.write(
+      String(decoding: ground.site["/pub/SHA256SUMS"]?.body ?? [], as: UTF8.self),
+      to: "sums"
+    )
+    let words =
+      "--base-url \(ground.server.address("/pub/")) "
+      + ground.arguments([]).dropFirst().joined(separator: " ")
+    for line in [
+      "$prefetch mirror <(cat sums) dir \(words)",
+      "cat sums | $prefetch mirror /dev/stdin two \(words)",
+      "mkfifo pipe; cat sums >pipe & $prefetch mirror pipe three \(words)",
+      "$prefetch mirror - four \(words) <sums",
+    ] {
+      let run = try ground.home.shell(line, within: 20)
+      #expect(run.status == 0, "\(line): \(run)")
+    }
+    for folder in ["dir", "two", "three", "four"] {
+      #expect(ground.files(folder) == ["a": "one", "b": "two"], "\(folder)")
+    }
+  }
+
+  @Test("An empty list from a pipe or standard input ends with 4 and removes nothing")
+  func emptyPipes() throws {
+    ground.publish(files: ["a": "one"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    let words = ground.arguments([]).dropFirst().joined(separator: " ")
+    for source in ["<(true)", "- </dev/null"] {
+      for more in ["", "--allow mass-removal", "--dry-run"] {
+        let line = "$prefetch mirror \(source.replacing("- ", with: "- dir \(more) \(words) "))"
+        let whole = source.hasPrefix("-") ? line : "\(line) dir \(more) \(words)"
+        let run = try ground.home.shell(whole)
+        #expect(run.status == 4, "\(whole): \(run)")
+        #expect(run.errors.contains("[manifest.empty]"), "\(run)")
+        #expect(ground.files() == ["a": "one"])
+      }
+    }
+    let got = try ground.home.run(
+      "get",
+      "-",
+      "-o",
+      "out/",
+      "--set",
+      "defaults.allow_empty=true",
+      input: "\n"
+    )
+    #expect(got.status == 0, "\(got)")
   }
 
   @Test("Another list removes nothing unless that is allowed, and says which was the last")
