@@ -200,7 +200,8 @@ package final class CacheResponder: Responder {
       let wish = PullWish(
         url: held?.record.url,
         address: address,
-        damaged: isDamaged ? held?.record.digest : nil
+        damaged: isDamaged ? held?.record.digest : nil,
+        hasNoCache: directives.hasNoCache
       )
       return .later { finish in
         puller.pull(wish) { outcome in
@@ -223,6 +224,8 @@ package final class CacheResponder: Responder {
       // A client that insists on a question takes no older copy.
       let held = directives.hasNoCache ? nil : held
       switch outcome.result {
+      case .held(let pulled) where !outcome.isAsked:
+        return give(pulled, CacheStatus(.hit), mayPull: mayPull)
       case .held(let pulled):
         status.isStored = outcome.isStored && outcome.status != 304
         return give(pulled, status, mayPull: mayPull)
@@ -237,9 +240,9 @@ package final class CacheResponder: Responder {
             "the server does not have it"
           )
         )
-      case .deferred(let rule, let until):
+      case .deferred(let rule, let until, let allowsStale):
         status.detail = rule
-        if let held { return give(held, status, mayPull: false) }
+        if allowsStale, let held { return give(held, status, mayPull: false) }
         let wait = until.map { max(1, ($0 - desk.clock.now().wall).components.seconds) }
         let headers = wait.map { [(name: "Retry-After", value: String($0))] } ?? []
         return .now(
@@ -248,7 +251,7 @@ package final class CacheResponder: Responder {
       case .failed(let code, let message, let allowsStale):
         status.detail = code
         if allowsStale, let held { return give(held, status, mayPull: false) }
-        return .now(desk.refusal(502, .failure, of: address, status, message))
+        return .now(desk.refusal(outcome.refusal ?? 502, .failure, of: address, status, message))
       }
     }
   }

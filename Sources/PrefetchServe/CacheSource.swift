@@ -39,7 +39,10 @@ package struct HeldAnswer: Sendable {
       size: record.size
     )
     let answered = record.validatedAt ?? record.fetchedAt
-    ageOnArrival = answered.map { Freshness.ageOnArrival(record.headers, at: $0) } ?? .zero
+    // What several hops state says nothing of how long the last of them took.
+    let freshness = record.hops.isEmpty ? record.freshness : nil
+    ageOnArrival =
+      answered.map { Freshness.ageOnArrival(record.headers, freshness, at: $0) } ?? .zero
   }
 }
 
@@ -69,6 +72,8 @@ package struct PullWish: Hashable, Sendable {
   package var address: String
   /// The stored body that is not what it was.
   package var damaged: ContentDigest?
+  /// Whether the client takes no answer that is remembered.
+  package var hasNoCache = false
 }
 
 /// What came of a pull.
@@ -78,8 +83,8 @@ package struct PullOutcome: Sendable {
     case held(HeldAnswer)
     /// The server does not have it; `isRemembered` says that it was not asked again.
     case gone(status: Int, isRemembered: Bool)
-    /// A rule of the configuration puts it off; what is stored stands in.
-    case deferred(rule: String, until: Instant?)
+    /// A rule of the configuration puts it off; `allowsStale` where an older copy is allowed.
+    case deferred(rule: String, until: Instant?, allowsStale: Bool)
     /// `allowsStale` where the server cannot be asked now, and an older copy is allowed.
     case failed(code: String, message: String, allowsStale: Bool)
   }
@@ -89,9 +94,17 @@ package struct PullOutcome: Sendable {
   package var status: Int?
   /// Whether another client had asked for it already.
   package var isShared = false
+  /// Whether a server was asked: a stored body that is pinned by its digest needs no question.
+  package var isAsked = true
   package var isStored = true
 
   package init(_ result: Result) {
     self.result = result
+  }
+
+  /// The refusal of a server that its client gets as it came; nil where no server has refused it, or a
+  /// proxy of ours.
+  var refusal: Int? {
+    status.flatMap { (400..<600).contains($0) && $0 != 407 ? $0 : nil }
   }
 }

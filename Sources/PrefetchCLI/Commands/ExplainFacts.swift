@@ -36,9 +36,11 @@ struct ExplainFacts {
 
   /// Until when `get` and `serve` believe that it is absent.
   private var absenceEnd: Instant? {
-    guard let absence, now < absence.since + negativeTimeToLive else { return nil }
+    guard let end = absence?.end(lasting: negativeTimeToLive), let absence, now < end else {
+      return nil
+    }
     if let answered = item?.record.validatedAt, answered >= absence.since { return nil }
-    return absence.since + negativeTimeToLive
+    return end
   }
 }
 

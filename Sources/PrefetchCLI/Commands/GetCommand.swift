@@ -26,7 +26,7 @@ struct GetCommand: Command {
       entries: request.entries,
       durability: loaded.configuration.cache.durability
     )
-    var items = Gathering(of: try declared(request, builder, places))
+    var items = try declared(request, builder, places)
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     network.isWatched = true
     network.bringsThumbnails = options.behavior == .all
@@ -79,13 +79,18 @@ struct GetCommand: Command {
     _ asked: AskedItems,
     _ builder: RequestBuilder,
     _ places: Places
-  ) throws(CommandExit) -> WantedItems {
+  ) throws(CommandExit) -> Gathering {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(of: asked.entries.map(\.url), by: builder, in: store, typed: asked.typed)
     }
     context.console.report(known.warnings)
-    return WantedItems(asked.entries, declared: known, isListed: options.readsManifest)
+    let isListed = options.readsManifest
+    return Gathering(
+      of: WantedItems(asked.entries, declared: known, isListed: isListed),
+      loose: options.asksNobody
+        ? WantedItems(asked.entries, declared: known.withoutBodies, isListed: isListed) : nil
+    )
   }
 
   // MARK: What the cache has
@@ -103,10 +108,14 @@ struct GetCommand: Command {
       case fetched
       /// It was asked for, and did not come.
       case withheld
+      /// The server has answered 404 or 410: no older copy stands in.
+      case gone
       case delivered
     }
 
     let wanted: WantedItems
+    /// The same without the digests and sizes that lists declare; nil where servers may be asked.
+    let loose: WantedItems?
     var standings: [Standing]
     var absences: [Int: Absence] = [:]
     var damaged: [Int: ContentDigest] = [:]
@@ -115,9 +124,18 @@ struct GetCommand: Command {
     var reports: [Report] = []
     var delivered: [DeliveredItem] = []
 
-    init(of wanted: WantedItems) {
+    init(of wanted: WantedItems, loose: WantedItems?) {
       self.wanted = wanted
+      self.loose = loose
       standings = Array(repeating: .missing, count: wanted.count)
+    }
+
+    /// Whether an older copy is given although its list declares another body by now, as `path` and
+    /// `serve` give it.
+    func standsIn(_ record: ContentRecord, for item: Int, _ facts: Planner.Facts) -> Bool {
+      guard let loose else { return false }
+      var kept = KeptItems(loose, facts)
+      return kept.isSatisfied(item, by: record)
     }
   }
 
@@ -137,16 +155,20 @@ struct GetCommand: Command {
       for item in 0..<items.wanted.count {
         let url = items.wanted.url(item)
         let record = try store.record(url: url)
-        if let record, kept.isSatisfied(item, by: record),
-          isAcceptable(record, as: item, items.wanted, &kept, facts)
-        {
+        let isSatisfied = record.map { kept.isSatisfied(item, by: $0) } ?? false
+        if let record, isSatisfied, isFresh(record, as: item, &kept, facts) {
           items.standings[item] = .kept
         } else if let absence = try store.absence(of: url), !items.wanted.isPinned(item),
           absence.asked == items.wanted.fingerprint(item, facts),
-          isTelling(absence, until: absence.since + lasting, besides: record, facts.now)
+          isTelling(absence, until: absence.end(lasting: lasting), besides: record, facts.now)
         {
           items.standings[item] = .absent
           items.absences[item] = absence
+        } else if let record, isSatisfied, !options.revalidates,
+          options.maximumAge.map({ isWithin($0, record, facts) }) ?? true,
+          mayServeStale(record, as: item, items.wanted, facts)
+        {
+          items.standings[item] = .kept
         }
       }
     }
@@ -165,21 +187,25 @@ struct GetCommand: Command {
     return record?.validatedAt.map { $0 < absence.since } ?? true
   }
 
-  private func isAcceptable(
+  /// Whether the cache may answer without a question, stale copies left aside.
+  private func isFresh(
     _ record: ContentRecord,
     as item: Int,
-    _ items: WantedItems,
     _ kept: inout KeptItems,
     _ facts: Planner.Facts
   ) -> Bool {
     guard !options.asksNobody else { return true }
     guard !options.revalidates else { return false }
-    if let limit = options.maximumAge, let confirmed = record.validatedAt,
-      facts.now - confirmed > limit
-    {
-      return false
-    }
-    return kept.isFresh(item, record) || mayServeStale(record, as: item, items, facts)
+    if let limit = options.maximumAge, !isWithin(limit, record, facts) { return false }
+    return kept.isFresh(item, record)
+  }
+
+  private func isWithin(
+    _ limit: Duration,
+    _ record: ContentRecord,
+    _ facts: Planner.Facts
+  ) -> Bool {
+    record.validatedAt.map { facts.now - $0 <= limit } ?? true
   }
 
   private func mayServeStale(
@@ -212,8 +238,11 @@ struct GetCommand: Command {
     )
     items.reports.append(fetched.report)
     items.damaged = [:]
+    let gone = Set(fetched.report.items.lazy.filter { $0.failure?.code == .gone }.map(\.url))
     for item in isAsked.indices where isAsked[item] {
-      items.standings[item] = fetched.isAnswered[item] ? .fetched : .withheld
+      items.standings[item] =
+        fetched.isAnswered[item]
+        ? .fetched : gone.contains(items.wanted.url(item)) ? .gone : .withheld
     }
   }
 
@@ -253,7 +282,8 @@ struct GetCommand: Command {
     _ kept: inout KeptItems
   ) throws(Failure) {
     let standing = items.standings[item]
-    guard standing != .missing || options.asksNobody else { return }
+    guard standing != .missing || options.asksNobody, ![.gone, .absent].contains(standing)
+    else { return }
     var stored = try output.store.record(url: items.wanted.url(item))
     if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
       stored = try twin(of: item, items.wanted, in: output.store) ?? stored
@@ -263,14 +293,22 @@ struct GetCommand: Command {
       if standing == .fetched || standing == .kept { items.standings[item] = .missing }
       return
     }
-    if standing == .fetched, try isTransient(record, in: output.store) {
+    if standing == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
       items.transient.insert(record.url)
       if options.printsPaths { return }
     }
-    let mayBeStale = standing == .withheld || standing == .absent
-    guard kept.isSatisfied(item, by: record),
+    let mayBeStale = standing == .withheld
+    let isDeclared = kept.isSatisfied(item, by: record)
+    guard isDeclared || items.standsIn(record, for: item, facts),
       !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
     else { return }
+    if !isDeclared {
+      context.console.report(
+        "get.older",
+        "`\(Redaction.url(record.url))` is an older copy, not the one that its list declares now",
+        severity: .warning
+      )
+    }
     let entry = items.wanted.entries[item]
     if let path = try output.deliver(entry, record, digest) {
       items.standings[item] = .delivered
@@ -313,10 +351,14 @@ struct GetCommand: Command {
     return record
   }
 
+  /// Whether its body came only to be delivered.
   private func isTransient(
+    _ item: Int,
+    of wanted: WantedItems,
     _ record: ContentRecord,
     in store: DiskStore
   ) throws(Failure) -> Bool {
+    guard wanted.isKept(item) else { return true }
     guard CacheControl(record.headers.combined(.cacheControl)).hasNoStore else { return false }
     return try store.segmentsHolding(url: record.url).isEmpty
   }

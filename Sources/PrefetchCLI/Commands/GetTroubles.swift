@@ -75,7 +75,7 @@ struct GetTroubles {
   }
 
   mutating func add(_ absence: Absence, of url: WebURL) {
-    let end = absence.since + loaded.configuration.cache.negativeTimeToLive
+    let end = absence.end(lasting: loaded.configuration.cache.negativeTimeToLive)
     add(
       url.redacted,
       "item.absent",
@@ -89,7 +89,7 @@ struct GetTroubles {
     add(
       url.redacted,
       "item.not-kept",
-      "it came with `no-store`, so no path of it stays",
+      "it is not stored (`no-store` of its server, or `store: false`), so no path of it stays",
       hint: "take the body itself: leave out `--path`, or write it with `-o`"
     )
   }

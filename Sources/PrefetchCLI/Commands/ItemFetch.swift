@@ -144,10 +144,8 @@ struct ItemFetch {
     in store: DiskStore
   ) throws(Failure) {
     let lasting = loaded.configuration.cache.negativeTimeToLive
-    var gone: [String: Int] = [:]
-    for item in report.items where item.failure?.code == .gone {
-      gone[item.url] = item.status ?? 404
-    }
+    var gone: [String: ItemResult] = [:]
+    for item in report.items where item.failure?.code == .gone { gone[item.url] = item }
     guard !gone.isEmpty, lasting > .zero else { return }
     let now = context.clock.now().wall
     var facts = facts
@@ -155,8 +153,14 @@ struct ItemFetch {
     var absences: [String: Absence] = [:]
     for item in 0..<items.count {
       let url = items.url(item)
-      guard let status = gone[url], !items.isPinned(item) else { continue }
-      absences[url] = Absence(asked: items.fingerprint(item, facts), status: status, since: now)
+      guard let result = gone[url], !items.isPinned(item) else { continue }
+      let absence = Absence(
+        asked: items.fingerprint(item, facts),
+        status: result.status ?? 404,
+        since: now,
+        until: result.absence?.end(under: [.atMost(lasting)], answeredAt: now) ?? now
+      )
+      if now < absence.until { absences[url] = absence }
     }
     try store.note(absences, lasting: lasting)
   }

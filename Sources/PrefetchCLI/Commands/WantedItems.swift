@@ -8,10 +8,20 @@ import PrefetchManifests
 struct WantedItems {
   /// What one segment declares, or none: then the list or the command line alone.
   fileprivate struct Group {
+    /// As its items are fetched here: with their bodies, whatever `store` and `head` say.
     var segment: SegmentDeclaration
+    /// Whether runs store what it declares.
+    let isStored: Bool
     var table = EntryTable(makeIdentifier: { ItemIdentifier.make(for: $0) })
     /// The number of the item that each of its entries is about.
     var items: [Int] = []
+
+    init(segment: SegmentDeclaration) {
+      self.segment = segment
+      isStored = segment.isStored
+      self.segment.isStored = true
+      self.segment.asksHeadOnly = false
+    }
   }
 
   fileprivate struct Spot {
@@ -70,6 +80,13 @@ struct WantedItems {
 
   func url(_ item: Int) -> String {
     entries[item].url.string
+  }
+
+  /// Whether its body stays in the cache: only segments that runs do not store may name it.
+  func isKept(_ item: Int) -> Bool {
+    let places = [first[item]] + (others[item] ?? [])
+    let declaring = places.map { groups[$0.group] }.filter { !$0.segment.name.isEmpty }
+    return declaring.isEmpty || declaring.contains(where: \.isStored)
   }
 
   /// Whether any declaration says what its bytes are.

@@ -27,15 +27,23 @@ struct ItemPull: Sendable {
 
   private func pulled(_ wish: PullWish) throws(CommandExit) -> PullOutcome {
     let context = context
-    guard let url = try? url(of: wish, at: context.clock.now().wall) else {
-      return failed(.badURL, "it is no URL that can be asked for")
-    }
     var engine = EngineOptions()
     engine.revalidatesAll = wish.url != nil
     let builder = context.builder(loaded, engine)
-    let (items, facts, absence) = try look(url, context, builder)
-    if let absence {
+    guard let url = try url(of: wish, context, builder) else {
+      return failed(.badURL, "it is no URL that can be asked for")
+    }
+    let (items, facts, known) = try look(url, wish, context, builder)
+    switch known {
+    case .absent(let absence)?:
       return PullOutcome(.gone(status: absence.status, isRemembered: true))
+    case .pinned?:
+      if let kept = try context.reading({ () throws(Failure) in try cache.keep(url: url.string) }) {
+        var outcome = PullOutcome(.held(kept.answer))
+        outcome.isAsked = false
+        return outcome
+      }
+    case nil: break
     }
     let fetch = ItemFetch(
       context: context,
@@ -48,7 +56,7 @@ struct ItemPull: Sendable {
     )
     let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
     cache.forget()
-    let outcome = try outcome(of: fetched, url, builder, context)
+    let outcome = try outcome(of: fetched, items, url, context)
     if !outcome.isStored { try fetch.forget([url.string]) }
     return outcome
   }
@@ -66,12 +74,30 @@ struct ItemPull: Sendable {
     )
   }
 
-  /// As it is stored, else by `https`; by `http` where the configuration says that a host, or this
-  /// network, is reached so.
-  private func url(of wish: PullWish, at now: Instant) throws(WebURL.Fault) -> WebURL {
-    if let stored = wish.url { return try WebURL(stored) }
-    if wish.address.contains("://") { return try WebURL(wish.address) }
-    let url = try WebURL("https://\(wish.address)")
+  /// The URL as it is stored, else by `https`; nil for what is no URL.
+  ///
+  /// By `http` where the configuration says that a host, or this network, is reached so, and does not
+  /// declare it by `https`.
+  private func url(
+    of wish: PullWish,
+    _ context: CommandContext,
+    _ builder: RequestBuilder
+  ) throws(CommandExit) -> WebURL? {
+    if let stored = wish.url { return try? WebURL(stored) }
+    if wish.address.contains("://") { return try? WebURL(wish.address) }
+    guard let secure = try? WebURL("https://\(wish.address)") else { return nil }
+    guard let plain = plain(secure, wish.address, at: context.clock.now().wall) else {
+      return secure
+    }
+    let store = try context.readingStore(places)
+    let declared = try context.reading { () throws(Failure) in
+      try DeclaredItems(of: [secure], by: builder, in: store, searchesAll: withholds)
+    }
+    return declared[secure].isEmpty ? plain : secure
+  }
+
+  /// The same URL in the clear, where the host or this network is reached so.
+  private func plain(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
     let rules = loaded.configuration.transportSecurity.decisive
     let isPlain =
       switch rules.basis(of: url.host, at: now) {
@@ -79,19 +105,34 @@ struct ItemPull: Sendable {
       case .localNetworking: true
       case .rules, .expired, .media, .webContent, .arbitraryLoads: false
       }
-    return isPlain && url.port != 443 ? try WebURL("http://\(wish.address)") : url
+    return isPlain && url.port != 443 ? try? WebURL("http://\(address)") : nil
+  }
+
+  /// What answers a client without a question to a server.
+  private enum Known {
+    /// A server said not long ago that it does not have it.
+    case absent(Absence)
+    /// The stored body is the one that its declaration names by digest.
+    case pinned
   }
 
   /// The store is let go of: its writers wait for its readers when they end.
   private func look(
     _ url: WebURL,
+    _ wish: PullWish,
     _ context: CommandContext,
     _ builder: RequestBuilder
-  ) throws(CommandExit) -> (WantedItems, Planner.Facts, Absence?) {
+  ) throws(CommandExit) -> (WantedItems, Planner.Facts, Known?) {
     let store = try context.readingStore(places)
     let facts = try context.facts(loaded, builder, places, store)
     let items = try items(url, context, builder, store)
-    return (items, facts, try absence(of: items, facts, context, store))
+    if wish.damaged == nil, items.isPinned(0), let store {
+      let record = try context.reading { () throws(Failure) in try store.record(url: url.string) }
+      var kept = KeptItems(items, facts)
+      if let record, kept.isFresh(0, record) { return (items, facts, .pinned) }
+    }
+    let absence = wish.hasNoCache ? nil : try absence(of: items, facts, context, store)
+    return (items, facts, absence.map { .absent($0) })
   }
 
   private func items(
@@ -130,15 +171,15 @@ struct ItemPull: Sendable {
     let absence = try context.reading { () throws(Failure) in try store.absence(of: items.url(0)) }
     let lasting = loaded.configuration.cache.negativeTimeToLive
     guard let absence, absence.asked == items.fingerprint(0, facts),
-      facts.now < absence.since + lasting
+      facts.now < absence.end(lasting: lasting)
     else { return nil }
     return absence
   }
 
   private func outcome(
     of fetched: ItemFetch.Fetched,
+    _ items: WantedItems,
     _ url: WebURL,
-    _ builder: RequestBuilder,
     _ context: CommandContext
   ) throws(CommandExit) -> PullOutcome {
     let result = fetched.report.items.first { $0.url == url.string }
@@ -147,14 +188,24 @@ struct ItemPull: Sendable {
       guard let kept else { return failed(.notFound, "another process has removed it") }
       var outcome = PullOutcome(.held(kept.answer))
       outcome.status = result?.status ?? kept.answer.record.status
-      // What came with `no-store` goes when it was delivered, unless a segment holds it.
+      // What came with `no-store` goes when it was delivered, unless a segment holds it, and so does
+      // what its segment does not store.
       outcome.isStored =
         kept.isDeclared
-        || !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
+        || items.isKept(0)
+          && !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
       return outcome
     }
+    let held = (try? cache.find(address: url.string)) ?? nil
+    let allowsStale = mayServeStale(held, at: context.clock.now().wall)
     if let deferral = result?.deferral {
-      return PullOutcome(.deferred(rule: deferral.rule.rawValue, until: deferral.until))
+      return PullOutcome(
+        .deferred(
+          rule: deferral.rule.rawValue,
+          until: deferral.until,
+          allowsStale: allowsStale
+        )
+      )
     }
     guard let result, let failure = result.failure else {
       return failed(.cancelled, "the server is stopping")
@@ -163,12 +214,10 @@ struct ItemPull: Sendable {
     if failure.code == .gone {
       outcome = PullOutcome(.gone(status: result.status ?? 404, isRemembered: false))
     } else {
-      let held = try? cache.find(address: url.string)
       outcome = failed(
         failure.code,
         failure.message,
-        allowsStale: StaleRule.covers(failure, status: result.status)
-          && mayServeStale(held ?? nil, at: context.clock.now().wall)
+        allowsStale: StaleRule.covers(failure, status: result.status) && allowsStale
       )
     }
     outcome.status = result.status

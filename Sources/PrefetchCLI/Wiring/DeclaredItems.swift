@@ -34,6 +34,20 @@ struct DeclaredItems {
   /// Where nothing is declared.
   init() {}
 
+  /// The same without what is declared of their bodies.
+  var withoutBodies: Self {
+    var loose = self
+    loose.byURL = byURL.mapValues { declarations in
+      declarations.map { declaration in
+        var declaration = declaration
+        declaration.entry.digests = []
+        declaration.entry.size = nil
+        return declaration
+      }
+    }
+    return loose
+  }
+
   /// Finds them in configuration and stored manifests.
   ///
   /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.

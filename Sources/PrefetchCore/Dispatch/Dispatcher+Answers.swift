@@ -83,6 +83,13 @@ extension Dispatcher {
         carriesCredentials: exchange.value.carriesCredentials
       )
       if serveStale(item, failure, status: response.status) { return }
+      if failure.code == .gone {
+        let figures = work.result.figures ?? TransferFigures()
+        active[Int(items[item].slot)].result.absence = Freshness(
+          response.headers,
+          at: Freshness.Timing(now.wall, figures)
+        )
+      }
       return fail(item, failure)
     }
     if !exchange.value.hasAsked(for: Self.algorithms(of: work.wantedDigests)) {

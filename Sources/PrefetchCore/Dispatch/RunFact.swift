@@ -205,6 +205,8 @@ package struct ItemResult: Hashable, Sendable {
   package var isRequired = true
   /// Whether it is kept because its declaration says that what is stored is right for good.
   package var isPinned = false
+  /// How long the server's word holds that it does not have the item, as the answer states it.
+  package var absence: Freshness?
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
   /// How long the pieces of a stream took to come, where any came.

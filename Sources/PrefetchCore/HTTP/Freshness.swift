@@ -129,9 +129,21 @@ package enum Freshness: Hashable, Sendable {
     return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
   }
 
-  /// The same of an answer that was judged at a time, by nothing but its headers.
-  package static func ageOnArrival(_ headers: HeaderBlock, at instant: Instant) -> Duration {
-    age(headers, Timing(instant))
+  /// The same of an answer that was judged at a time, by its headers.
+  ///
+  /// What is left of the lifetime that it states says how long its request took.
+  package static func ageOnArrival(
+    _ headers: HeaderBlock,
+    _ freshness: Freshness? = nil,
+    at instant: Instant
+  ) -> Duration {
+    let moment = Timing(instant)
+    let stated = age(headers, moment)
+    let control = CacheControl(headers.combined(.cacheControl))
+    guard case .stated(let until) = freshness, !control.hasNoStore,
+      let lifetime = lifetime(headers, control, moment)
+    else { return stated }
+    return max(stated, lifetime - (until - instant))
   }
 
   /// Of a list the first member counts; what is no number counts as nothing (§5.1).

@@ -6,11 +6,19 @@ package struct Absence: Hashable, Sendable {
   package var asked: UInt64
   package var status: Int
   package var since: Instant
+  /// When the server is asked again.
+  package var until: Instant
 
-  package init(asked: UInt64, status: Int, since: Instant) {
+  package init(asked: UInt64, status: Int, since: Instant, until: Instant) {
     self.asked = asked
     self.status = status
     self.since = since
+    self.until = until
+  }
+
+  /// The end under what the user grants now.
+  package func end(lasting: Duration) -> Instant {
+    min(until, since + lasting)
   }
 }
 
@@ -35,12 +43,14 @@ extension DiskStore {
   ) throws(Failure) {
     try database.transaction { () throws(Failure) in
       let replacement = try database.prepare(
-        "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4)"
+        "INSERT OR REPLACE INTO absences VALUES (?1, ?2, ?3, ?4, ?5)"
       )
       for (url, absence) in absences {
-        try replacement.run(url, absence.asked, absence.status, absence.since)
+        try replacement.run(url, absence.asked, absence.status, absence.since, absence.until)
       }
-      try database.run("DELETE FROM absences WHERE since<\(clockStart + (.zero - lasting))")
+      try database.run(
+        "DELETE FROM absences WHERE since<\(clockStart + (.zero - lasting)) OR until<\(clockStart)"
+      )
     }
   }
 

@@ -128,7 +128,8 @@ extension Schema {
         url TEXT PRIMARY KEY,
         asked INTEGER NOT NULL,
         status INTEGER NOT NULL,
-        since INTEGER NOT NULL
+        since INTEGER NOT NULL,
+        until INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE upkeep (
         one INTEGER PRIMARY KEY CHECK (one=1),

@@ -17,7 +17,7 @@ final class NamedItems {
       WHERE holders=(SELECT holders FROM items WHERE url=?1) ORDER BY identity, name
       """
     )
-    absences = try database.prepare("SELECT asked, status, since FROM absences WHERE url=?1")
+    absences = try database.prepare("SELECT asked, status, since, until FROM absences WHERE url=?1")
   }
 
   func record(_ url: String) throws(Failure) -> ContentRecord? {
@@ -30,11 +30,12 @@ final class NamedItems {
 
   func absence(_ url: String) throws(Failure) -> Absence? {
     try absences.first(url) { row in
-      guard let since = row.instant(2) else { return nil }
+      guard let since = row.instant(2), let until = row.instant(3) else { return nil }
       return Absence(
         asked: UInt64(bitPattern: row.number(0)),
         status: Int(row.number(1)),
-        since: since
+        since: since,
+        until: until
       )
     }
   }

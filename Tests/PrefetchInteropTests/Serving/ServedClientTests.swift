@@ -257,7 +257,7 @@ struct ServedClientTests {
     site["/stale"] = Site.Page("old", headers: [HeaderField("Cache-Control", "max-age=0")])
     #expect(try home.run("get", "-o", "x", origin.address("/stale")).status == 0)
     home.configure("network: { allow: [wifi] }\ncache: { min_free: 0 }")
-    let serving = try Serving(home, "--pull", "--network", "cellular")
+    let serving = try Serving(home, "--pull", "--network", "cellular", "--max-stale=1h")
     let absent = try serving.client.get(origin.place("/none"))
     #expect(absent.status == 503, "\(absent)")
     #expect(absent.headers["cache-status"]?.hasSuffix("detail=network_type") == true)

@@ -1,0 +1,104 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What `serve --pull` asks of servers, and what clients hear of their answers.
+@Suite("A cache server that pulls", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct PullTests {
+  private let site = Site()
+  private let origin: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    origin = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    configure("")
+  }
+
+  private func configure(_ more: String) {
+    home.configure(
+      "network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }\n\(more)"
+    )
+  }
+
+  @Test(
+    "asks nobody for a stored item that is pinned by its digest, whatever its server says by now"
+  )
+  func pinned() throws {
+    site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "no-cache")])
+    configure(
+      """
+      segments:
+        - { name: s, urls: [{ url: "\(origin.address("/a"))", sha256: \(Digest.hexadecimal("alpha")) }] }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    site["/a"] = Site.Page("other")
+    let serving = try Serving(home, "--pull")
+    for fields in [[], ["Cache-Control: no-cache"]] {
+      let answer = try serving.client.get(origin.place("/a"), fields)
+      #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
+    }
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test("passes the status of a refusal on, and is 502 where no answer came")
+  func refusals() throws {
+    let serving = try Serving(home, "--pull")
+    for status in [403, 405, 429, 451, 500, 503] {
+      site["/\(status)"] = Site.Page([], status: status)
+      #expect(try serving.client.get(origin.place("/\(status)")).status == status)
+    }
+    #expect(try serving.client.get("/127.0.0.1:\(LoopbackPort.free())/x").status == 502)
+  }
+
+  @Test("asks again for what was absent, for a client that says `no-cache`")
+  func insistentClient() throws {
+    let serving = try Serving(home, "--pull")
+    let place = origin.place("/late")
+    #expect(try serving.client.get(place).status == 404)
+    site["/late"] = Site.Page("here")
+    #expect(try serving.client.get(place).status == 404)
+    let answer = try serving.client.get(place, ["Cache-Control: no-cache"])
+    #expect(answer.status == 200 && answer.body == "here", "\(answer)")
+  }
+
+  @Test(
+    "gives a stale copy for a deferred request only within `max_stale`, and never one that forbids it"
+  )
+  func deferred() throws {
+    for (path, control) in [
+      ("/a", "max-age=0"), ("/b", "max-age=0, must-revalidate"), ("/c", "no-cache"),
+    ] {
+      site[path] = Site.Page("old", headers: [HeaderField("Cache-Control", control)])
+      #expect(try home.run("get", "-o", "x", origin.address(path)).status == 0)
+    }
+    home.configure("network: { allow: [wifi] }\ncache: { min_free: 0 }")
+    let strict = try Serving(home, "--pull", "--network", "cellular")
+    #expect(try strict.client.get(origin.place("/a")).status == 503)
+    let wish = try strict.client.get(origin.place("/a"), ["Cache-Control: max-stale=60"])
+    #expect(wish.status == 200 && wish.headers["age"] != nil, "\(wish)")
+    let lenient = try Serving(home, "--pull", "--network", "cellular", "--max-stale=1h")
+    let stale = try lenient.client.get(origin.place("/a"))
+    #expect(stale.status == 200 && stale.body == "old", "\(stale)")
+    for path in ["/b", "/c"] {
+      #expect(try lenient.client.get(origin.place(path)).status == 503, "\(path)")
+    }
+    #expect(origin.requests.count == 3)
+  }
+
+  @Test("asks by https for what the configuration declares so, also where http is allowed")
+  func declaredAsSecure() throws {
+    site["/a"] = Site.Page("in the clear")
+    configure(
+      "segments: [{ name: s, urls: [\"https://127.0.0.1:\(origin.port)/a\"] }]"
+    )
+    let serving = try Serving(home, "--pull")
+    let answer = try serving.client.get(origin.place("/a"))
+    #expect(answer.status == 502 && answer.body != "in the clear", "\(answer)")
+    #expect(origin.requests.isEmpty)
+    site["/b"] = Site.Page("in the clear")
+    #expect(try serving.client.get(origin.place("/b")).status == 200)
+  }
+}
