@@ -82,8 +82,9 @@ final class RequestDesk: Sendable {
   /// What no request may be, whatever its method; nil for the others.
   private func refusal(of connection: OpaquePointer) -> ServedAnswer? {
     let host = unsafe AnswerQueue.header("Host", of: connection)
-    guard gate.admits(host: host, origin: unsafe AnswerQueue.header("Origin", of: connection))
-    else {
+    let origin = unsafe AnswerQueue.header("Origin", of: connection)
+    let site = unsafe AnswerQueue.header("Sec-Fetch-Site", of: connection)
+    guard gate.admits(host: host, origin: origin, site: site) else {
       return .refusal(403, "only this server's own names may be used to reach it", Self.lastWords)
     }
     // Where two readers could disagree about where a request ends, it has none (RFC 9112 §6.3).

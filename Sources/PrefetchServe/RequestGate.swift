@@ -20,7 +20,10 @@ struct RequestGate: Sendable {
   }
 
   /// An origin is foreign on every address; a host only where the names are known.
-  func admits(host: String?, origin: String?) -> Bool {
+  ///
+  /// Browsers name no origin with what a page of another site only embeds, and say its site instead.
+  func admits(host: String?, origin: String?, site: String?) -> Bool {
+    if site?.lowercased() == "cross-site" { return false }
     if let origin, !isOwn(origin: origin, host: host) { return false }
     guard !authorities.isEmpty else { return true }
     guard let host else { return false }

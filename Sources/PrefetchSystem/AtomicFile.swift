@@ -43,17 +43,19 @@ package struct AtomicFile: ~Copyable {
     self.path = path
     do throws(SystemFault) {
       if path.hasPrefix("+") {
+        let file = String(path.dropFirst())
         descriptor = try FileDescriptor(
-          opening: String(path.dropFirst()),
-          O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY,
+          opening: file,
+          O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | LinkFollowing.flag(for: file),
           mode: 0o666
         )
         ending = .inPlace
       } else if Self.isSpecial(path) {
-        descriptor = try FileDescriptor(opening: path, O_WRONLY | O_NOCTTY)
+        let flags = O_WRONLY | O_NOCTTY | (try LinkFollowing.flag(for: path))
+        descriptor = try FileDescriptor(opening: path, flags)
         ending = .inPlace
       } else {
-        let target = FileReading.realPath(path) ?? path
+        let target = try LinkFollowing.target(of: path)
         var temporary = ""
         descriptor = try Self.openBeside(target, as: &temporary)
         ending = .rename(from: temporary, to: target)
@@ -87,7 +89,10 @@ package struct AtomicFile: ~Copyable {
       guard fsync(descriptor.number) == 0 else { throw .last }
       guard unsafe rename(temporary, target) == 0 else { throw .last }
       isCommitted = true
-      let folder = try FileDescriptor(opening: Self.folder(of: target), O_RDONLY | O_DIRECTORY)
+      let folder = try FileDescriptor(
+        opening: LinkFollowing.folder(of: target),
+        O_RDONLY | O_DIRECTORY
+      )
       // Some file systems cannot sync a folder; the file itself is whole either way.
       _ = fsync(folder.number)
     } catch {
@@ -113,7 +118,7 @@ package struct AtomicFile: ~Copyable {
     let name = target.split(separator: "/").last ?? "file"
     var attempt = 0
     while true {
-      temporary = "\(folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
+      temporary = "\(LinkFollowing.folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
       do throws(SystemFault) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
@@ -129,10 +134,5 @@ package struct AtomicFile: ~Copyable {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
     fchmod(descriptor, status.st_mode & 0o777)
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 }

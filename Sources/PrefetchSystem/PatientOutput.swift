@@ -30,11 +30,13 @@ package final class PatientOutput: Sendable {
     var status = stat()
     let isPipe = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     let access = isPipe ? O_RDWR : O_WRONLY | O_CREAT | O_APPEND
-    let descriptor = unsafe open(path, access | O_CLOEXEC | O_NOCTTY, 0o666)
-    guard descriptor >= 0 else {
-      throw Failure(.permission, "`\(path)` cannot be written: \(SystemFault.last.reason)")
+    do throws(SystemFault) {
+      let flags = access | O_CLOEXEC | O_NOCTTY | (try LinkFollowing.flag(for: path))
+      descriptor = unsafe open(path, flags, 0o666)
+      guard descriptor >= 0 else { throw .last }
+    } catch {
+      throw Failure(.permission, "`\(path)` cannot be written: \(error.reason)")
     }
-    self.descriptor = descriptor
     isOwned = true
   }
 

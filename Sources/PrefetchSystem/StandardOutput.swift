@@ -26,10 +26,14 @@ package final class StandardOutput: TextOutputStream {
   ///
   /// One that `isPrivate` is made for its owner alone.
   package convenience init(appendingTo path: String, isPrivate: Bool = false) throws(Failure) {
-    let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY
-    let descriptor = unsafe open(path, flags, isPrivate ? 0o600 : 0o666)
-    guard descriptor >= 0 else {
-      throw Failure(.permission, "`\(path)` cannot be written: \(Self.reason(errno: errno))")
+    let descriptor: Int32
+    do throws(SystemFault) {
+      let flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY
+      let linkFlag = try LinkFollowing.flag(for: path)
+      descriptor = unsafe open(path, flags | linkFlag, isPrivate ? 0o600 : 0o666)
+      guard descriptor >= 0 else { throw .last }
+    } catch {
+      throw Failure(.permission, "`\(path)` cannot be written: \(error.reason)")
     }
     self.init(descriptor: descriptor)
   }

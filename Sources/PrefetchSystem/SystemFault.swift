@@ -4,12 +4,17 @@ internal import PrefetchCore
 /// What the kernel answered to a call about a file.
 struct SystemFault: Error {
   var number: Int32
+  /// Whether the path is a link that another user may have planted.
+  var isForeignLink = false
 
   static var last: Self {
     Self(number: errno)
   }
 
   var reason: String {
+    if isForeignLink {
+      return "it is a symbolic link of another user in a folder that others may write"
+    }
     guard let text = unsafe strerror(number) else { return "error \(number)" }
     return unsafe String(cString: text)
   }

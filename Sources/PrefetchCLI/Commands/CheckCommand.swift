@@ -25,6 +25,7 @@ struct CheckCommand: Command {
         environment: context.environment
       )
       diagnostics += PublishingSetup.diagnostics(loaded, places)
+      diagnostics += HookTrust.diagnostics(loaded)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics

@@ -21,6 +21,7 @@ struct Reconciliation {
     let objections =
       LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
       + PublishingSetup.diagnostics(loaded, places)
+      + (isPlan || engine.skipsHooks ? [] : HookTrust.diagnostics(loaded))
     guard objections.isEmpty else {
       throw context.failed(.config, objections)
     }

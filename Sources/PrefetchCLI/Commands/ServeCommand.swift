@@ -55,6 +55,8 @@ struct ServeCommand: Command {
 
   private func serveCache() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
+    let objections = options.skipsHooks ? [] : HookTrust.diagnostics(loaded)
+    guard objections.isEmpty else { throw context.failed(.config, objections) }
     let cache = ServedCache(
       places,
       besideOwnWriters: options.pulls,

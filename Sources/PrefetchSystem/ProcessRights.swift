@@ -1,0 +1,17 @@
+internal import Glibc
+
+/// With whose rights this process runs, and who else may change what it reads.
+package enum ProcessRights {
+  package static var isRoot: Bool {
+    geteuid() == 0
+  }
+
+  /// Who may write a file besides root, in words that follow its name; nil where nobody may.
+  package static func otherWriter(of path: String) -> String? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    if status.st_uid != 0 { return "belongs to another user" }
+    if status.st_mode & S_IWOTH != 0 { return "may be written by others" }
+    return status.st_mode & S_IWGRP != 0 && status.st_gid != 0 ? "may be written by a group" : nil
+  }
+}
