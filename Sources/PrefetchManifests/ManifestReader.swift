@@ -12,6 +12,16 @@ package enum ManifestReader {
     return try unsafe readPlain(inner.span.bytes, source: source.unpacked)
   }
 
+  /// What is wrong with rules for lists, whatever list they meet.
+  package static func objection(to rules: ManifestRules) -> Failure? {
+    do throws(Failure) {
+      _ = try PlatformFilter(rules)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// What a document is taken for, in words; nil where that cannot be told.
   package static func format(of bytes: RawSpan, source: ManifestSource) -> String? {
     guard PackedManifest.isPacked(bytes) else { return words(for: bytes, source) }

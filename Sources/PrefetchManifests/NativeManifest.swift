@@ -49,6 +49,10 @@ enum NativeManifest {
     limits.bytes = .max
     limits.depth = maximumDepth
     limits.nodes = maximumNodes
+    // Nodes take much more room than their text: too many of them are refused before any is made.
+    guard syntax != .json || JSONValueCount.of(content, upTo: maximumNodes) <= maximumNodes else {
+      throw Failure(.manifestInvalid, "the document has more than \(maximumNodes) values")
+    }
     let reading = DocumentReader.read(content, source: "manifest", syntax: syntax, limits: limits)
     if let problem = reading.diagnostics.first(where: { $0.severity == .error }) {
       throw invalid(problem.message, at: problem.location)

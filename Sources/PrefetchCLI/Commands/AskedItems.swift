@@ -153,9 +153,9 @@ struct AskedItems {
   ) throws(CommandExit) -> AskedItems {
     let base = options.base
     let source = ManifestSource(bytes: .file("-"), base: base, mime: nil, name: "standard input")
-    var manifest: Manifest
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
+    var manifest: Manifest
     do {
       let bytes = try FileReading.readStandardInput(limit: 512 << 20)
       manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
@@ -231,18 +231,31 @@ struct AskedItems {
     }
   }
 
+  /// Refusals that are shown one by one.
+  private static let mostRefusals = 20
+
   private static func report(
     _ rejected: [RejectedEntry],
     isWithoutBase: Bool,
     _ context: CommandContext
   ) {
     var isRelative = false
-    for entry in rejected {
+    // A list of another kind may be wrong in every line.
+    var others: [ErrorCode: Int] = [:]
+    for (number, entry) in rejected.enumerated() {
       isRelative = isRelative || (isWithoutBase && !entry.url.contains("://"))
+      guard number < mostRefusals else {
+        others[entry.failure.code, default: 0] += 1
+        continue
+      }
       context.console.report(
         "\(entry.failure.code.rawValue)",
         "`\(SafeText.line(Redaction.url(entry.url)))`: \(entry.failure.message)"
       )
+    }
+    for (code, count) in others.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let items = Amounts.count(Int64(count), "more item")
+      context.console.report("\(code.rawValue)", "\(items) refused in the same way")
     }
     if isRelative {
       context.console.report(

@@ -1,6 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
+import PrefetchManifests
 import PrefetchSystem
 
 /// `check`: every problem of the configuration at once, without a network.
@@ -14,8 +15,8 @@ struct CheckCommand: Command {
       needsSources: true,
       allowsUnsetSecrets: options.replacesMissingSecrets
     )
-    let now = context.clock.now().wall
     if let signal = StopSignals.pending { return 128 + signal }
+    let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
@@ -24,11 +25,20 @@ struct CheckCommand: Command {
         configuration: loaded.configuration,
         environment: context.environment
       )
-      diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += HookTrust.diagnostics(loaded)
+      diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)
       diagnostics += PlainHTTPLints(loaded: loaded, policy: builder.policy, now: now).diagnostics
+      diagnostics += loaded.configuration.segments.compactMap { segment in
+        ManifestReader.objection(to: builder.declaration(segment).manifestRules).map {
+          Diagnostic(
+            "config.unknown-value",
+            "segment `\(segment.name)`: \($0.message)",
+            file: loaded.files.first
+          )
+        }
+      }
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(

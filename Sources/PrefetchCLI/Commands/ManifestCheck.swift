@@ -207,8 +207,13 @@ final class ManifestVisit {
     let report = try fetch.fetch(WantedItems([entry])).report
     status = ExitStatus(report)
     for item in report.items {
-      guard let failure = item.failure else { continue }
       let name = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
+      if let deferral = item.deferral {
+        let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
+        let message = "`\(name)`: it is deferred by \(deferral.rule.rawValue)\(until)"
+        context.console.report("item.deferred", message)
+      }
+      guard let failure = item.failure else { continue }
       let code = Diagnostic.Code(stringLiteral: failure.code.rawValue)
       context.console.report(code, "`\(name)`: \(failure.message)")
     }

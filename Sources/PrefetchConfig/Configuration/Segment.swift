@@ -81,7 +81,7 @@ extension Segment {
       .help("Patterns of the items to take")
     Field("exclude", \.declaration.manifestRules.excluded, .list(of: .text.nonEmpty))
       .help("Patterns of the items to leave")
-    Field("omit", \.declaration.manifestRules.omitted, .list(of: .text.nonEmpty))
+    Field("omit", \.declaration.manifestRules.omitted, .list(of: .dependencyKind))
       .help("Kinds of dependencies to leave")
     Field("platform", \.declaration.manifestRules.platforms, .oneOrMore(.text.nonEmpty))
       .help("Platforms whose packages to take")
@@ -247,5 +247,12 @@ extension Segment {
       )
     }
     decoder.warnOfPrivateName(segment.name, at: facts.place(of: "name"))
+  }
+}
+
+extension ValueType where Value == String {
+  /// The kinds of dependencies that lock files tell apart.
+  fileprivate static var dependencyKind: Self {
+    .words(["dev", "optional", "peer"].map { ($0, $0) }, ignoringCase: true)
   }
 }

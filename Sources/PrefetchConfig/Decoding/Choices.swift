@@ -24,7 +24,8 @@ extension ValueType where Value: Equatable {
     let known = words.map(\.0)
     let list = known.joined(separator: "|")
     let expectation = known.count > 6 ? "one of \(list)" : known.joined(separator: " or ")
-    let spellings = ignoringCase ? known + known.map { $0.lowercased() } : known
+    let small = known.map { $0.lowercased() }.filter { !known.contains($0) }
+    let spellings = ignoringCase ? known + small : known
     let schema: [(String, JSONValue)] = [("enum", .array(spellings.map { .string($0) }))]
     return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
       let match = words.first { $0.0 == text || ignoringCase && text.isAlike($0.0) }

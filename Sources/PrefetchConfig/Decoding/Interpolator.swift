@@ -10,7 +10,15 @@ struct Interpolator: Sendable {
     var problems: [ValueComplaint] = []
     /// Whether something stands in for a value that is not known here.
     var isPlaceholder = false
+    /// How many references were followed.
+    fileprivate var references = 0
+    /// Whether more was made than any value may be; nothing is added then.
+    fileprivate var isOverfull = false
   }
+
+  /// The longest text that one value may become; a secret from a file may be of megabytes.
+  private static let maximumText = 8 << 20
+  private static let maximumReferences = 10_000
 
   let environment: ConfigurationEnvironment
   let resolver: PathResolver
@@ -36,7 +44,7 @@ struct Interpolator: Sendable {
     into outcome: inout Outcome
   ) {
     var rest = text
-    while let dollar = rest.firstIndex(of: "$") {
+    while !outcome.isOverfull, let dollar = rest.firstIndex(of: "$") {
       outcome.text += rest[..<dollar]
       rest = rest[rest.index(after: dollar)...]
       if rest.hasPrefix("$") {
@@ -56,7 +64,23 @@ struct Interpolator: Sendable {
         outcome.text += "$"
       }
     }
-    outcome.text += rest
+    if !outcome.isOverfull { outcome.text += rest }
+    bound(&outcome)
+  }
+
+  /// Variables may name each other, so that a few lines could make any amount of text.
+  private func bound(_ outcome: inout Outcome) {
+    guard !outcome.isOverfull,
+      outcome.text.utf8.count > Self.maximumText || outcome.references > Self.maximumReferences
+    else { return }
+    outcome.isOverfull = true
+    outcome.text = ""
+    outcome.problems.append(
+      ValueComplaint(
+        "its variables make more than \(Self.maximumText >> 20) MiB of text, or name more than "
+          + "\(Self.maximumReferences) others"
+      )
+    )
   }
 
   private func substitute(
@@ -66,6 +90,9 @@ struct Interpolator: Sendable {
     depth: Int,
     into outcome: inout Outcome
   ) {
+    outcome.references += 1
+    bound(&outcome)
+    guard !outcome.isOverfull else { return }
     if reference == "license" {
       substituteLicense(allowed: allowsLicense, into: &outcome)
       return

@@ -19,6 +19,9 @@ package struct NodeDecoder: Sendable {
   var baseURL: WebURL?
 
   private static let shortestSecret = 6
+  /// The text that variables have made so far in all values.
+  private var filledBytes = 0
+  private static let maximumFilledBytes = 64 << 20
 
   let interpolator: Interpolator
   let resolver: PathResolver
@@ -94,10 +97,17 @@ extension NodeDecoder {
       return nil
     }
     guard scalar.text.utf8.contains(UInt8(ascii: "$")) else { return scalar.text }
+    guard filledBytes <= Self.maximumFilledBytes else { return nil }
     let isInHeaders = path.steps.contains(.key("headers"))
     let result = interpolator.resolve(scalar.text, in: node.source, allowsLicense: isInHeaders)
     for problem in result.problems {
       report(problem.code ?? "config.bad-variable", problem.message, hint: problem.hint, at: node)
+    }
+    filledBytes += result.text.utf8.count
+    if filledBytes > Self.maximumFilledBytes {
+      let most = Self.maximumFilledBytes >> 20
+      report("config.bad-variable", "variables make more than \(most) MiB of text in all", at: node)
+      return nil
     }
     for secret in result.secrets {
       noteSecret(secret)

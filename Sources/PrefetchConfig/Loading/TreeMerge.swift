@@ -18,8 +18,13 @@ enum TreeMerge {
     else {
       return upper
     }
+    var places: [String: Int] = [:]
+    for (index, entry) in entries.enumerated() where places[entry.key] == nil {
+      places[entry.key] = index
+    }
     for other in others {
-      guard let index = entries.firstIndex(where: { $0.key == other.key }) else {
+      guard let index = places[other.key] else {
+        places[other.key] = entries.count
         entries.append(other)
         continue
       }
@@ -39,11 +44,14 @@ enum TreeMerge {
   private static func mergedSegments(_ lower: Node, _ upper: Node) -> Node {
     guard let below = lower.sequence, let above = upper.sequence else { return upper }
     var segments = below
+    var places: [String: Int] = [:]
+    for (index, segment) in below.enumerated() {
+      guard let name = Self.name(of: segment), places[name] == nil else { continue }
+      places[name] = index
+    }
     for segment in above {
-      let name = Self.name(of: segment)
       // Names that one document repeats stay apart, to be reported.
-      let index = below.firstIndex { name != nil && Self.name(of: $0) == name }
-      if let index {
+      if let index = Self.name(of: segment).flatMap({ places[$0] }) {
         segments[index] = nested(asMapping(segments[index]), asMapping(segment))
       } else {
         segments.append(segment)
