@@ -2,16 +2,32 @@ internal import CIdn
 
 /// Host names beyond ASCII in the form in which the net knows them (`xn--…`).
 ///
-/// libidn2 maps them (UTS 46), asked as libcurl asks it: what is looked at here under one name must
-/// not be fetched under another.
+/// libidn2 maps them (UTS 46). Transfers get the ASCII form, so that what is looked at here under one name
+/// is not fetched under another, whatever libcurl would make of it.
 package enum InternationalName {
   /// The ASCII form of a whole name, itself where it has nothing else; nil for what is no name.
   package static func ascii(_ name: some StringProtocol) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
     let bytes = Array(name.utf8) + [0]
-    // What the newer rules have no place for may still be a name by the older ones.
-    return lookUp(bytes, IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
-      ?? lookUp(bytes, IDN2_TRANSITIONAL.rawValue)
+    let (ascii, status) = lookUp(bytes, IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
+    // Symbols such as ☃ are no letters by the newer rules, and are in names that exist. By the older
+    // rules they are taken, as far as both rules map the rest to the same name.
+    guard status == IDN2_DISALLOWED.rawValue, name.unicodeScalars.allSatisfy(isMappedAlike) else {
+      return ascii
+    }
+    return lookUp(bytes, IDN2_TRANSITIONAL.rawValue).ascii
+  }
+
+  /// Whether the older rules neither map a character to others than the newer ones, nor pass over what
+  /// these demand of it: of joiners their neighbours, of letters from right to left their order.
+  private static func isMappedAlike(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0xDF, 0x3C2, 0x1E9E, 0x200C...0x200F: false
+    case 0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFE, 0x1_0800...0x1_0FFF,
+      0x1_E800...0x1_EFFF:
+      false
+    default: true
+    }
   }
 
   /// libidn2's version as it runs.
@@ -19,14 +35,13 @@ package enum InternationalName {
     unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "unknown"
   }
 
-  private static func lookUp(_ name: [UInt8], _ flags: UInt32) -> String? {
-    unsafe name.withUnsafeBufferPointer { name -> String? in
+  private static func lookUp(_ name: [UInt8], _ flags: UInt32) -> (ascii: String?, status: Int32) {
+    unsafe name.withUnsafeBufferPointer { name -> (ascii: String?, status: Int32) in
       var found: UnsafeMutablePointer<UInt8>?
-      guard unsafe idn2_lookup_u8(name.baseAddress, &found, Int32(flags)) == IDN2_OK.rawValue,
-        let text = unsafe found
-      else { return nil }
+      let status = unsafe idn2_lookup_u8(name.baseAddress, &found, Int32(flags))
+      guard status == IDN2_OK.rawValue, let text = unsafe found else { return (nil, status) }
       defer { unsafe idn2_free(text) }
-      return unsafe String(cString: text)
+      return (unsafe String(cString: text), status)
     }
   }
 }
