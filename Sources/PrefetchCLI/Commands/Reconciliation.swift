@@ -224,6 +224,7 @@ struct Reconciliation {
       context.console.report(warning)
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
+    if let warning = htmlCards(envelope.report) { context.console.report(warning) }
     let lines = FailureLines(envelope: envelope, tellsAll: context.shared.verbosity > 0)
     for line in isPlan ? lines.ofManifests : lines.lines {
       context.console.report(line.diagnostic, about: line.subject)
@@ -252,6 +253,18 @@ struct Reconciliation {
     let name = (try? WebURL(first))?.redacted ?? ""
     let rest = report.emptyCount > 1 ? " and \(report.emptyCount - 1) more" : ""
     return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
+  }
+
+  /// What an ad brings as a page could load anything, and is not kept.
+  private func htmlCards(_ report: Report) -> Diagnostic? {
+    guard let first = report.firstHTMLCard else { return nil }
+    let cards = Amounts.count(Int64(report.htmlCardCount), "HTML end card")
+    let name = (try? WebURL(first))?.redacted ?? ""
+    return Diagnostic(
+      "run.html-cards",
+      "\(cards) of ads not kept, the first at \(name); pictures are",
+      severity: .warning
+    )
   }
 
   private func printed(_ envelope: ReportEnvelope) -> [UInt8] {

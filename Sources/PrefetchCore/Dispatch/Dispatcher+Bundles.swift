@@ -103,7 +103,8 @@ extension Dispatcher {
   /// What its documents say, as far as they are here; said again where less of it is wanted.
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     readingCount -= 1
-    guard let bundle = active[activate(item)].bundle else { return }
+    let slot = activate(item)
+    guard let bundle = active[slot].bundle else { return }
     // Some may end as soon as they are asked for.
     bundle.open += 1
     switch result {
@@ -113,6 +114,7 @@ extension Dispatcher {
       bundle.ending = .failed(failure.code == .empty ? bundle.passedOver ?? failure : failure)
     case .success(let reading) where reading.documents.isEmpty:
       bundle.reading = reading
+      active[slot].result.htmlCards = reading.htmlCards
       bundle.files = [BundleFile?](repeating: nil, count: reading.parts.count)
       bundle.size = 0
       if let objection = objection(to: reading, of: bundle) {

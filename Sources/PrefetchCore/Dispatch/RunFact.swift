@@ -209,6 +209,8 @@ package struct ItemResult: Hashable, Sendable {
   package var absence: Freshness?
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
+  /// End cards of its ads that are pages, which are not kept.
+  package var htmlCards = 0
   /// How long the pieces of a stream took to come, where any came.
   package var download: PastDownload?
 

@@ -90,6 +90,7 @@ package struct ReportBuilder: Sendable {
       report.totals.count(item)
       noteStale(item)
       noteEmpty(item)
+      noteCards(item)
       tellShortage(item)
       for name in item.segments {
         guard let position = positions[name] else { continue }
@@ -159,6 +160,12 @@ package struct ReportBuilder: Sendable {
     guard item.outcome == .empty else { return }
     report.emptyCount += 1
     report.firstEmpty = report.firstEmpty ?? item.url
+  }
+
+  private mutating func noteCards(_ item: ItemResult) {
+    guard item.htmlCards > 0 else { return }
+    report.htmlCardCount += item.htmlCards
+    report.firstHTMLCard = report.firstHTMLCard ?? item.url
   }
 
   private mutating func noteStale(_ item: ItemResult) {

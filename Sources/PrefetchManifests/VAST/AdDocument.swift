@@ -39,6 +39,8 @@ struct InlineAd {
   var clickThrough: String?
   var media: [AdMedium] = []
   var extras: [AdExtra] = []
+  /// End cards that are pages rather than pictures.
+  var htmlCards = 0
 }
 
 /// An address as it is written.

@@ -219,6 +219,7 @@ struct AdLayout {
       ("duration", found.inline.seconds.map { .double($0) }),
       ("click_through", found.inline.clickThrough.map { .string($0) }),
     ]
+    reading.htmlCards += found.inline.htmlCards
     var ad: [(String, JSONValue)] = facts.compactMap { key, value in value.map { (key, $0) } }
     let medium: AdMedium
     let name: String

@@ -78,7 +78,8 @@ private final class AdReceiver: XMLRecordReceiver {
     "InLine", "Wrapper", "AdSystem", "AdTitle", "VASTAdTagURI", "Creatives", "Creative",
     "UniversalAdId", "Linear", "Duration", "MediaFiles", "MediaFile", "VideoClicks",
     "ClickThrough", "ClosedCaptionFiles", "ClosedCaptionFile", "CompanionAds", "Companion",
-    "CompanionClickThrough", "AltText", "StaticResource", "HTMLResource", "Icons", "Icon",
+    "CompanionClickThrough", "AltText", "StaticResource", "HTMLResource", "IFrameResource", "Icons",
+    "Icon",
   ]
 
   private static let picturesOfExtensions: Set<String> = ["VirtualCurrencyImage", "Image"]
@@ -117,6 +118,8 @@ private final class AdReceiver: XMLRecordReceiver {
     ad.system = element["AdSystem"]?.text
     ad.title = element["AdTitle"]?.text
     ad.extras = extras(of: element)
+    ad.htmlCards = element.all("Creatives", "Creative", "CompanionAds", "Companion")
+      .count { Self.picture(of: $0) == nil && Self.isPage($0) }
     for creative in element.all("Creatives", "Creative") {
       guard let linear = creative["Linear"] else { continue }
       let media = linear.all("MediaFiles", "MediaFile").compactMap(medium)
@@ -209,6 +212,11 @@ private final class AdReceiver: XMLRecordReceiver {
       return (AdLink(text: resource.text, byte: resource.byte), nil)
     }
     return nil
+  }
+
+  /// Whether a companion is written out as HTML, or is a page of its server's.
+  private static func isPage(_ element: XMLElement) -> Bool {
+    (element.all("HTMLResource") + element.all("IFrameResource")).contains { !$0.text.isEmpty }
   }
 
   /// `HH:MM:SS` with or without `.mmm`.
