@@ -28,7 +28,7 @@ internal import PrefetchCore
         "it is a list of \(name) digests, which are not checked; use the list of SHA-256 or SHA-512"
       )
     }
-    return try read(bytes, into: EntryCollector(base: source.base))
+    return try read(bytes, into: EntryCollector(NameBases(source)))
   }
 
   init(lines: TextLines, collector: EntryCollector) {

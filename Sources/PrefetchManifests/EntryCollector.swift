@@ -7,7 +7,7 @@ struct EntryCollector {
   /// Digests of one item; a body that has none of these is refused.
   static let maximumDigests = 100
 
-  let base: WebURL?
+  let bases: NameBases
   /// What every URL has to begin with to be of the same server as the document, where that counts.
   private let ownOrigin: [UInt8]?
   private let ownHost: String?
@@ -18,10 +18,19 @@ struct EntryCollector {
   private var itemCount = 0
 
   init(base: WebURL?, staysOnHost: Bool = false) {
-    self.base = base
+    self.init(NameBases(only: base), staysOnHost: staysOnHost)
+  }
+
+  init(_ bases: NameBases, staysOnHost: Bool = false) {
+    self.bases = bases
+    let base = bases.base
     ownHost = staysOnHost ? base?.host : nil
     ownOrigin = staysOnHost ? base.map { Array(Self.origin(of: $0).utf8) } : nil
     if let base { table.resolveReferences(against: base) }
+  }
+
+  var base: WebURL? {
+    bases.base
   }
 
   private static func origin(of url: WebURL) -> String {
@@ -57,6 +66,8 @@ struct EntryCollector {
     path: RawSpan? = nil,
     _ details: EntryTable.Details
   ) -> Bool {
+    // An item with a second source is none of the columns.
+    guard !bases.hasAlternates else { return false }
     if let ownOrigin, !Self.begins(url, with: ownOrigin) { return false }
     guard details.digest?.isNone != true, let place = table.place(of: url) else { return false }
     table.appendPlain(url, at: place, id: id, path: path, details)
@@ -65,6 +76,9 @@ struct EntryCollector {
 
   mutating func add(_ entry: ManifestEntry) {
     var entry = entry
+    if let alternate = bases.alternate(of: entry.url), !entry.alternates.contains(alternate) {
+      entry.alternates.append(alternate)
+    }
     if entry.id == nil {
       entry.id = ItemIdentifier.make(for: entry.url)
       entry.isIdentifierMade = true
@@ -190,6 +204,11 @@ struct EntryCollector {
     warnings.add(diagnostic)
   }
 
+  /// Whether nothing has been added or rejected so far.
+  var isEmpty: Bool {
+    table.isEmpty && refusals.entries.isEmpty
+  }
+
   /// Fails where nothing of it can be used and the document itself is to blame.
   consuming func manifest(parts: [ManifestPart] = []) throws(Failure) -> Manifest {
     if table.isEmpty, parts.isEmpty, let failure = refusals.blame { throw failure }
@@ -204,9 +223,4 @@ struct EntryCollector {
     guard text.byteCount >= prefix.count else { return false }
     return unsafe text.withUnsafeBytes { unsafe $0.starts(with: prefix) }
   }
-  /// Whether nothing has been added or rejected so far.
-  var isEmpty: Bool {
-    table.isEmpty && refusals.entries.isEmpty
-  }
-
 }

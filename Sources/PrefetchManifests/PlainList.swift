@@ -28,7 +28,7 @@ internal import PrefetchCore
     source: ManifestSource,
     staysOnHost: Bool = false
   ) throws(Failure) -> Manifest {
-    try read(bytes, into: EntryCollector(base: source.base, staysOnHost: staysOnHost))
+    try read(bytes, into: EntryCollector(NameBases(source), staysOnHost: staysOnHost))
   }
 
   init(lines: TextLines, collector: EntryCollector) {

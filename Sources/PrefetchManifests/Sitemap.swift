@@ -18,6 +18,8 @@ struct Sitemap: XMLVocabulary {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let staysOnHost = !source.rules.mayCrossHosts
     guard FormatSniffer.isMarkup(bytes) else {
+      var source = source
+      source.asked = nil
       return try PlainList.read(bytes, source: source, staysOnHost: staysOnHost)
     }
     return try XMLManifest.read(
@@ -54,13 +56,13 @@ struct Sitemap: XMLVocabulary {
   mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
     if isIndex { try checkLevel(element, &manifest) }
     try manifest.count(element)
-    guard let place = element["loc"], !place.text.isEmpty else {
-      return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
     guard isIndex == (element.name == "sitemap") else {
       let root = isIndex ? "sitemapindex" : "urlset"
       let message = "`\(element.name)` has no place in a `\(root)`"
       return manifest.reject(element["loc"]?.text ?? "", .manifestInvalid, message, at: element)
     }
+    guard let place = element["loc"], !place.text.isEmpty else {
+      return manifest.reject("", .manifestInvalid, "`loc` is missing", at: element)
     }
     do throws(EntryCollector.Refusal) {
       let declared = try manifest.collector.declared(place.text)

@@ -243,13 +243,14 @@ struct DeclaredItems {
       return .failure(Failure(.storeDamaged, "its manifest is not stored"))
     }
     let base = segment.base ?? record.manifestFinalURL.flatMap { try? WebURL($0) }
-    let source = ManifestSource(
+    var source = ManifestSource(
       bytes: .stored(digest),
       base: base,
       mime: nil,
       name: record.manifestURL ?? segment.name,
       rules: segment.manifestRules
     )
+    if segment.base == nil { source.asked = url }
     return read(digest, source, in: store)
   }
 

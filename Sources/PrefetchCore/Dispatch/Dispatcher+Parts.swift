@@ -89,6 +89,7 @@ extension Dispatcher {
       rules: declaration.manifestRules
     )
     source.address = document.finalURL
+    if document.part == nil, declaration.base == nil { source.asked = document.url }
     source.maximumSize = request.policy.maximumManifestSize
     source.part = document.part?.kind
     if isToBeSigned(number) { source.proof = proof(of: document, path: path) }

@@ -150,6 +150,9 @@ package struct ManifestSource: Sendable {
   package var bytes: Bytes
   /// Nil for local files without a `base`: then only absolute URLs can be read.
   package var base: WebURL?
+  /// The address that was asked, where `base` is the one that redirects led to; nil where `base` was
+  /// declared.
+  package var asked: WebURL?
   /// Where it came from in the end; nil for what is no server's.
   package var address: WebURL?
   package var mime: String?
