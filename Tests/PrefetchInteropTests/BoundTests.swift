@@ -72,13 +72,4 @@ struct BoundTests {
     #expect(run.status == 75, "\(run)")
     #expect(run.errors.contains("it is deferred by network_type"), "\(run)")
   }
-
-  @Test("Configurations of thousands of segments merge in a moment")
-  func manySegments() throws {
-    let segments = (0..<8_000).map { "{\"name\":\"s\($0)\",\"urls\":[]}" }.joined(separator: ",")
-    home.write("{\"segments\":[\(segments)]}", to: "one.json")
-    home.write("{\"segments\":[\(segments)]}", to: "two.json")
-    let program = try home.start(["config", "-c", "one.json", "-c", "two.json", "--json"])
-    #expect(program.finish(within: 60).status == 0)
-  }
 }

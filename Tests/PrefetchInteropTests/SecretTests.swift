@@ -76,10 +76,10 @@ struct SecretURLTests {
       """
       cache: { min_free: 0 }
       segments:
-        - { name: basics, urls: ["\(server.address("/feed"))?key=${file:token}"] }
+        - { name: basics, urls: ["\(server.address("/feed"))/${file:token}/x"] }
       """
     )
-    let id = ItemIdentifier.make(for: try WebURL(server.address("/feed?key=\(Self.secret)")))
+    let id = ItemIdentifier.make(for: try WebURL(server.address("/feed/\(Self.secret)/x")))
     #expect(try home.run("-q").status == 0)
     let commands: [[String]] = [
       ["list"], ["list", "--json"], ["list", "--type", "file"], ["log"], ["log", "--json"],
@@ -89,7 +89,7 @@ struct SecretURLTests {
       ["list", "--state", "idle"],
     ]
     let list = try home.run("list")
-    #expect(list.output.contains("?key=***"), "\(list)")
+    #expect(list.output.contains("/feed/***/x"), "\(list)")
     for command in commands {
       let run = try home.run(command)
       #expect(run.status == 0, "\(command): \(run)")
