@@ -27,7 +27,7 @@ extension Dispatcher {
   /// Judges a confirmed body for each of several segments by its own declarations; true where the
   /// first of them refuses it.
   mutating func refusesStored(_ item: Int, _ record: ContentRecord) -> Bool {
-    guard active[Int(items[item].slot)].segments.count > 1, !isAd(item) else { return false }
+    guard segments.count > 1, !isAd(item) else { return false }
     separateSharers(item) { sharer, expectation in
       Self.objection(to: record, as: sharer.entry)
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
