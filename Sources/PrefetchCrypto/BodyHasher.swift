@@ -45,6 +45,11 @@ package final class BodyHasher {
     return BodyDigests(sha256: sha256.finishSHA256(), others: found)
   }
 
+  /// Returns the SHA-256 of what has passed so far; the body goes on.
+  package func digestSoFar() -> ContentDigest? {
+    sha256.contentSoFar()
+  }
+
   private static func missing(_ algorithm: DigestAlgorithm) -> Failure {
     Failure(.unsupported, "libcrypto offers no `\(algorithm.rawValue)` here")
   }

@@ -49,6 +49,19 @@ internal import PrefetchCore
     }
   }
 
+  /// Returns the SHA-256 of everything so far; the message goes on.
+  ///
+  /// Nil for another algorithm, or where there is no memory.
+  func contentSoFar() -> ContentDigest? {
+    guard byteCount == 32, let copy = unsafe EVP_MD_CTX_new() else { return nil }
+    defer { unsafe EVP_MD_CTX_free(copy) }
+    guard unsafe EVP_MD_CTX_copy_ex(copy, context) == 1 else { return nil }
+    return unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { buffer in
+      guard unsafe EVP_DigestFinal_ex(copy, buffer.baseAddress, nil) == 1 else { return nil }
+      return unsafe ContentDigest(UnsafeRawBufferPointer(buffer))
+    }
+  }
+
   private func finish(into buffer: UnsafeMutableBufferPointer<UInt8>) {
     let status = unsafe EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
     precondition(status == 1, "libcrypto did not end a digest that it had begun")

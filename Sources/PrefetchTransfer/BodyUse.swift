@@ -112,11 +112,20 @@ extension BodyUse {
 
 extension TransferRequest {
   /// Whether it asks for the rest of the kept part: only the URL that gave a validator knows it.
+  ///
+  /// Where redirects lead to signed addresses each has another query. A declared digest decides by
+  /// itself whether the rest was the right one.
   var continuesPart: Bool {
     guard let partial, partialKey != nil, method == .get, partial.offset > 0,
-      partial.source == url.string
+      isPinned || partial.source == url.string || isRedirected(fromQueryOf: partial.source)
     else { return false }
     return !headers.has("range")
+  }
+
+  private func isRedirected(fromQueryOf source: String) -> Bool {
+    guard url.string != partialKey, let source = try? WebURL(source) else { return false }
+    return (source.scheme, source.host, source.port) == (url.scheme, url.host, url.port)
+      && source.path == url.path
   }
 }
 

@@ -10,6 +10,8 @@ struct ResumeTests {
   private static let half = body.count / 2
   /// What may still be on its way to the file when the run is killed.
   private static let slack = 256 << 10
+  /// What may have been written when the run is killed, and not been noted.
+  private static let unnoted = 128 << 10
   private static let path = "/film.mp4"
   private static let tag = #""one""#
   private static let longAgo = "Mon, 01 Jan 2024 00:00:00 GMT"
@@ -39,11 +41,12 @@ struct ResumeTests {
     let later = server.requests.dropFirst()
     let request = try #require(later.first)
     #expect(later.count == 1)
-    #expect(request.headers["Range"] == "bytes=\(kept)-")
+    let offset = try #require(self.offset(of: request))
+    #expect(offset <= kept && offset > kept - Self.unnoted, "\(offset) of \(kept)")
     #expect(request.headers["If-Range"] == headers[0].1)
     #expect(request.headers["If-None-Match"] == nil)
     #expect(request.headers["Accept-Encoding"] == "identity")
-    #expect(server.sentByteCount - before <= Self.body.count - kept + 1_000)
+    #expect(server.sentByteCount - before <= Self.body.count - offset + 1_000)
     try checkStored(Self.body)
   }
 
@@ -170,7 +173,90 @@ struct ResumeTests {
     try checkStored(body)
   }
 
+  enum PartDamage: CaseIterable {
+    case flipped, zeroed, extended, shortened
+  }
+
+  @Test("A damaged part never becomes a stored body", arguments: PartDamage.allCases)
+  func damagedPartIsDropped(_ damage: PartDamage) throws {
+    var random = SeededRandom(UInt64(Binary.rounds))
+    let headers = [("ETag", Self.tag)]
+    site[Self.path] = Self.page(headers, Self.body)
+    for round in 0..<max(3, Binary.rounds / 5) {
+      try home.removeCache()
+      let server = try serve(headers)
+      let kept = try killHalfway(server)
+      let path = try #require(part)
+      var bytes = try #require(FileTree.read(path))
+      let place = Int.random(in: 0..<(kept - Self.unnoted), using: &random)
+      switch damage {
+      case .flipped: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case .zeroed:
+        let page = place / 4_096 * 4_096
+        bytes.replaceSubrange(page..<(page + 4_096), with: repeatElement(0, count: 4_096))
+      case .extended: bytes += [UInt8](repeating: 7, count: place % 10_000 + 1)
+      case .shortened: bytes.removeLast(kept - place)
+      }
+      let file = unsafe open(path, O_WRONLY | O_TRUNC)
+      try #require(unsafe write(file, bytes, bytes.count) == bytes.count)
+      close(file)
+      let run = try home.run("--json")
+      #expect(run.status == 0, "\(damage), round \(round): \(run)")
+      try checkStored(Self.body)
+    }
+  }
+
+  @Test(
+    "A part is resumed where each redirect leads to another signature",
+    arguments: [false, true]
+  )
+  func resumedBehindSignedAddress(_ changesPath: Bool) throws {
+    let body = Self.body
+    let count = Mutex(0)
+    let server = try LoopbackServer { request in
+      guard request.path.hasPrefix("/store") else {
+        let number = count.withLock { count in
+          count += 1
+          return count
+        }
+        let path = changesPath ? "/store/\(number)" : "/store"
+        return .respond(302, [("Location", "\(path)?signature=\(number)")], text: "")
+      }
+      let headers = [("ETag", Self.tag), ("Accept-Ranges", "bytes")]
+      if let range = request.headers["Range"], let offset = Self.offset(in: range) {
+        let span = ("Content-Range", "bytes \(offset)-\(body.count - 1)/\(body.count)")
+        return .respond(206, headers + [span], body: Array(body[offset...]))
+      }
+      let head = Script.head(200, headers + [("Content-Length", String(body.count))])
+      return Script([.send(head + body.prefix(Self.half)), .silence])
+    }
+    // Only a digest can tell that another path has the same bytes.
+    let digest = changesPath ? ", sha256: \(Digest.hexadecimal(body))" : ""
+    home.configure(
+      """
+      segments: [{ name: basics, urls: [{ url: "\(server.address(Self.path))"\(digest) }] }]
+      cache: { min_free: 0 }
+      network: { retries: { delay: 1ms, max_delay: 2ms, items: 0 }, timeouts: { read: 3s } }
+      """
+    )
+    let kept = try killHalfway(server)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let offset = try #require(server.requests.last.flatMap { self.offset(of: $0) })
+    #expect(offset <= kept && offset > kept - Self.unnoted, "\(offset) of \(kept)")
+    try checkStored(body)
+  }
+
   // MARK: The ground
+
+  private func offset(of request: LoopbackRequest) -> Int? {
+    request.headers["Range"].flatMap(Self.offset)
+  }
+
+  private static func offset(in range: String) -> Int? {
+    guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
+    return Int(range.dropFirst(6).dropLast())
+  }
 
   private static func page(_ headers: [(String, String)], _ body: [UInt8]) -> Site.Page {
     let named = Dictionary(headers, uniquingKeysWith: { first, _ in first })
@@ -248,6 +334,10 @@ struct ResumeTests {
   private var largestPart: Int? {
     FileTree.listing("\(home.cache)/partial").values
       .filter { $0.mode & S_IFMT == S_IFREG }.map(\.size).max()
+  }
+
+  private var part: String? {
+    FileTree.listing("\(home.cache)/partial").keys.first { $0.hasSuffix(".body") }
   }
 
   private func waitUntilKept(_ count: Int) -> Bool {

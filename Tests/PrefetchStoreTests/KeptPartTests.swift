@@ -237,7 +237,7 @@ struct KeptPartTests {
     let text = String(decoding: try #require(FileTree.read(path)), as: UTF8.self)
     var lines = text.split(separator: "\n").map(String.init)
     lines[5] = "boot 00000000-0000-0000-0000-000000000000"
-    let body = lines[..<8].joined(separator: "\n") + "\n"
+    let body = lines[..<9].joined(separator: "\n") + "\n"
     let sum = SHA256.digest(of: body).hexadecimal.prefix(16)
     FileTree.write(Array((body + "sum \(sum)\n").utf8), to: path)
   }

@@ -64,11 +64,12 @@ final class BodyFile: BodySink {
 
   func append(_ bytes: RawSpan) throws(Failure) {
     guard !isOver else { throw Failure(.internal, "bytes for a body that is over") }
-    hasher.update(bytes)
-    size += Int64(bytes.byteCount)
+    // What is hashed by then is what is written, so that a part can be noted with its digest.
     if buffer.count + bytes.byteCount > Self.bufferSize {
       try flush()
     }
+    hasher.update(bytes)
+    size += Int64(bytes.byteCount)
     let isWhole = buffer.isEmpty && size == plan.expectedSize
     guard !isWhole, bytes.byteCount <= Self.bufferSize else { return try write(bytes) }
     if buffer.isEmpty, let rest = plan.expectedSize.map({ $0 - writtenSize }), rest > 0 {
@@ -134,7 +135,11 @@ final class BodyFile: BodySink {
       return nil
     }
     if size >= plan.smallestPart { try? keepPart() }
-    guard let kept = try? target?.part?.seal(isLarge: size >= Self.largeSize), kept.offset > 0
+    guard let digest = hasher.digestSoFar(), writtenSize == size,
+      let kept = try? target?.part?.seal(
+        PartPrefix(size: size, digest: digest),
+        isLarge: size >= Self.largeSize
+      )
     else {
       abandon()
       return nil
@@ -201,6 +206,7 @@ final class BodyFile: BodySink {
           try file.append(bytes, after: writtenSize, deed: Self.deed)
         }
         writtenSize += Int64(bytes.byteCount)
+        if writtenSize == size { target?.part?.noteWritten(size, hasher.digestSoFar) }
         return
       } catch {
         guard error.code == .diskFull else { throw error }

@@ -5,7 +5,8 @@ internal import PrefetchCrypto
 /// Parts of bodies that outlive their process: two files in `CACHE/partial` for each key.
 ///
 /// `HASH.body` holds the bytes, and its writer holds its lock; `HASH.facts` says what they
-/// belong to. After a kill the size of the body is what counts, after a power cut what was sealed.
+/// belong to, and what they hash to: after a kill what was noted last counts, after a power cut what was
+/// sealed.
 struct KeptParts: Sendable {
   let folder: Folder
 
@@ -33,10 +34,10 @@ struct KeptParts: Sendable {
     // A second name means that the body was published, and a part no longer.
     guard let status = try? folder.status(of: Self.bodyName(name)), status.kind == .file,
       status.linkCount == 1,
-      let offset = facts.offset(inFileOf: status.size, bootID: Self.bootID)
+      let prefix = facts.prefix(inFileOf: status.size, bootID: Self.bootID)
     else { return nil }
     var part = facts.part
-    part.offset = offset
+    part.offset = prefix.size
     return part
   }
 
@@ -82,24 +83,30 @@ struct KeptParts: Sendable {
     return kept
   }
 
-  /// Opens a part for its continuation at the given offset, with what the last answer said of it.
-  func open(_ key: String, at part: PartialBody) throws(Failure) -> KeptPart {
+  /// Opens a part for its continuation at the given offset, with what the last answer said of it,
+  /// and says what its bytes hashed to when they were written.
+  func open(
+    _ key: String,
+    at part: PartialBody
+  ) throws(Failure) -> (part: KeptPart, prefix: PartPrefix) {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
     // The lock is ours, so what does not fit is no other run's.
     guard let facts = facts(of: name), facts.key == key, facts.part.source == part.source,
       facts.part.validator == part.validator,
       part.wholeSize ?? facts.part.wholeSize == facts.part.wholeSize ?? part.wholeSize,
-      let found = self.part(name, facts), found.offset >= part.offset
+      self.part(name, facts) != nil, let size = try? file.status().size,
+      let prefix = facts.prefix(inFileOf: size, bootID: bootID), prefix.size == part.offset
     else {
       removeFiles(of: name)
       throw Self.gone(key)
     }
     var current = PartialFacts(key: key, part: facts.part, bootID: bootID)
+    current.sealed = facts.sealed
     current.part.wholeSize = part.wholeSize ?? facts.part.wholeSize
     // Without room for what is new, what was known still holds.
     current.part.head = ResumeRule.lasting(part.head) ?? facts.part.head
-    return KeptPart(file, name: name, in: folder, current)
+    return (KeptPart(file, name: name, in: folder, current), prefix)
   }
 
   func forget(_ key: String) {

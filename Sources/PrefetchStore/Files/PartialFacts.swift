@@ -1,47 +1,61 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
+/// The first bytes of a part, and what they hashed to when they were written.
+struct PartPrefix: Hashable {
+  var size: Int64
+  var digest: ContentDigest
+}
+
 /// What is written beside a kept part: what it belongs to and how much of it is certain.
 struct PartialFacts: Hashable {
   var key: String
-  /// Its offset is what had reached the disk when this was written.
+  /// Its offset means nothing here.
   var part: PartialBody
-  /// The uptime of the machine in which the file grew; within it, all that was written is there.
+  /// The uptime of the machine in which the file grew.
   var bootID: String
+  /// What had been written when this was; it is there as long as the machine is not started anew.
+  var written: PartPrefix?
+  /// What had reached the disk.
+  var sealed: PartPrefix?
 
   init(key: String, part: PartialBody, bootID: String) {
     self.key = key
     self.part = part
     self.bootID = bootID
+    self.part.offset = 0
   }
 
   /// Nil where half of it may be missing, or it may have been changed.
   init?(_ bytes: RawSpan) {
     let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    let lines = text.split(separator: "\n", maxSplits: 9, omittingEmptySubsequences: false)
+    let lines = text.split(separator: "\n", maxSplits: 10, omittingEmptySubsequences: false)
     // What follows the last line was left by a longer version of it.
-    guard lines.count == 10, lines[0] == Self.mark,
+    guard lines.count == 11, lines[0] == Self.mark,
       let key = Self.value("key", in: lines[1]),
       let source = Self.value("source", in: lines[2]),
       let validator = Self.value("validator", in: lines[3]),
       let whole = Self.value("whole", in: lines[4]),
       let bootID = Self.value("boot", in: lines[5]),
-      let sealed = Self.value("sealed", in: lines[6]).flatMap({ Int64($0) }),
-      let head = Self.value("head", in: lines[7]).flatMap(Self.head),
-      let sum = Self.value("sum", in: lines[8])
+      let head = Self.value("head", in: lines[6]).flatMap(Self.head),
+      let written = Self.value("written", in: lines[7]),
+      let sealed = Self.value("sealed", in: lines[8]),
+      let sum = Self.value("sum", in: lines[9])
     else { return nil }
     self.init(
       key: key,
       part: PartialBody(
         source: source,
         validator: validator,
-        offset: sealed,
+        offset: 0,
         wholeSize: Int64(whole),
         head: head
       ),
       bootID: bootID
     )
-    guard sum == checksum, sealed >= 0 else { return nil }
+    self.written = PartPrefix(written)
+    self.sealed = PartPrefix(sealed)
+    guard sum == checksum else { return nil }
   }
 
   /// Nil for what would not stand in lines.
@@ -53,12 +67,14 @@ struct PartialFacts: Hashable {
     return Array((lines + "sum \(checksum)\n").utf8)
   }
 
-  /// How many bytes of a body file of a given size can be continued; nil = none.
-  func offset(inFileOf size: Int64, bootID current: String?) -> Int64? {
-    guard size >= part.offset else { return nil }
-    let offset = bootID == current ? size : part.offset
-    guard offset > 0, offset <= part.wholeSize ?? .max else { return nil }
-    return offset
+  /// Returns the bytes of a body file of a given size that can be continued; nil = none.
+  ///
+  /// Their digest says whether they are still what they were. Bytes that came behind them just
+  /// before a kill were never noted.
+  func prefix(inFileOf size: Int64, bootID current: String?) -> PartPrefix? {
+    let noted = bootID == current ? written ?? sealed : sealed
+    guard let noted, noted.size <= size, noted.size <= part.wholeSize ?? .max else { return nil }
+    return noted
   }
 
   private var lines: String {
@@ -69,8 +85,9 @@ struct PartialFacts: Hashable {
     validator \(part.validator)
     whole \(part.wholeSize.map(String.init) ?? "-")
     boot \(bootID)
-    sealed \(part.offset)
     head \(Base64.encode(headBytes))
+    written \(written?.text ?? "-")
+    sealed \(sealed?.text ?? "-")
 
     """
   }
@@ -96,5 +113,19 @@ struct PartialFacts: Hashable {
     return HeaderBlock(stored: unsafe bytes.span.bytes)
   }
 
-  private static let mark = "prefetch-partial/3"
+  private static let mark = "prefetch-partial/4"
+}
+
+extension PartPrefix {
+  fileprivate init?(_ text: String) {
+    let words = text.split(separator: " ")
+    guard words.count == 2, let size = Int64(words[0]), size > 0,
+      let digest = ContentDigest(String(words[1]))
+    else { return nil }
+    self.init(size: size, digest: digest)
+  }
+
+  fileprivate var text: String {
+    "\(size) \(digest.hexadecimal)"
+  }
 }

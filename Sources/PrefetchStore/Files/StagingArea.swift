@@ -54,9 +54,9 @@ package final class StagingArea: BodyStaging, Sendable {
     guard let key = plan.partialKey, case .disk(let partial) = place else {
       throw Failure(.disk, "nothing is kept that could be continued", isTransient: true)
     }
-    let part = try partial.parts.open(key, at: kept)
+    let (part, prefix) = try partial.parts.open(key, at: kept)
     var beginning = BodyBeginning()
-    try part.replay(upTo: kept.offset) { piece in
+    try part.replay(prefix) { piece in
       hasher.update(piece)
       beginning.take(piece)
     }
