@@ -115,18 +115,40 @@ package struct AtomicFile: ~Copyable {
     _ target: String,
     as temporary: inout String
   ) throws(SystemFault) -> FileDescriptor {
-    let name = target.split(separator: "/").last ?? "file"
+    let prefix = ".\((target.split(separator: "/").last ?? "file").prefix(200))."
+    let folder = LinkFollowing.folder(of: target)
+    removeLeftovers(prefix, in: folder)
     var attempt = 0
     while true {
-      temporary = "\(LinkFollowing.folder(of: target))/.\(name.prefix(200)).\(getpid())-\(attempt)"
+      temporary = "\(folder)/\(prefix)\(getpid())-\(attempt)"
       do throws(SystemFault) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
+        // Held as long as the file is open, so that no other process takes it for a leftover.
+        flock(descriptor.number, LOCK_EX | LOCK_NB)
         keepMode(of: target, on: descriptor.number)
         return descriptor
       } catch  where error.number == EEXIST && attempt < 100 {
         attempt += 1
       }
+    }
+  }
+
+  /// Removes what a killed process was writing for the same target: no process has its number, and
+  /// none holds its lock, as one of another container would.
+  private static func removeLeftovers(_ prefix: String, in folder: String) {
+    for name in FolderListing.names(folder) where name.hasPrefix(prefix) {
+      let parts = name.dropFirst(prefix.count).split(separator: "-", maxSplits: 1)
+      guard parts.count == 2, let maker = pid_t(parts[0]), Int(parts[1]) != nil,
+        kill(maker, 0) != 0, errno == ESRCH
+      else { continue }
+      let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+      var status = stat()
+      guard let file = try? FileDescriptor(opening: "\(folder)/\(name)", flags),
+        unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+        flock(file.number, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      FolderListing.remove(name, in: folder)
     }
   }
 

@@ -15,7 +15,10 @@ struct ExportCommand: Command {
       throw context.failed(.nothing, "export.nothing", "there is no cache at `\(places.cache)`")
     }
     let folder = options.folder
-    guard try context.reading({ () throws(Failure) in try DiskStore.isVacant(folder) }) else {
+    let mark = try context.reading { () throws(Failure) in
+      try DiskStore.beginExport(to: folder)
+    }
+    guard let mark else {
       throw context.failed(
         .usage,
         "export.not-empty",
@@ -23,13 +26,17 @@ struct ExportCommand: Command {
         hint: "name a folder that is empty or missing"
       )
     }
-    let summary = try context.reading { () throws(Failure) in try export(store, to: folder) }
+    let summary = try context.reading { () throws(Failure) in try export(store, to: folder, mark) }
     context.console.report(summary.lost.map(Self.diagnostic))
     print(summary)
     return summary.lost.isEmpty ? ExitStatus.ok.code : ExitStatus.io.code
   }
 
-  private func export(_ store: DiskStore, to folder: String) throws(Failure) -> ExportSummary {
+  private func export(
+    _ store: DiskStore,
+    to folder: String,
+    _ mark: ExportMark
+  ) throws(Failure) -> ExportSummary {
     let target = try DiskStore.openForWriting(cache: folder, clockStart: context.clock.now().wall)
     let summary = try store.export(
       to: target,
@@ -37,6 +44,7 @@ struct ExportCommand: Command {
       isCancelled: { StopSignals.pending != nil }
     )
     try target.close()
+    try mark.finish()
     return summary
   }
 

@@ -10,9 +10,10 @@ package struct ExportSummary: Hashable, Sendable {
 }
 
 extension DiskStore {
-  /// Whether a cache may be made there without meeting anything.
-  package static func isVacant(_ path: String) throws(Failure) -> Bool {
-    try Folder(at: path)?.names().isEmpty ?? true
+  /// Begins an export into a folder that is empty, missing, or was left by an export that was
+  /// killed; nil where there is something else.
+  package static func beginExport(to path: String) throws(Failure) -> ExportMark? {
+    try ExportMark.make(in: Folder.making(path))
   }
 
   /// Copies what is here into a new cache; where it is `onlyNew`, what no cache below has.

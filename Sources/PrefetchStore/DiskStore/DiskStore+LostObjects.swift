@@ -63,6 +63,7 @@ extension DiskStore {
   /// and moves the log into the index, unless that is being read.
   package func finishRun() throws(Failure) {
     let writing = try requireWriting()
+    if try isMadeFromCopy { try forgetGoneBodies() }
     try removeOverdue(writing)
     try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
     try writing.partial.removeStale()

@@ -24,6 +24,7 @@ extension DiskStore {
     do throws(Failure) {
       try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
       try index.removeLeftovers(of: CacheLayout.backupName)
+      try index.removeLeftovers(of: CacheLayout.indexName)
       guard try isBackupDue(database) else { return }
       try writing.claims.inTurn { () throws(Failure) in
         try VarianceRows.tidyUp(database)
@@ -46,10 +47,22 @@ extension DiskStore {
     }
   }
 
+  /// Whether the index took the place of a lost one, and no copy was made of it since: its rows may
+  /// name bodies that went before the loss.
+  var isMadeFromCopy: Bool {
+    get throws(Failure) {
+      guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep") else {
+        return false
+      }
+      return try root.status(of: CacheLayout.backupName).map { $0.modified < rebuilt } ?? false
+    }
+  }
+
   private func isBackupDue(_ database: Database) throws(Failure) -> Bool {
     guard let backup = try root.status(of: CacheLayout.backupName), backup.kind == .file else {
       return true
     }
+    if try isMadeFromCopy { return true }
     let changes = try database.number("SELECT changes FROM upkeep") ?? 0
     guard changes > 0 else { return false }
     let made = Instant(milliseconds: backup.modified / 1_000_000)

@@ -146,6 +146,15 @@ extension DiskStore {
     }
   }
 
+  /// Forgets bodies that the copy of a lost index still names though they are gone.
+  func forgetGoneBodies() throws(Failure) {
+    var gone: [ContentDigest] = []
+    for object in try namedObjects() where try layers.open(object.digest) == nil {
+      gone.append(object.digest)
+    }
+    if !gone.isEmpty { try dropDamaged(gone) }
+  }
+
   func forgetBodies(
     _ digests: [ContentDigest],
     _ writer: IndexWriter

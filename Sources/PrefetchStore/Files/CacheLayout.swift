@@ -51,6 +51,12 @@ struct CacheLayout {
     try root.folder(partialName).map(KeptParts.init(folder:))
   }
 
+  /// Whether a cache makes files or folders of this name at its root.
+  static func isOfCache(_ name: String) -> Bool {
+    [tagName, lockName, locksName, objectsName, partialName].contains(name)
+      || name.hasPrefix(tagName + ".") || name.hasPrefix("index.")
+  }
+
   /// Lets backup programs leave the cache out.
   private static func makeTag(in root: Folder) throws(Failure) {
     guard try root.status(of: tagName) == nil else { return }

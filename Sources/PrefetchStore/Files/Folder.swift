@@ -154,6 +154,16 @@ final class Folder: Sendable {
     }
   }
 
+  /// Removes a file, or a folder with all that is in it; links are not followed.
+  func removeAll(_ name: String) throws(Failure) {
+    guard try status(of: name)?.kind == .folder, let folder = try folder(name) else {
+      try remove(name)
+      return
+    }
+    for inner in try folder.names() { try folder.removeAll(inner) }
+    try removeFolder(name)
+  }
+
   func rename(_ name: String, to newName: String, in other: Folder) throws(Failure) {
     try SystemCall.require("rename", path(of: name)) {
       unsafe renameat(number, name, other.number, newName)

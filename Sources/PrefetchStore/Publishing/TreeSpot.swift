@@ -44,9 +44,23 @@ extension TreeFolders {
         if PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
         count += 1
         let spot = try spot(of: row)
-        if let spot, spot.status.kind == .file, spot.identity == row.identity { continue }
+        if let spot, spot.status.kind == .file {
+          if spot.identity == row.identity {
+            continue
+          } else if try isOfOtherRow(spot, row) {
+            continue
+          }
+        }
         try body(row, spot)
       }
+    }
+  }
+
+  /// Whether a process that was killed while one file took the place of another has left two rows,
+  /// of which the other one tells what stands there.
+  private func isOfOtherRow(_ spot: TreeSpot, _ row: TreeRecord.Row) throws(Failure) -> Bool {
+    try record.rows(row.path, of: tree).contains { other in
+      other.number != row.number && other.identity == spot.identity
     }
   }
 }

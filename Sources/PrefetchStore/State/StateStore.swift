@@ -29,6 +29,7 @@ package final class StateStore {
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []
     let database = try file.openForWriting(&reports)
+    try file.removeLeftovers(of: name)
     // A registered license is in it; SQLite gives its log the same mode.
     try file.makePrivate()
     let store = StateStore(file, .writing(database))

@@ -1,0 +1,131 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@Suite("Leftovers of a killed process", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct LeftoverTests {
+  private let home: Home
+  private let server: LoopbackServer
+  private let text = Mutexed("body")
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { [text] request in
+      .respond(200, [("Cache-Control", "no-cache")], text: "\(text.value) of \(request.path)")
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      report: { files: { json: "\(home.path("last.json"))" } }
+      segments:
+        - name: site
+          urls: [\((1...20).map { "\"\(server.address("/\($0)"))\"" }.joined(separator: ", "))]
+          publish: { dir: tree, layout: basename, link: copy }
+      """
+    )
+    try #require(home.run("run", "-q").status == 0)
+  }
+
+  private func deadProcess() throws -> String {
+    let line = try home.shell("sh -c 'echo $$'").lines.first
+    return String(try #require(line))
+  }
+
+  @Test("Unfinished files beside a report, a delivered body and the databases are removed")
+  func unfinishedFilesAreRemoved() throws {
+    let dead = try deadProcess()
+    let left = [
+      home.path(".last.json.\(dead)-0"), home.path(".out.\(dead)-3"),
+      "\(home.cache)/index.sqlite.new-\(dead)-abc",
+      "\(home.cache)/index.sqlite.new-\(dead)-abc-wal",
+      "\(home.state)/state.sqlite.new-\(dead)-abc",
+    ]
+    let others = [
+      home.path(".last.json.bak"), home.path(".last.json.1-0"), home.path(".out.\(dead)-x"),
+    ]
+    for path in left + others { FileTree.write(Array("x".utf8), to: path) }
+    #expect(try home.run("get", server.address("/1"), "-o", "out", "-q").status == 0)
+    #expect(try home.run("run", "-q").status == 0)
+    for path in left { #expect(!FileTree.exists(path), "\(path)") }
+    for path in others { #expect(FileTree.exists(path), "\(path)") }
+  }
+
+  @Test(
+    "After a kill while files are replaced `verify` calls none of the tree's own files foreign",
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
+    arguments: ["renameat", "linkat"],
+    [1, 5]
+  )
+  func ownFilesAreNotForeignAfterKill(_ call: String, _ moment: Int) throws {
+    text.value = "other"
+    let killed = try home.shell(
+      """
+      strace -f -qq -o /dev/null -P \(home.path("tree")) -e trace=\(call) \
+      -e inject=\(call):signal=SIGKILL:when=\(moment) $prefetch run
+      """
+    )
+    try #require(killed.status == 137, "\(killed)")
+    let verify = try home.run("verify")
+    #expect(!verify.errors.contains("publish.foreign"), "\(verify)")
+    #expect(!verify.errors.contains("publish.changed"), "\(verify)")
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try home.run("verify", "-q").status == 0)
+    #expect(FileTree.names(home.path("tree")).count == 20)
+    #expect(home.read("tree/7") == "other of /7")
+  }
+
+  @Test(
+    "An export that was killed is done again into the same folder",
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)")
+  )
+  func killedExportIsRepeated() throws {
+    let killed = try home.shell(
+      """
+      strace -f -qq -o /dev/null -e trace=linkat -e inject=linkat:signal=SIGKILL:when=4 \
+      $prefetch export copy
+      """
+    )
+    try #require(killed.status == 137, "\(killed)")
+    try #require(!FileTree.names(home.path("copy")).isEmpty)
+    let again = try home.run("export", "copy")
+    #expect(again.status == 0, "\(again)")
+    #expect(!FileTree.names(home.path("copy")).contains { $0.hasPrefix("export.") })
+    let verify = try home.run("verify", "--cache-dir", home.path("copy"))
+    #expect(verify.status == 0 && verify.output.hasPrefix("20 objects checked"), "\(verify)")
+    #expect(try home.run("export", "copy").status == 64, "a whole one is not overwritten")
+    FileTree.makeFolder(home.path("mine"))
+    home.write("mine", to: "mine/export.unfinished")
+    home.write("mine", to: "mine/letter.txt")
+    #expect(try home.run("export", "mine").status == 64)
+    #expect(home.read("mine/letter.txt") == "mine")
+  }
+
+  @Test("Items of `get` whose bodies went before the index was lost are not named for ever")
+  func goneBodiesAreForgotten() throws {
+    let extra = server.address("/extra")
+    #expect(try home.run("get", extra, "-o", "out", "-q").status == 0)
+    FileTree.remove("\(home.cache)/index.backup.sqlite")
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try home.run("rm", extra, "-q").status == 0)
+    FileTree.remove("\(home.cache)/index.sqlite")
+    #expect(try home.run("run", "-q").status == 0)
+    let verify = try home.run("verify")
+    #expect(verify.status == 0, "\(verify)")
+    #expect(try home.run("list").output.contains("/7"))
+  }
+}
+
+/// A value that a test changes while its server reads it.
+private final class Mutexed: Sendable {
+  private let mutex: Mutex<String>
+
+  init(_ value: String) {
+    mutex = Mutex(value)
+  }
+
+  var value: String {
+    get { mutex.withLock(\.self) }
+    set { mutex.withLock { $0 = newValue } }
+  }
+}
