@@ -31,7 +31,7 @@ struct ObjectPublisher {
 
   /// When it returns, the bodies are under their names and as durable as they have to be.
   ///
-  /// `isKnown` says whether the index names a digest, so that an existing file can be believed.
+  /// `isKnown` says whether the index names a digest, so that an existing file is durable.
   func publish(
     _ publications: [Publication],
     noting times: inout FolderTimes,
@@ -121,9 +121,8 @@ struct ObjectPublisher {
       return try folder.open(name, O_RDONLY)
     }
     if result == -EEXIST {
-      let isKnown = try isKnown(publication.digest)
-      if let file = try intactFile(name, of: publication, in: folder, isKnown: isKnown) {
-        return isKnown ? nil : file
+      if let file = try intactFile(name, of: publication, in: folder) {
+        return try isKnown(publication.digest) ? nil : file
       }
     } else if Self.isFinal(-result) {
       throw .system(-result, "create", folder.path(of: name))
@@ -144,19 +143,17 @@ struct ObjectPublisher {
     return folder.link(file, as: name)
   }
 
-  /// An existing file that may stay: believed where the index names it, else only after hashing,
-  /// since it may be what a crash left.
+  /// An existing file that may stay: only after hashing, since it may be what a crash left, or be
+  /// damaged though the index names it.
   private func intactFile(
     _ name: String,
     of publication: Publication,
-    in folder: Folder,
-    isKnown: Bool
+    in folder: Folder
   ) throws(Failure) -> OpenFile? {
     do throws(Failure) {
       guard let file = try ObjectFolder.open(name, in: folder),
         try file.status().size == publication.size
       else { return nil }
-      if isKnown { return file }
       return try ObjectFolder.digest(of: file) == publication.digest ? file : nil
     } catch {
       // Whatever cannot be read is no good object, and is replaced.

@@ -46,7 +46,9 @@ extension TreeFolders {
         let spot = try spot(of: row)
         if let spot, spot.status.kind == .file {
           if spot.identity == row.identity {
-            continue
+            // A hard link is hashed as the stored body.
+            if spot.status.linkCount > 1 { continue }
+            if try spot.mayHold(row.digest, isCancelled) { continue }
           } else if try isOfOtherRow(spot, row) {
             continue
           }
@@ -61,6 +63,22 @@ extension TreeFolders {
   private func isOfOtherRow(_ spot: TreeSpot, _ row: TreeRecord.Row) throws(Failure) -> Bool {
     try record.rows(row.path, of: tree).contains { other in
       other.number != row.number && other.identity == spot.identity
+    }
+  }
+}
+
+extension TreeSpot {
+  /// False where the bytes are others; what cannot be read says nothing.
+  fileprivate func mayHold(
+    _ digest: ContentDigest,
+    _ isCancelled: () -> Bool
+  ) throws(Failure) -> Bool {
+    do throws(Failure) {
+      guard let file = try ObjectFolder.open(leaf, in: folder) else { return true }
+      return try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest
+    } catch {
+      if error.code == .cancelled { throw error }
+      return true
     }
   }
 }
