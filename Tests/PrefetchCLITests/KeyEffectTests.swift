@@ -165,7 +165,12 @@ import Testing
       engine: EngineOptions(),
       environment: ["TZ": "XYZ-5"]
     )
-    let joined = try? Subscriptions.resolve(loaded, state: nil, mayWrite: false)
+    let joined = try? Subscriptions.resolve(
+      loaded,
+      state: nil,
+      cache: "/nowhere",
+      mayWrite: false
+    )
     var request = builder.request(mode: .run, segments: joined?.segments ?? [], forgotten: [])
     builder.applyNetwork(to: &request.policy, publisher: nil)
     return text(request) + text(builder.transportSettings())

@@ -83,7 +83,12 @@ struct NotifyCommand: Command {
     guard let wanted = payload.segments else { return nil }
     let state = try context.readingState(places)
     let known = try context.reading { () throws(Failure) in
-      let subscribed = try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments
+      let subscribed = try Subscriptions.resolve(
+        loaded,
+        state: state,
+        cache: places.cache,
+        mayWrite: false
+      ).segments
       return Set(subscribed.map(\.name))
     }
     for name in wanted where !known.contains(name) {

@@ -39,7 +39,12 @@ struct RegisterCommand: Command {
   ) throws(CommandExit) -> (LicenseStanding, [RegistrationNews]) {
     var news: [RegistrationNews] = []
     let standing = try context.writingState(places) { state throws(Failure) in
-      let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+      let subscriptions = try Subscriptions.resolve(
+        loaded,
+        state: state,
+        cache: places.cache,
+        mayWrite: false
+      )
       let registrar = Registrar(
         context: context,
         loaded: loaded,

@@ -51,7 +51,8 @@ struct RunCommand: Command {
     guard !options.segments.isEmpty else { return }
     let state = try context.readingState(places)
     let subscribed = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments.map(\.name)
+      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false).segments
+        .map(\.name)
     }
     let declared = loaded.configuration.segments.map(\.name)
     let known = declared + subscribed.filter { !declared.contains($0) }

@@ -114,7 +114,8 @@ struct StatusCommand: Command {
   ) throws(CommandExit) -> [SegmentLine] {
     let state = try context.readingState(places)
     let names = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments.map(\.name)
+      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false).segments
+        .map(\.name)
     }
     let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
     return names.map { known[$0] ?? SegmentLine(name: $0, items: 0, bytes: 0) }

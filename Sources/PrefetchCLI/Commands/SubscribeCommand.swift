@@ -48,7 +48,13 @@ struct SubscribeCommand: Command {
     let places = try context.places(loaded)
     try check(loaded)
     let (unknown, subscribed) = try context.writingState(places) { state throws(Failure) in
-      _ = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
+      let resolved = try Subscriptions.resolve(
+        loaded,
+        state: state,
+        cache: places.cache,
+        mayWrite: true
+      )
+      context.console.report(resolved.warnings)
       let key = Subscriptions.key(loaded)
       let current = try state.subscriptions(key) ?? []
       let unknown = unknownRemovals(current, loaded)

@@ -44,7 +44,7 @@ struct VerifyCommand: Command {
       if let state {
         found.trees = try PublishedTrees.inspect(
           state,
-          declared: try declared(loaded, state),
+          declared: try declared(loaded, state, places),
           isCancelled: isCancelled
         )
       }
@@ -56,13 +56,18 @@ struct VerifyCommand: Command {
     _ loaded: LoadedConfiguration,
     _ places: Places
   ) throws(CommandExit) -> Findings {
-    try context.changingStore(places) { store throws(Failure) in
+    // Asked before the store is opened for writing, since it may read the index.
+    let known = try context.readingState(places)
+    let folders = try context.reading { () throws(Failure) in
+      try declared(loaded, known, places)
+    }
+    return try context.changingStore(places) { store throws(Failure) in
       let state = try StateStore.openForWriting(state: places.state)
       let trees = try PublishedTrees(
         store: store,
         state: state,
         durability: loaded.configuration.cache.durability,
-        declared: try declared(loaded, state),
+        declared: folders,
         isCancelled: { StopSignals.pending != nil }
       )
       let report = try store.verify { StopSignals.pending != nil }
@@ -78,9 +83,15 @@ struct VerifyCommand: Command {
   /// The trees that count: of the configuration, or without one all.
   private func declared(
     _ loaded: LoadedConfiguration,
-    _ state: StateStore
+    _ state: StateStore?,
+    _ places: Places
   ) throws(Failure) -> [SegmentKey: String]? {
-    let joined = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+    let joined = try Subscriptions.resolve(
+      loaded,
+      state: state,
+      cache: places.cache,
+      mayWrite: false
+    )
     guard !loaded.configuration.segments.isEmpty || !joined.segments.isEmpty else { return nil }
     return PublishingSetup.folders(loaded, joined)
   }

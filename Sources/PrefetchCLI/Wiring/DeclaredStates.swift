@@ -70,7 +70,9 @@ struct DeclaredStates {
     begun = Set(inventory.parts.map(\.row))
     let subscribed = try context.reading { () throws(Failure) in
       loaded.files.isEmpty
-        ? [] : try Subscriptions.resolve(loaded, state: state, mayWrite: false).segments
+        ? []
+        : try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false)
+          .segments
     }
     for segment in subscribed {
       let key = SegmentKey(identity: loaded.identity, name: segment.name)

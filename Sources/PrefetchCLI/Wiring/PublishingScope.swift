@@ -14,10 +14,11 @@ struct PublishingScope {
   init(_ context: CommandContext, _ patterns: [String]) throws(CommandExit) {
     let loaded = try context.configuration(isRequired: false)
     let builder = context.builder(loaded)
-    places = try context.places(loaded)
+    let places = try context.places(loaded)
+    self.places = places
     let state = try context.readingState(places)
     let joined = try context.reading { () throws(Failure) in
-      try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+      try Subscriptions.resolve(loaded, state: state, cache: places.cache, mayWrite: false)
     }
     let selection = SegmentSelection(patterns: patterns)
     let chosen = patterns.isEmpty ? [] : joined.missing.filter(selection.contains)

@@ -73,7 +73,13 @@ struct RunSession {
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     console.report(reports)
-    let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: false)
+    let subscriptions = try Subscriptions.resolve(
+      loaded,
+      state: state,
+      cache: places.cache,
+      mayWrite: false
+    )
+    console.report(subscriptions.warnings)
     guard
       let store = try DiskStore.openForReading(
         cache: places.cache,
@@ -118,7 +124,13 @@ struct RunSession {
     }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
-    let subscriptions = try Subscriptions.resolve(loaded, state: state, mayWrite: true)
+    let subscriptions = try Subscriptions.resolve(
+      loaded,
+      state: state,
+      cache: places.cache,
+      mayWrite: true
+    )
+    console.report(subscriptions.warnings)
     for name in subscriptions.missing {
       console.note(
         "segment `\(name)` is declared but not subscribed; `prefetch subscribe \(name)` joins it"

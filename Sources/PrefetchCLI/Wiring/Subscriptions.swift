@@ -8,6 +8,8 @@ struct Subscriptions {
   var segments: [Segment]
   /// Declared in the file, not joined.
   var missing: [String]
+  /// Set where the cache, and not the state, says what is subscribed.
+  var warnings: [Diagnostic] = []
 
   static func key(_ loaded: LoadedConfiguration) -> SubscriptionKey {
     SubscriptionKey(
@@ -17,9 +19,14 @@ struct Subscriptions {
   }
 
   /// `state` is nil where nothing may be written and nothing was remembered yet.
+  ///
+  /// Lost memory is no unsubscribing: where the state knows nothing of this configuration, what the
+  /// index of the cache holds of it counts as subscribed. No process may have that index open for
+  /// writing here.
   static func resolve(
     _ loaded: LoadedConfiguration,
     state: StateStore?,
+    cache: String,
     mayWrite: Bool
   ) throws(Failure) -> Subscriptions {
     let declared = loaded.configuration.segments
@@ -28,8 +35,16 @@ struct Subscriptions {
     }
     // A segment is joined on the first run of a license; with none marked, the first run joins all.
     let marked = declared.filter(\.isInitial)
-    let initial = Set((marked.isEmpty ? declared : marked).map(\.name))
+    var initial = Set((marked.isEmpty ? declared : marked).map(\.name))
     let key = key(loaded)
+    var warnings: [Diagnostic] = []
+    if try !(state?.hasSubscriptions(of: loaded.identity) ?? false) {
+      let stored = try storedSegments(of: loaded.identity, in: cache)
+      if !stored.isEmpty {
+        initial = stored
+        warnings = [warning(of: stored)]
+      }
+    }
     let remembered: Set<String>
     if mayWrite, let state {
       remembered = try state.initialiseSubscriptions(key, declared: initial)
@@ -38,7 +53,38 @@ struct Subscriptions {
     }
     return Subscriptions(
       segments: declared.filter { remembered.contains($0.name) } + undeclared(remembered, loaded),
-      missing: declared.map(\.name).filter { !remembered.contains($0) }
+      missing: declared.map(\.name).filter { !remembered.contains($0) },
+      warnings: warnings
+    )
+  }
+
+  private static func storedSegments(
+    of identity: String,
+    in cache: String
+  ) throws(Failure) -> Set<String> {
+    do throws(Failure) {
+      // Nothing is tidied away, so it does not matter when this process began.
+      let store = try DiskStore.openForReading(cache: cache, clockStart: Instant(milliseconds: 0))
+      let records = try store?.segments() ?? []
+      return Set(
+        records.lazy.filter { $0.key.identity == identity && $0.state != .unsubscribed }
+          .map(\.key.name)
+      )
+    } catch {
+      // A damaged index without a copy names no segments; whoever writes it makes it anew.
+      guard error.code == .storeDamaged else { throw error }
+      return []
+    }
+  }
+
+  private static func warning(of segments: Set<String>) -> Diagnostic {
+    let names = segments.sorted().map { "`\(SafeText.line($0))`" }.joined(separator: ", ")
+    return Diagnostic(
+      "state.no-subscriptions",
+      "no subscriptions are remembered for this configuration, as after the loss of the state: "
+        + "what the cache holds counts as subscribed (\(names))",
+      severity: .warning,
+      hint: "`prefetch unsubscribe NAME` leaves a segment"
     )
   }
 

@@ -163,9 +163,30 @@ internal import PrefetchCore
   func checkPages(upTo limit: Int64) throws(Failure) {
     guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
     let statement = try prepare("PRAGMA quick_check(1)")
-    guard try statement.step(), statement.text(0) == "ok" else {
-      noteDamage()
-      throw Failure(.storeDamaged, "`\(name)` is damaged: \(statement.text(0))")
+    guard try statement.step() else { throw failure(SQLITE_CORRUPT) }
+    let finding = statement.text(0)
+    guard finding != "ok" else { return }
+    if let result = Self.readError(in: finding) { throw .sqlite(result, finding, in: name) }
+    noteDamage()
+    throw Failure(.storeDamaged, "`\(name)` is damaged: \(finding)")
+  }
+
+  /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not see.
+  private static let shortRead = SQLITE_IOERR | 2 << 8
+
+  /// Returns the result code of a page that `quick_check` could not read.
+  ///
+  /// A disk or a kernel that refuses a read says nothing about the bytes. A file that ends too
+  /// early is damage.
+  private static func readError(in finding: String) -> Int32? {
+    guard let mark = finding.utf8.split(separator: UInt8(ascii: "=")).last,
+      finding.contains("error code="),
+      let result = Int32(String(decoding: mark.prefix { ASCII.isDigit($0) }, as: UTF8.self)),
+      result != Self.shortRead
+    else { return nil }
+    switch result & 0xff {
+    case SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_FULL: return result
+    default: return nil
     }
   }
 

@@ -37,14 +37,39 @@ extension DatabaseFile {
       )
       return try connect(.writing)
     }
-    try setAside(&reports, because: fault)
+    let oldName = try setAside(&reports, because: fault)
     if let database = try createFromBackup(&reports) { return database }
-    return try create { (temporary) throws(Failure) in
+    var rescuedCount = 0
+    let database = try create { (temporary) throws(Failure) in
       let database = try connect(.creating, to: temporary)
       try database.execute("PRAGMA journal_mode=WAL")
       try schema.make(in: database)
+      if let oldName { rescuedCount = try rescueRows(of: oldName, to: database) }
       return database
     }
+    if rescuedCount > 0 {
+      reports.append(
+        Diagnostic(
+          "store.rescued",
+          "\(rescuedCount) queued event\(rescuedCount == 1 ? " was" : "s were") carried over to the new `\(path)`",
+          severity: .warning,
+          file: path
+        )
+      )
+    }
+    return database
+  }
+
+  /// Copies the rows that the schema rescues; an old database that cannot be opened has none.
+  private func rescueRows(of oldName: String, to database: Database) throws(Failure) -> Int {
+    guard let rescue = schema.rescue, let old = try? connect(.writing, to: oldName) else {
+      return 0
+    }
+    defer {
+      old.close()
+      _ = try? folder.remove(oldName + "-shm")
+    }
+    return try rescue(old, database)
   }
 
   private func openExisting() throws(Failure) -> Finding {

@@ -154,9 +154,15 @@ struct DatabaseFile: Sendable {
   // MARK: Setting aside
 
   /// Renames a file that cannot be used, with what belongs to it, so that it can be looked at.
-  func setAside(_ reports: inout [Diagnostic], because fault: Failure?) throws(Failure) {
+  ///
+  /// Returns its new name; nil where there was no file.
+  @discardableResult
+  func setAside(
+    _ reports: inout [Diagnostic],
+    because fault: Failure?
+  ) throws(Failure) -> String? {
     let newName = try setLogAside()
-    guard try status() != nil else { return }
+    guard try status() != nil else { return nil }
     try folder.rename(name, to: newName, in: folder)
     let reason = fault.map { ": " + $0.message } ?? ""
     reports.append(
@@ -168,6 +174,7 @@ struct DatabaseFile: Sendable {
         file: path
       )
     )
+    return newName
   }
 
   /// Renames the log alone; returns the name under which its file would be put aside.

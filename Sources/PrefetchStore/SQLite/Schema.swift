@@ -11,6 +11,8 @@ struct Schema: Sendable {
   var rebuildNote: String?
   /// Forgets what may no longer be true in a file that was made from an older copy.
   var rebuildDoubt: String?
+  /// Copies the rows that must not be lost from a database that was set aside; returns their number.
+  var rescue: (@Sendable (_ old: Database, _ new: Database) throws(Failure) -> Int)?
 
   enum Standing {
     case current

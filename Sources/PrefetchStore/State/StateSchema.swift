@@ -193,6 +193,7 @@ extension Schema {
         answers TEXT NOT NULL,
         PRIMARY KEY (run, host)
       ) STRICT, WITHOUT ROWID;
-      """
+      """,
+    rescue: StateStore.rescueEvents
   )
 }

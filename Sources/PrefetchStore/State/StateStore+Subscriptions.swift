@@ -24,6 +24,13 @@ extension StateStore {
     return names
   }
 
+  /// Whether subscriptions of a configuration are remembered, under whatever license.
+  package func hasSubscriptions(of identity: String) throws(Failure) -> Bool {
+    try database.number(
+      "SELECT count(*) FROM subscription_sets WHERE identity=\(identity)"
+    ) ?? 0 > 0
+  }
+
   /// Joins the declared names the first time that a license is seen; afterwards they are ignored.
   ///
   /// Returns what is subscribed then.

@@ -1,0 +1,112 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("A lost or unreadable state", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct StateLossTests {
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { request in
+      .respond(200, [("Cache-Control", "max-age=3600")], text: "body of \(request.path)")
+    }
+    home.configure(
+      """
+      subscriptions: remembered
+      cache: { min_free: 0 }
+      segments:
+        - { name: one, initial: true, urls: ["\(server.address("/1"))"] }
+        - { name: two, urls: ["\(server.address("/2"))"] }
+        - { name: three, urls: ["\(server.address("/3"))"] }
+      """
+    )
+    try #require(home.run("run", "-q").status == 0)
+    try #require(home.run("subscribe", "two", "-q").status == 0)
+  }
+
+  private var database: String { "\(home.state)/state.sqlite" }
+
+  private func cached() throws -> [String] {
+    let list = try home.run("list", "--json")
+    #expect(list.status == 0, "\(list)")
+    return try list.json().list("items").filter { $0.text("state") == "cached" }
+      .compactMap { $0.text("url") }.sorted()
+  }
+
+  private var subscribed: [String] { ["/1", "/2"].map(server.address) }
+
+  private func removeState() throws {
+    try #require(home.tool("rm", "-rf", home.state).status == 0)
+  }
+
+  @Test("A run after the loss of the state unsubscribes nothing, and says so once")
+  func segmentsStaySubscribedWithoutState() throws {
+    try removeState()
+    let plan = try home.run("plan")
+    #expect(plan.status == 0 && !plan.output.contains("removed"), "\(plan)")
+    let run = try home.run("run")
+    #expect(run.status == 0 && !run.output.contains("removed"), "\(run)")
+    #expect(run.errors.components(of: "state.no-subscriptions") == 1, "\(run)")
+    #expect(try cached() == subscribed)
+    let second = try home.run("run")
+    #expect(second.status == 0 && !second.errors.contains("state.no-subscriptions"), "\(second)")
+    #expect(try home.run("unsubscribe", "two", "-q").status == 0)
+    #expect(try cached() == [server.address("/1")])
+  }
+
+  @Test("A segment that was left stays left after the loss of the state")
+  func leftSegmentStaysLeftWithoutState() throws {
+    try #require(home.run("unsubscribe", "one", "-q").status == 0)
+    try removeState()
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try cached() == [server.address("/2")])
+  }
+
+  @Test("The events of a damaged state that can be read are carried over to the new one")
+  func queuedEventsOutliveDamage() throws {
+    let count = 400
+    let names = (0..<count).map { "event \($0)" }
+    let script = names.map { "$prefetch event log '\($0)' || exit 1" }.joined(separator: "\n")
+    #expect(try home.shell(script).status == 0)
+    // The tree of the events has its leaves at the end of the file, where the last one grew.
+    var bytes = try #require(FileTree.read(database))
+    let marks = bytes.indices(of: Array("event 200".utf8))
+    let mark = try #require(marks.first)
+    let page = mark / 4_096 * 4_096
+    for index in page..<(page + 4_096) { bytes[index] = 0xff }
+    FileTree.write(bytes, to: database)
+
+    let run = try home.run("run")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.errors.contains("store.set-aside"), "\(run)")
+    let kept = try home.run("event", "list", "--json").json().list("events")
+      .compactMap { $0.text("name") }
+    #expect(kept.count > count / 2 && kept.count < count, "\(kept.count)")
+    #expect(kept.contains("event 0") && kept.contains("event \(count - 1)"))
+    #expect(kept == names.filter(Set(kept).contains), "their order is the old one")
+    #expect(try cached() == subscribed)
+  }
+}
+
+extension String {
+  fileprivate func components(of part: String) -> Int {
+    var count = 0
+    var rest = self[...]
+    while let range = rest.firstRange(of: part) {
+      count += 1
+      rest = rest[range.upperBound...]
+    }
+    return count
+  }
+}
+
+extension [UInt8] {
+  /// Where these bytes begin, in order.
+  fileprivate func indices(of part: [UInt8]) -> [Int] {
+    (0..<Swift.max(0, count - part.count)).filter {
+      self[$0] == part[0] && self[$0...].starts(with: part)
+    }
+  }
+}
