@@ -64,6 +64,33 @@ struct StateLossTests {
     #expect(try cached() == [server.address("/2")])
   }
 
+  @Test(
+    "A read error of the state or the index ends with 74, sets nothing aside and removes nothing",
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
+    arguments: ["state", "index"]
+  )
+  func readErrorSetsNothingAside(_ which: String) throws {
+    let path = which == "state" ? database : "\(home.cache)/index.sqlite"
+    var failures = 0
+    for moment in [1, 2, 3, 4, 6, 8, 10, 12, 15, 19, 25] {
+      let run = try home.run(
+        "run",
+        failing: "pread64",
+        with: "EIO",
+        on: [path],
+        at: "\(moment)"
+      )
+      #expect([0, 74].contains(run.status), "read \(moment): \(run)")
+      if run.status == 74 { failures += 1 }
+      #expect(!run.output.contains("removed"), "read \(moment): \(run)")
+      let names = FileTree.names(home.state) + FileTree.names(home.cache)
+      #expect(!names.contains { $0.contains(".damaged-") }, "read \(moment): \(run)")
+    }
+    #expect(failures > 0)
+    #expect(try home.run("run", "-q").status == 0)
+    #expect(try cached() == subscribed)
+  }
+
   @Test("The events of a damaged state that can be read are carried over to the new one")
   func queuedEventsOutliveDamage() throws {
     let count = 400

@@ -13,6 +13,8 @@ struct VerifyCommand: Command {
   private struct Findings {
     var store: VerificationReport
     var trees: TreeInspection
+    /// Where the bodies are that could not be read and were moved aside.
+    var asidePaths: [ContentDigest: String] = [:]
 
     var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty }
   }
@@ -71,8 +73,8 @@ struct VerifyCommand: Command {
         isCancelled: { StopSignals.pending != nil }
       )
       let report = try store.verify { StopSignals.pending != nil }
-      let found = Findings(store: report, trees: try trees.repair())
-      try store.dropDamaged(report.bad.map(\.digest))
+      var found = Findings(store: report, trees: try trees.repair())
+      found.asidePaths = try store.repair(report)
       try store.finishRun()
       context.console.report(state.diagnostics)
       try state.close()
@@ -101,6 +103,17 @@ struct VerifyCommand: Command {
   private func diagnostics(_ found: Findings) -> [Diagnostic] {
     let objects = found.store.bad.map { damage in
       let urls = damage.urls.map { "`\($0)`" }.joined(separator: ", ")
+      if let reason = damage.reason {
+        let place = found.asidePaths[damage.digest]
+        return Diagnostic(
+          "store.unreadable",
+          "\(reason); it is the body of \(urls)"
+            + (place.map { " and was moved to `\($0)`" } ?? ", and nothing is known of its bytes"),
+          hint: place == nil
+            ? "`verify` again when it can be read; nothing was removed"
+            : "the next run fetches it again; delete the moved file when nobody needs it"
+        )
+      }
       return Diagnostic(
         "store.damaged",
         "\(damage.digest) is damaged (\(damage.problem.rawValue)): \(damage.path), the body of \(urls)"
@@ -125,10 +138,14 @@ struct VerifyCommand: Command {
 
   private func summary(_ found: Findings) -> String {
     let (store, trees) = (found.store, found.trees)
+    let unreadableCount = store.bad.count { $0.problem == .unreadable }
+    let damagedCount = store.bad.count - unreadableCount
     var text =
       "\(Amounts.count(Int64(store.checked), "object")) checked, \(Amounts.bytes(store.bytes)); "
-      + "\(store.bad.count) damaged"
-    if options.repairs, !store.bad.isEmpty { text += ", dropped; the next run fetches them again" }
+      + "\(damagedCount) damaged"
+    if options.repairs, damagedCount > 0 { text += ", dropped; the next run fetches them again" }
+    if unreadableCount > 0 { text += "; \(unreadableCount) could not be read" }
+    if !found.asidePaths.isEmpty { text += ", \(found.asidePaths.count) of them moved aside" }
     if store.orphans > 0 { text += "; \(Amounts.count(Int64(store.orphans), "orphan"))" }
     guard trees.checked > 0 || !trees.bad.isEmpty else { return text }
     text += "; \(Amounts.count(Int64(trees.checked), "published file")) looked at, "

@@ -7,6 +7,8 @@ package struct VerificationReport: Hashable, Sendable {
   /// What was read of them.
   package var bytes: Int64 = 0
   package var bad: [DamagedObject] = []
+  /// Objects that were read and are what their names say.
+  package var goodCount = 0
   /// Objects that the index does not name: no damage, the next run removes them.
   package var orphans = 0
 
@@ -14,12 +16,13 @@ package struct VerificationReport: Hashable, Sendable {
   package static let empty = VerificationReport()
 }
 
-/// An object that is not what its name says.
+/// An object that is not what its name says, or that nobody can tell.
 package struct DamagedObject: Hashable, Sendable {
   package enum Problem: String, Hashable, Sendable {
     case missing
     case size
     case digest
+    /// The object could not be opened or read: this says nothing about its bytes.
     case unreadable
     case notFile = "not_a_file"
   }
@@ -29,6 +32,11 @@ package struct DamagedObject: Hashable, Sendable {
   /// Of the items and manifests that name it.
   package var urls: [String]
   package var problem: Problem
+  /// Why an unreadable object could not be opened or read.
+  package var reason: String?
+  /// Whether the medium failed to give the bytes, twice; other faults are those of this process or
+  /// of this machine.
+  package var isMediumError = false
 }
 
 extension DiskStore {
@@ -41,17 +49,13 @@ extension DiskStore {
     for object in named {
       guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
       report.checked += 1
-      guard let problem = try problem(of: object, &report.bytes, isCancelled) else { continue }
-      report.bad.append(
-        DamagedObject(
-          digest: object.digest,
-          path: objectPath(object.digest),
-          urls: object.urls,
-          problem: problem
-        )
-      )
+      if let damage = try damage(of: object, &report.bytes, isCancelled) {
+        report.bad.append(damage)
+      } else {
+        report.goodCount += 1
+      }
     }
-    if !report.bad.isEmpty, case .reading = access { try dropRemoved(from: &report) }
+    if !report.bad.isEmpty { try dropRemoved(from: &report) }
     let digests = Set(named.lazy.map(\.digest))
     for prefix in UInt8.min...UInt8.max {
       report.orphans += try objects?.digests(in: prefix).subtracting(digests).count ?? 0
@@ -60,9 +64,13 @@ extension DiskStore {
   }
 
   /// What no row names now has gone while it was looked at; a reader goes on seeing what it saw
-  /// when it began.
+  /// when it began, a writer sees what others have written.
   private func dropRemoved(from report: inout VerificationReport) throws(Failure) {
-    guard let now = try Self.openForReading(cache: path, clockStart: clockStart) else { return }
+    var current: DiskStore? = self
+    if case .reading = access {
+      current = try Self.openForReading(cache: path, clockStart: clockStart)
+    }
+    guard let now = current else { return }
     let named = Dictionary(
       try now.namedObjects().map { ($0.digest, $0) }
     ) { first, _ in first }
@@ -70,13 +78,12 @@ extension DiskStore {
     var bytes: Int64 = 0
     for damage in report.bad {
       guard let object = named[damage.digest],
-        let problem = try now.problem(of: object, &bytes, { false })
+        let found = try now.damage(of: object, &bytes, { false })
       else {
         report.checked -= 1
         continue
       }
-      bad.append(damage)
-      bad[bad.count - 1].problem = problem
+      bad.append(found)
     }
     report.bad = bad
   }
@@ -125,25 +132,83 @@ extension DiskStore {
     }
   }
 
-  private func problem(
+  private func damage(
     of object: NamedObject,
     _ bytes: inout Int64,
     _ isCancelled: () -> Bool
-  ) throws(Failure) -> DamagedObject.Problem? {
+  ) throws(Failure) -> DamagedObject? {
+    var damage = DamagedObject(
+      digest: object.digest,
+      path: objectPath(object.digest),
+      urls: object.urls,
+      problem: .missing
+    )
     do throws(Failure) {
-      guard let file = try layers.open(object.digest) else { return .missing }
+      guard let file = try layers.open(object.digest) else { return damage }
       let size = try file.status().size
-      if let expected = object.size, size != expected { return .size }
-      let digest = try ObjectFolder.digest(of: file, isCancelled: isCancelled)
-      bytes += size
-      return digest == object.digest ? nil : .digest
-    } catch {
-      switch error.code {
-      case .cancelled: throw error
-      case .storeDamaged: return .notFile
-      default: return .unreadable
+      if let expected = object.size, size != expected {
+        damage.problem = .size
+        return damage
       }
+      guard let digest = try readDigest(of: file, isCancelled, &damage) else { return damage }
+      bytes += size
+      damage.problem = .digest
+      return digest == object.digest ? nil : damage
+    } catch {
+      if error.code == .cancelled { throw error }
+      damage.problem = error.code == .storeDamaged ? .notFile : .unreadable
+      if damage.problem == .unreadable { damage.reason = error.message }
+      return damage
     }
+  }
+
+  /// Returns nil where the bytes could not be read, and not the second time either.
+  private func readDigest(
+    of file: OpenFile,
+    _ isCancelled: () -> Bool,
+    _ damage: inout DamagedObject
+  ) throws(Failure) -> ContentDigest? {
+    do throws(Failure) {
+      return try ObjectFolder.digest(of: file, isCancelled: isCancelled)
+    } catch {
+      if error.code == .cancelled { throw error }
+      damage.problem = .unreadable
+      damage.reason = error.message
+    }
+    switch file.reread() {
+    case .complete: return try ObjectFolder.digest(of: file)
+    case .mediumError: damage.isMediumError = true
+    case .otherError: break
+    }
+    return nil
+  }
+
+  /// Takes damaged bodies away, so that the next run fetches them.
+  ///
+  /// What cannot be read is not known to be damaged: such a body is moved aside where its medium
+  /// fails and gives other bodies, and stays otherwise. Returns where the bodies are now that were
+  /// moved aside.
+  package func repair(_ report: VerificationReport) throws(Failure) -> [ContentDigest: String] {
+    try dropDamaged(report.bad.filter { $0.problem != .unreadable }.map(\.digest))
+    guard report.goodCount > 0 else { return [:] }
+    let unreadable = report.bad.filter { $0.problem == .unreadable && $0.isMediumError }
+      .map(\.digest)
+    guard !unreadable.isEmpty else { return [:] }
+    let writing = try requireWriting()
+    var places: [ContentDigest: String] = [:]
+    try changeObjects(writing) { (_, _) throws(Failure) in
+      for digest in unreadable { places[digest] = try setAside(digest, writing) }
+    }
+    // Rows that go first would take their bodies along.
+    try dropDamaged(unreadable)
+    return places
+  }
+
+  private func setAside(_ digest: ContentDigest, _ writing: Writing) throws(Failure) -> String? {
+    guard let folder = try writing.publisher.objects.folder(of: digest.prefix) else { return nil }
+    let newName = RandomName.make("set-aside-")
+    try folder.rename(digest.hexadecimal, to: newName, in: writing.partial.folder)
+    return writing.partial.folder.path(of: newName)
   }
 
   /// Forgets bodies that the copy of a lost index still names though they are gone.
@@ -179,13 +244,11 @@ extension DiskStore {
     guard status.kind == .folder else {
       return try writing.publisher.remove([digest], noting: &times)
     }
-    let newName = RandomName.make("set-aside-")
-    try folder.rename(name, to: newName, in: writing.partial.folder)
+    guard let place = try setAside(digest, writing) else { return }
     diagnostics.append(
       Diagnostic(
         "store.set-aside",
-        "the directory `\(folder.path(of: name))` was moved to "
-          + "`\(writing.partial.folder.path(of: newName))`",
+        "the directory `\(folder.path(of: name))` was moved to `\(place)`",
         severity: .warning,
         hint: "delete it when nobody needs it"
       )

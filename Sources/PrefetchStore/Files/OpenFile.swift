@@ -84,6 +84,29 @@ final class OpenFile: Sendable {
     return count
   }
 
+  enum RereadResult {
+    case complete
+    /// The disk did not give the bytes (`EIO`).
+    case mediumError
+    case otherError
+  }
+
+  /// Reads all of the file only to see whether it can be read.
+  func reread() -> RereadResult {
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    var offset: Int64 = 0
+    while true {
+      let count = SystemCall.count {
+        unsafe buffer.withUnsafeMutableBytes { bytes in
+          unsafe pread(number, bytes.baseAddress, bytes.count, off_t(offset))
+        }
+      }
+      guard count >= 0 else { return count == -Int(EIO) ? .mediumError : .otherError }
+      guard count > 0 else { return .complete }
+      offset += Int64(count)
+    }
+  }
+
   /// Appends all bytes of this file to another one.
   func copy(
     to target: OpenFile,

@@ -105,7 +105,11 @@ extension TreeFilling {
       note("\(Self.changed(spot)), though its bytes are right", on: file)
       return true
     }
-    if !isSound, source.isLink(spot.status, to: .body(old, size: 0)) { damaged.insert(old) }
+    if !isSound, source.isLink(spot.status, to: .body(old, size: 0)),
+      try !source.isIntact(old, manner.isCancelled)
+    {
+      damaged.insert(old)
+    }
     if case .body = file.content, try !source.isIntact(digest, manner.isCancelled) {
       damaged.insert(digest)
       try spot.folder.remove(spot.leaf)

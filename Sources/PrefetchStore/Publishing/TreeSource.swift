@@ -165,13 +165,14 @@ final class TreeSource {
     return object.isSameFile(as: status)
   }
 
-  /// Whether the stored body is what its name says.
+  /// Whether the stored body is what its name says; one that cannot be read is a fault, and not
+  /// damaged.
   func isIntact(_ digest: ContentDigest, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
     do throws(Failure) {
       guard let file = try objects.open(digest) else { return false }
       return try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest
     } catch {
-      if error.code == .cancelled { throw error }
+      guard error.code == .storeDamaged else { throw error }
       return false
     }
   }

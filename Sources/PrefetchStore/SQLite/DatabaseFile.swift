@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PrefetchCore
+internal import Synchronization
 
 /// A database in a folder of ours, and the ways to open it.
 ///
@@ -66,9 +67,34 @@ struct DatabaseFile: Sendable {
   /// Whether a database is one of ours and, as far as a glance tells, whole.
   ///
   /// Throws for one from a newer version, which must be left as it is.
+  ///
+  /// SQLite takes some read errors for damage, so what is found unusable is read and examined again.
   func examine(
     of other: String? = nil,
     thoroughly: Bool = false,
+    _ open: () throws(Failure) -> Database
+  ) throws(Failure) -> Finding {
+    let finding = try examineOnce(of: other, thoroughly: thoroughly, open)
+    guard case .unusable = finding else { return finding }
+    try checkReading(of: other ?? name)
+    return try examineOnce(of: other, thoroughly: thoroughly, open)
+  }
+
+  /// Throws where the kernel does not give the bytes of a file.
+  private func checkReading(of name: String) throws(Failure) {
+    // To close the file would drop the locks of this process's writers.
+    guard !Self.hasOwnWriters.load(ordering: .relaxed),
+      try folder.status(of: name)?.kind == .file
+    else { return }
+    let file = try folder.open(name, O_RDONLY)
+    guard file.reread() == .complete else {
+      throw Failure(.disk, "cannot read `\(folder.path(of: name))`: the disk reports an error")
+    }
+  }
+
+  private func examineOnce(
+    of other: String?,
+    thoroughly: Bool,
     _ open: () throws(Failure) -> Database
   ) throws(Failure) -> Finding {
     let database: Database
@@ -161,6 +187,7 @@ struct DatabaseFile: Sendable {
     _ reports: inout [Diagnostic],
     because fault: Failure?
   ) throws(Failure) -> String? {
+    try checkReading(of: name)
     let newName = try setLogAside()
     guard try status() != nil else { return nil }
     try folder.rename(name, to: newName, in: folder)

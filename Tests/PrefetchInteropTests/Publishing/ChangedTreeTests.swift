@@ -59,7 +59,7 @@ struct ChangedTreeTests {
     case (.mode, .verify), (.mode, .repair):
       // The stored body is the same file.
       return isLink && ground.user != 0
-        ? Cell(exit: 74, words: "damaged (unreadable)") : Cell(exit: 0)
+        ? Cell(exit: 74, words: "cannot open") : Cell(exit: 0)
     }
   }
 
@@ -126,7 +126,7 @@ struct ChangedTreeTests {
     #expect(run.status == cell.exit, place)
     if let words = cell.words {
       #expect(run.errors.contains(words), place)
-      #expect(run.errors.contains(words.contains("unreadable") ? "/a`" : file), place)
+      #expect(run.errors.contains(words.contains("cannot open") ? "/a`" : file), place)
     } else {
       #expect(run.errors.isEmpty, place)
     }

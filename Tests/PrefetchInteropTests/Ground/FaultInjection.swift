@@ -1,0 +1,23 @@
+import PrefetchTestSupport
+
+extension Home {
+  /// Runs the program with a system call that fails on files of these paths or names.
+  ///
+  /// `moments` are counted per thread, in strace's words: `3` is the third call alone, `3+` this one
+  /// and all later ones.
+  func run(
+    _ arguments: String,
+    failing calls: String,
+    with error: String,
+    on paths: [String],
+    at moments: String = "1+"
+  ) throws -> ProgramRun {
+    let filters = paths.map { "-P '\($0)'" }.joined(separator: " ")
+    return try shell(
+      """
+      strace -f -qq -o /dev/null \(filters) -e trace=\(calls) \
+      -e inject=\(calls):error=\(error):when=\(moments) $prefetch \(arguments)
+      """
+    )
+  }
+}
