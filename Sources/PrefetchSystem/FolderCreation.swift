@@ -5,13 +5,13 @@ package import PrefetchCore
 package enum FolderCreation {
   /// The folder and every one above it; one that exists is left as it is.
   ///
-  /// No other user may write into those that are `isOwn`, whatever this process lets others do.
+  /// Those that are `isOwn` are for their user alone, whatever this process lets others do.
   package static func make(_ path: String, isOwn: Bool = false) throws(Failure) {
     guard !path.isEmpty, !FileReading.isFolder(path) else { return }
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       try make(String(path[..<slash]), isOwn: isOwn)
     }
-    guard unsafe mkdir(path, isOwn ? 0o755 : 0o777) != 0, errno != EEXIST else { return }
+    guard unsafe mkdir(path, isOwn ? 0o700 : 0o777) != 0, errno != EEXIST else { return }
     throw fault(path)
   }
 

@@ -97,6 +97,7 @@ import Testing
     "state.dir": Reader(who: "the state", read: places),
     "cache.lower": Reader(who: "the store") { "\($0.configuration.cache.lower)" },
     "cache.network_filesystem": Reader(who: "the store", read: places),
+    "cache.shared": Reader(who: "the store", read: places),
     "cache.durability": Reader(who: "the store") { "\($0.configuration.cache.durability)" },
     "cache.negative_ttl": Reader(who: "`get`") {
       "\($0.configuration.cache.negativeTimeToLive)"

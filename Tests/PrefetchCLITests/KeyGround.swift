@@ -40,6 +40,7 @@ enum KeyGround {
       durability: each
       purge: {auto: false, order: [lru], max_fraction: 0.25, grace: 1d}
       network_filesystem: single
+      shared: true
       remote:
         url: https://tier.example/cache
         kind: s3

@@ -62,6 +62,7 @@ extension CommandContext {
   }
 
   private func checkFileSystem(_ places: Places) throws(Failure) {
+    if places.isShared { try FolderAccess.makeShared(places.cache) }
     if !places.isUsedAlone, let objection = try NetworkFileSystem.objection(to: places.cache) {
       throw objection
     }

@@ -151,6 +151,7 @@ extension CommandContext {
       environment: environment
     ) {
       if let loaded { try addLower(of: loaded, to: &places) }
+      try checkFolders(of: places)
       return places
     }
     throw failed(
@@ -159,6 +160,15 @@ extension CommandContext {
       "there is no home folder to keep a cache in",
       hint: "set `--cache-dir` and `--state-dir`"
     )
+  }
+
+  private func checkFolders(of places: Places) throws(CommandExit) {
+    try reading { () throws(Failure) in
+      if places.isShared { return }
+      for path in [places.cache, places.state] {
+        if let objection = try FolderAccess.objection(to: path) { throw objection }
+      }
+    }
   }
 
   private func addLower(

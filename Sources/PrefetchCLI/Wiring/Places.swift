@@ -9,6 +9,8 @@ struct Places {
   var state: String
   /// Whether a cache on a network file system is used by one process at a time.
   var isUsedAlone = false
+  /// Whether its folders may belong to others, and are made readable for them.
+  var isShared = false
   /// Whether no setting says where the cache is, so that every configuration's is there.
   var isDefault = false
   /// The caches below it; nil where no configuration says which, so that those count that the last run
@@ -57,6 +59,7 @@ struct Places {
     guard let cache, let state else { return nil }
     var places = Places(cache: absolute(cache), state: absolute(state))
     places.isUsedAlone = configuration?.cache.isUsedAlone ?? false
+    places.isShared = configuration?.cache.isShared ?? false
     places.isDefault =
       shared.cacheDirectory == nil && configuration?.cache.folder == nil
       && nonEmpty(variables["CACHE_DIRECTORY"]) == nil

@@ -11,6 +11,8 @@ package struct Cache: Sendable {
   package var durability = Durability.batch
   /// Whether one process at a time uses it, as the user promises of a network file system.
   package var isUsedAlone = false
+  /// Whether other users may own or write its folders, and read what is in it.
+  package var isShared = false
 }
 
 extension Configuration {
@@ -41,6 +43,10 @@ extension Configuration {
     Field("network_filesystem", \.cache.isUsedAlone, .words(("refuse", false), ("single", true)))
       .help(
         "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
+      )
+    Field("shared", \.cache.isShared, .boolean)
+      .help(
+        "Whether the folders of the cache and the state may belong to any user and have any mode, and a new cache may be read by others"
       )
   }
 

@@ -19,7 +19,7 @@ struct CacheLayout {
 
   /// Makes what is missing, except what ``objectFolder()`` makes.
   static func making(_ path: String) throws(Failure) -> CacheLayout {
-    let root = try Folder.making(path)
+    let root = try Folder.making(path, mode: 0o700)
     try makeTag(in: root)
     let (objects, _) = try root.makingFolder(objectsName)
     return CacheLayout(root: root, objects: objects)

@@ -11,6 +11,7 @@ struct FileStatus: Hashable {
 
   let kind: FileType
   let mode: mode_t
+  let owner: uid_t
   let size: Int64
   /// How many names it has.
   let linkCount: Int
@@ -30,6 +31,7 @@ struct FileStatus: Hashable {
       default: .other
       }
     mode = status.st_mode & 0o7777
+    owner = status.st_uid
     size = Int64(status.st_size)
     linkCount = Int(status.st_nlink)
     device = UInt64(status.st_dev)

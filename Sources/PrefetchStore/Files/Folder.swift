@@ -25,13 +25,16 @@ final class Folder: Sendable {
     self.init(file: OpenFile(owning: number, path: path))
   }
 
-  /// Opens a directory of the user's choice and makes it, with its parents, where it is missing.
-  static func making(_ path: String) throws(Failure) -> Folder {
+  /// Opens a directory of the user's choice and makes it, with its parents, where it is missing; the
+  /// mode is that of the directory itself.
+  static func making(_ path: String, mode: mode_t = 0o755) throws(Failure) -> Folder {
     if let folder = try Folder(at: path) { return folder }
     var partial = path.hasPrefix("/") ? "" : "."
-    for component in PathText.parts(of: path) where !component.isEmpty {
+    let components = PathText.parts(of: path).filter { !$0.isEmpty }
+    for (number, component) in components.enumerated() {
       partial += "/" + component
-      let result = SystemCall.number { unsafe mkdir(partial, 0o755) }
+      let isLast = number == components.count - 1
+      let result = SystemCall.number { unsafe mkdir(partial, isLast ? mode : 0o755) }
       // A parent that may not be written but exists is fine, whatever the error says.
       guard result < 0, result != -EEXIST, try Folder(at: partial) == nil else { continue }
       throw .system(-result, "create", partial)
@@ -110,6 +113,11 @@ final class Folder: Sendable {
 
   func status() throws(Failure) -> FileStatus {
     try file.status()
+  }
+
+  /// The status of the directory that this one is in.
+  func parentStatus() throws(Failure) -> FileStatus? {
+    try status(of: "..")
   }
 
   /// Nil when there is no such name.

@@ -11,7 +11,7 @@ package enum NetworkFileSystem {
 
   /// Why a cache may not be there; nil for a disk of this machine.
   package static func objection(to cache: String) throws(Failure) -> Failure? {
-    let folder = try Folder.making(cache)
+    let folder = try Folder.making(cache, mode: 0o700)
     guard let name = names[prefetch_file_system_kind(folder.number)] else { return nil }
     return Failure(
       .disk,

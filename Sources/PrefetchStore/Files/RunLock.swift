@@ -37,7 +37,7 @@ package final class RunLock {
     wait patience: Patience = .none,
     isCancelled: () -> Bool = { false }
   ) throws(Failure) -> RunLock? {
-    let root = try Folder.making(cache)
+    let root = try Folder.making(cache, mode: 0o700)
     let clock = ContinuousClock()
     let end: ContinuousClock.Instant? =
       switch patience {

@@ -17,7 +17,8 @@ package final class StateStore {
 
   /// Opens the state for short changes and makes its folder and file where they are missing.
   package static func openForWriting(state path: String) throws(Failure) -> StateStore {
-    let file = DatabaseFile(folder: try Folder.making(path), name: name, schema: .state)
+    let folder = try Folder.making(path, mode: 0o700)
+    let file = DatabaseFile(folder: folder, name: name, schema: .state)
     // A lock of its own, since one on the folder would wait for readers.
     let lockFile = try file.folder.openLock("state.lock")
     guard let lock = try KernelLock.take(.exclusive, on: lockFile, patience: .seconds(30)) else {

@@ -1,0 +1,93 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("The folders of cache and state", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct FolderAccessTests {
+  private let server: LoopbackServer
+
+  init() throws {
+    server = try LoopbackServer { .respond(200, text: "body of \($0.path)") }
+  }
+
+  private func home(_ further: String = "") throws -> Home {
+    let home = try Home(isInMemory: true)
+    home.configure(
+      """
+      cache: { min_free: 0\(further) }
+      segments: [{ name: site, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    return home
+  }
+
+  private func mode(_ path: String) throws -> UInt32 {
+    try #require(FileTree.status(path)).st_mode & 0o7777
+  }
+
+  @Test("They are made for their user alone, and a shared cache can be read by others")
+  func modesOfNewFolders() throws {
+    let own = try home()
+    try #require(own.run("run", "-q").status == 0)
+    #expect(try mode(own.cache) == 0o700)
+    #expect(try mode(own.state) == 0o700)
+    let shared = try home(", shared: true")
+    try #require(shared.run("run", "-q").status == 0)
+    #expect(try mode(shared.cache) == 0o755)
+    #expect(try mode(shared.state) == 0o700)
+  }
+
+  @Test(
+    "Where every user may write, commands end with 74 and name the cure",
+    arguments: [true, false]
+  )
+  func worldWritableFolderIsRefused(_ isCache: Bool) throws {
+    let home = try home()
+    try #require(home.run("run", "-q").status == 0)
+    let path = isCache ? home.cache : home.state
+    for mode: mode_t in [0o775, 0o1777] {
+      try #require(unsafe chmod(path, mode) == 0)
+      let run = try home.run("run", "-q")
+      #expect(run.status == 0, "\(String(mode, radix: 8)): \(run)")
+    }
+    try #require(unsafe chmod(path, 0o777) == 0)
+    for command in ["run", "list", "verify"] {
+      let run = try home.run(command)
+      #expect(run.status == 74 && run.errors.contains("`chmod o-w \(path)`"), "\(run)")
+    }
+    let shared = try home.run("run", "--set", "cache.shared=true")
+    #expect(shared.status == 0, "\(shared)")
+    try #require(home.tool("chmod", "o-w", path).status == 0)
+    #expect(try home.run("run", "-q").status == 0)
+  }
+
+  @Test(
+    "A folder of another user is refused, unless the configuration shares it",
+    .enabled(if: geteuid() == 0, "needs root, to become another user")
+  )
+  func folderOfOtherUserIsRefused() throws {
+    var home = try home()
+    try #require(home.run("run", "-q").status == 0)
+    try home.give(to: 65_534)
+    try #require(home.run("run", "-q").status == 0)
+    try #require(home.tool("chown", "12345", home.cache).status == 0)
+    try #require(unsafe chmod(home.cache, 0o775) == 0)
+    let run = try home.run("run")
+    #expect(run.status == 74 && run.errors.contains("`chown 65534 \(home.cache)`"), "\(run)")
+    try #require(home.tool("chown", "0", home.cache).status == 0)
+    let list = try home.run("list")
+    #expect(list.status == 0, "root may own it: \(list)")
+  }
+
+  @Test(
+    "The root of a mounted volume may have any mode",
+    .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+  )
+  func mountedVolumeIsAccepted() throws {
+    let home = try home()
+    let disk = try #require(SmallDisk(bytes: 16 << 20, at: home.path("disk")))
+    try #require(unsafe chmod(disk.path, 0o777) == 0)
+    let run = try home.run("run", "--cache-dir", disk.path)
+    #expect(run.status == 0, "\(run)")
+  }
+}
