@@ -1,0 +1,61 @@
+import PrefetchCore
+import PrefetchTestSupport
+
+/// A URL of a random world and the answers of its server, one for each night.
+struct WorldPage: Sendable {
+  enum Answer: Hashable, Sendable {
+    case page(version: Int)
+    case status(Int)
+    /// 503 with a Retry-After of two hours, from a host of its own.
+    case later
+    case redirect(status: Int, path: String)
+  }
+
+  enum Validators: CaseIterable, Sendable {
+    case none, strong, weak, date, both
+  }
+
+  /// Freshness headers of a page; nil stands for no header.
+  static let lifetimes: [(name: String, value: String)?] = [
+    nil, nil, nil,
+    ("Cache-Control", "max-age=3600"),
+    ("Cache-Control", "max-age=3600, must-revalidate"),
+    ("Cache-Control", "max-age=0"),
+    ("Cache-Control", "no-cache"),
+    ("Cache-Control", "no-store"),
+    ("Cache-Control", "must-revalidate"),
+    ("Expires", "Thu, 01 Jan 2015 00:00:00 GMT"),
+    ("Expires", "0"),
+  ]
+
+  var path: String
+  var answers: [Answer] = []
+  var validators = Validators.strong
+  var lifetime: (name: String, value: String)?
+  /// Whether the body comes in chunks, so that HEAD does not tell its length.
+  var isChunked = false
+  var length = 100
+
+  func body(_ version: Int) -> [UInt8] {
+    let line = "\(path) version \(version)\n"
+    return Array(String(repeating: line, count: 1 + (length + version) / line.utf8.count).utf8)
+  }
+
+  /// The page of a version as a well-behaved site holds it.
+  func page(_ version: Int) -> Site.Page {
+    let body = body(version)
+    var page = Site.Page(body, headers: [HeaderField("Content-Type", "text/plain")])
+    if let lifetime { page.headers.append(HeaderField(lifetime.name, lifetime.value)) }
+    let opaque = "\"\(Digest.hexadecimal(body).prefix(12))\""
+    switch validators {
+    case .none: break
+    case .strong, .both: page.entityTag = opaque
+    case .weak: page.entityTag = "W/\(opaque)"
+    case .date: break
+    }
+    if [.date, .both].contains(validators) {
+      page.lastModified = "Thu, 0\(1 + version) Jan 2015 00:00:00 GMT"
+    }
+    return page
+  }
+}

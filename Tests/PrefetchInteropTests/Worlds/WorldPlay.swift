@@ -1,0 +1,350 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// A world as it is lived through, night after night, by the real program.
+struct WorldPlay {
+  private let world: World
+  private let origin: WorldOrigin
+  private let home: Home
+  /// Digests of the bodies that a URL has led to, in all nights so far.
+  private var given: [String: Set<String>] = [:]
+
+  init(_ seed: UInt64) throws {
+    world = World(seed)
+    origin = try WorldOrigin(world.wire, world.pages)
+    home = try Home(isInMemory: true)
+  }
+
+  mutating func play() throws {
+    for night in 0..<World.nights {
+      origin.begin(night, lists: world.lists(in: night, origin))
+      home.write(try world.configuration(in: night, origin))
+      for item in world.segments.flatMap(\.items) { notes(item, in: night) }
+      try Night(
+        number: night,
+        world: world,
+        origin: origin,
+        home: home,
+        given: given
+      ).play()
+    }
+  }
+
+  private mutating func notes(_ item: World.Item, in night: Int) {
+    for path in [item.path, item.alternate].compactMap(\.self) {
+      guard let body = world.body(path, in: night) else { continue }
+      given[item.path, default: []].insert(Digest.hexadecimal(body))
+    }
+  }
+}
+
+/// One night: a plan, a run, what the store holds, a second run, and what its readers give.
+private struct Night {
+  let number: Int
+  let world: World
+  let origin: WorldOrigin
+  let home: Home
+  let given: [String: Set<String>]
+
+  private func expect(
+    _ isSo: Bool,
+    _ comment: @autoclosure () -> String,
+    _ location: Testing.SourceLocation = #_sourceLocation
+  ) {
+    guard !isSo else { return }
+    let configuration = home.read("prefetch.yaml") ?? ""
+    let answers = world.pages.map {
+      "\($0.path) \($0.answers) \($0.validators) \($0.lifetime?.value ?? "-")"
+    }
+    Issue.record(
+      """
+      seed \(world.seed), night \(number): \(comment())
+      \(answers.joined(separator: "\n"))
+      \(configuration)
+      """,
+      sourceLocation: location
+    )
+  }
+
+  private func report(_ command: String) throws -> (WorldReport, [WorldOrigin.Exchange]) {
+    _ = origin.takeLog()
+    let run = try home.run(command, "--json", "--items", "all", "--jobs", "\(world.jobs)")
+    return (try WorldReport(run), origin.takeLog())
+  }
+
+  func play() throws {
+    let (plan, probes) = try report("plan")
+    let (run, requests) = try report("run")
+    check(plan, probes)
+    check(run, requests)
+    compare(plan, run)
+    let store = try stored()
+    checkStore(store, after: run)
+    let (second, repeated) = try report("run")
+    check(second, repeated)
+    checkRepetition(run, second, repeated, store)
+    try checkReaders(second, try stored())
+    let verified = try home.run("verify", "-q")
+    expect(verified.status == 0, "verify: \(verified)")
+  }
+
+  // MARK: Reports
+
+  private var required: Set<String> {
+    Set(world.segments.filter { !$0.keys.contains("required: false") }.map(\.name))
+  }
+
+  /// Counts, requests and exit status follow from the items and from the log of the origin.
+  private func check(_ report: WorldReport, _ log: [WorldOrigin.Exchange]) {
+    let mode = report.document.text("run.mode") ?? "-"
+    expect(
+      report.total("requests") == log.count,
+      "\(mode) counts \(report.total("requests")) requests, the origin \(log)\n\(report.summary)"
+    )
+    let unmodified = log.count { $0.status == 304 }
+    expect(report.total("not_modified") == unmodified, "\(mode): not_modified, \(log)")
+    let parts = ["kept", "revalidated", "fetched", "updated", "deferred", "failed"]
+    expect(
+      report.total("items") == parts.map(report.total).reduce(0, +),
+      "\(mode): items are not the sum of their parts\n\(report.summary)"
+    )
+    if mode == "plan" {
+      let bodies = log.filter { $0.method != "HEAD" && !$0.path.hasSuffix(".json") }
+      expect(bodies.isEmpty, "a plan sent \(bodies)")
+    }
+    let wanted = report.expectedStatus(
+      required: required,
+      all: world.segments.map(\.name),
+      answered: log.contains { $0.status < 500 }
+    )
+    expect(
+      report.run.status == wanted,
+      "\(mode) ends \(report.run.status), not \(wanted)\n\(report.summary)"
+    )
+  }
+
+  /// Whether HEAD does not show all that decides about a URL.
+  private func isHidden(_ url: String) -> Bool {
+    world.segments.flatMap(\.items).contains { item in
+      guard world.url(item.path, origin) == url else { return false }
+      if item.declared == .wrongDigest || item.alternate != nil { return true }
+      return [item.path, item.alternate].compactMap(\.self).contains { path in
+        guard let goal = world.goal(path, in: number) else { return false }
+        return goal.page.isChunked || goal.page.validators == .none
+      }
+    }
+  }
+
+  private func compare(_ plan: WorldReport, _ run: WorldReport) {
+    var isShown = true
+    for url in Set(plan.deeds.keys).union(run.deeds.keys).sorted() {
+      let (one, other) = (plan.deeds[url] ?? [], run.deeds[url] ?? [])
+      isShown = isShown && !isHidden(url)
+      guard one != other else { continue }
+      let open: Set<String> = ["fetch", "update", "revalidate", "keep"]
+      let ends: Set<String> = ["fetch", "update", "keep", "fail", "stale"]
+      let isOpen =
+        isHidden(url) && one.allSatisfy { open.contains($0.word) || $0.word == "fail" }
+        && other.allSatisfy { ends.contains($0.word) }
+      // What one segment brings the other finds there.
+      let isBrought =
+        one.map(\.segments) == other.map(\.segments)
+        && zip(one, other).allSatisfy { $0 == $1 || $0.word == "fetch" && $1.word == "keep" }
+        && other.contains { $0.word == "fetch" || $0.word == "update" }
+      let isRevalidated =
+        one.contains { $0.word == "revalidate" } && other.allSatisfy { ends.contains($0.word) }
+      expect(
+        isOpen || isBrought || isRevalidated,
+        "plan \(one), run \(other) of \(url)\n\(plan.summary)\n\(run.summary)"
+      )
+    }
+    guard isShown else { return }
+    expect(plan.run.status == run.run.status, "plan ends \(plan.run.status), run \(run.summary)")
+  }
+
+  // MARK: Store
+
+  /// Digests by URL of what the cache says it has.
+  private func stored() throws -> [String: String] {
+    var stored: [String: String] = [:]
+    for item in try home.run("list", "--json").json().list("items") {
+      guard let url = item.text("url"), let digest = item.text("digest") else { continue }
+      stored[url] = String(digest.dropFirst("sha256:".count))
+    }
+    return stored
+  }
+
+  private func bytes(_ digest: String) -> [UInt8]? {
+    FileTree.read("\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)")
+  }
+
+  private func checkStore(_ store: [String: String], after run: WorldReport) {
+    for (name, _) in FileTree.objects(home.cache) {
+      expect(bytes(name).map { Digest.hexadecimal($0) } == name, "\(name) has other bytes")
+    }
+    for item in world.segments.flatMap(\.items) {
+      let url = world.url(item.path, origin)
+      guard let digest = store[url] else { continue }
+      expect(given[item.path]?.contains(digest) == true, "\(url) has bytes it never gave")
+      expect(bytes(digest) != nil, "\(url) has lost its body")
+      let deeds = run.deeds[url] ?? []
+      let isNew = deeds.contains { $0.word == "fetch" || $0.word == "update" }
+      guard isNew, item.alternate == nil, let body = world.body(item.path, in: number) else {
+        continue
+      }
+      expect(digest == Digest.hexadecimal(body), "\(url) was transferred and is not what it is now")
+    }
+  }
+
+  // MARK: Again
+
+  private func checkRepetition(
+    _ first: WorldReport,
+    _ second: WorldReport,
+    _ log: [WorldOrigin.Exchange],
+    _ store: [String: String]
+  ) {
+    expect(
+      first.run.status == second.run.status,
+      "ends \(first.summary), then without changes \(second.summary)"
+    )
+    for exchange in log where exchange.method == "GET" && exchange.status == 200 {
+      guard let page = world.page(exchange.path), page.validators != .none else { continue }
+      let isWanted = world.segments.contains { segment in
+        segment.items.contains { item in
+          let paths = [item.path, item.alternate].compactMap(\.self)
+          guard paths.contains(where: { leads($0, to: page.path) }) else { return false }
+          let url = world.url(item.path, origin)
+          // What is not stored, or not as declared, may be transferred again.
+          return segment.isUnstored || store[url] == nil || item.alternate != nil
+            || second.deeds[url]?.contains { $0.word == "fail" } != false
+        }
+      }
+      expect(isWanted, "\(exchange) came again without need\n\(second.summary)")
+    }
+  }
+
+  private func leads(_ path: String, to goal: String) -> Bool {
+    path == goal || world.goal(path, in: number)?.page.path == goal
+  }
+
+  // MARK: Readers
+
+  private struct Gotten {
+    var status: Int32
+    var body: [UInt8]
+    var run: ProgramRun
+  }
+
+  private func get(_ url: String, _ options: String...) throws -> Gotten {
+    FileTree.remove(home.path("out"))
+    let run = try home.run(["get"] + options + ["-o", "out", url])
+    return Gotten(status: run.status, body: FileTree.read(home.path("out")) ?? [], run: run)
+  }
+
+  private func checkReaders(_ report: WorldReport, _ store: [String: String]) throws {
+    var random = SeededRandom(mixing: [Int(truncatingIfNeeded: world.seed), number])
+    let paths = Set(world.segments.flatMap(\.items).map(\.path)).sorted()
+    let chosen = paths.shuffled(using: &random).prefix(3)
+    // Before anybody else asks: what is stored is given, and nobody is asked.
+    if let path = chosen.first { try checkOffline(path, store) }
+    for path in chosen.dropLast() { try checkGet(path, report, store) }
+    if let path = chosen.last { try checkServed(path, report, store) }
+  }
+
+  private func checkOffline(_ path: String, _ store: [String: String]) throws {
+    let url = world.url(path, origin)
+    _ = origin.takeLog()
+    let gotten = try get(url, "--offline")
+    expect(origin.takeLog().isEmpty, "get --offline \(url) asked")
+    guard let digest = store[url] else {
+      return expect(gotten.status == 4, "get --offline \(url), not stored: \(gotten.run)")
+    }
+    let isStrict = world.segments.contains { segment in
+      (segment.requiresDigests || segment.isUnstored) && segment.items.contains { $0.path == path }
+    }
+    if isStrict, gotten.status == 4 { return }
+    expect(
+      gotten.status == 0 && Digest.hexadecimal(gotten.body) == digest,
+      "get --offline \(url), stored: \(gotten.run)"
+    )
+  }
+
+  /// The bodies that are right for a reader who may ask: what the run found good, and what is there.
+  private func goodBodies(
+    _ path: String,
+    _ report: WorldReport,
+    _ store: [String: String]
+  ) -> Set<String> {
+    let url = world.url(path, origin)
+    let alternates = world.segments.flatMap(\.items).filter { $0.path == path }.compactMap(
+      \.alternate
+    )
+    var bodies = Set(
+      ([path] + alternates).compactMap { world.body($0, in: number) }.map { Digest.hexadecimal($0) }
+    )
+    let isGood = report.deeds[url]?.contains {
+      ["keep", "fetch", "update", "stale"].contains($0.word)
+    }
+    if isGood == true, let digest = store[url] { bodies.insert(digest) }
+    return bodies
+  }
+
+  private func checkGet(_ path: String, _ report: WorldReport, _ store: [String: String]) throws {
+    let url = world.url(path, origin)
+    let deeds = report.deeds[url] ?? []
+    let gotten = try get(url)
+    let told = "get \(url) after \(deeds): \(gotten.run)"
+    if gotten.status == 0 {
+      let digest = Digest.hexadecimal(gotten.body)
+      expect(goodBodies(path, report, store).contains(digest), "wrong body: \(told)")
+    } else {
+      expect(gotten.body.isEmpty, "a body beside a failure: \(told)")
+    }
+    var wanted = Set(deeds.map { Self.status(after: $0) })
+    // Of several that refuse it any may speak.
+    if deeds.contains(where: { $0.word == "fail" && $0.segments.count > 1 }) {
+      wanted.formUnion([4, 5])
+    }
+    expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
+  }
+
+  /// How `get` of a URL ends about which a run has just said this.
+  private static func status(after deed: WorldReport.Deed) -> Int32 {
+    switch (deed.word, deed.cause) {
+    case ("fail", "digest_mismatch"): 5
+    case ("fail", "server_busy"): 69
+    case ("fail", "gone"), ("remove", _): 4
+    case ("fail", _): 4
+    case ("defer", _): 75
+    default: 0
+    }
+  }
+
+  private func checkServed(_ path: String, _ report: WorldReport, _ store: [String: String]) throws
+  {
+    let url = world.url(path, origin)
+    let deeds = report.deeds[url] ?? []
+    let serving = try Serving(home, "--pull", "-q")
+    let place = String(url.dropFirst(world.wire == .tls ? 7 : 6))
+    let answer = try serving.client.get(place)
+    let stopped = serving.stop()
+    let told = "serve \(url) after \(deeds): \(answer.status) \(stopped)"
+    expect(stopped.status == 143, told)
+    let isGood = deeds.contains { Self.status(after: $0) == 0 }
+    if answer.status == 200 {
+      let digest = Digest.hexadecimal(Array(answer.body.utf8))
+      expect(goodBodies(path, report, store).contains(digest), "wrong body: \(told)")
+      expect(isGood, told)
+    } else {
+      let isBad = deeds.contains { Self.status(after: $0) != 0 }
+      expect(isBad && answer.status >= 400, told)
+      if deeds.allSatisfy({ $0.cause == "gone" }) {
+        expect([404, 410].contains(answer.status), told)
+      }
+      if deeds.allSatisfy({ $0.word == "defer" }) { expect(answer.status == 503, told) }
+    }
+  }
+}

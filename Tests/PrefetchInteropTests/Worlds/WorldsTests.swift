@@ -1,0 +1,22 @@
+import Testing
+
+/// Commands agree with each other and with the log of the origin, whatever the world is like.
+///
+/// Three kinds of differences are no subject here, since other suites hold them:
+///
+/// | difference | why not here | where |
+/// |---|---|---|
+/// | what fits into `cache.size`, `min_free` and limits of volume | which item is refused depends on sizes that come last | `ForetoldTests`, `LimitMeeting` |
+/// | a second tier | the origin's log does not show what it answers | `Tier/` |
+/// | how lists are read, and lists that fail | the items of the plan depend on it | `ForetoldTests`, `PrefetchManifestsTests` |
+@Suite("Random worlds", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct WorldsTests {
+  @Test(
+    "Plan, run, get and serve agree with each other and with the origin",
+    arguments: Binary.seed.map { [$0] } ?? (0..<UInt64(Binary.rounds)).map(\.self)
+  )
+  func agree(_ seed: UInt64) throws {
+    var play = try WorldPlay(seed)
+    try play.play()
+  }
+}
