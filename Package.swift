@@ -47,7 +47,11 @@ func system(_ name: String, pkgConfig: String, debian: String) -> Target {
 
 let package = Package(
   name: "prefetch",
-  products: [.executable(name: "prefetch", targets: ["prefetch"])],
+  products: [
+    .executable(name: "prefetch", targets: ["prefetch"]),
+    // What tests load before the C library to break a program at one of its calls.
+    .library(name: "Faults", type: .dynamic, targets: ["CFaults"]),
+  ],
   targets: [
     system("CCurl", pkgConfig: "libcurl", debian: "libcurl4-openssl-dev"),
     system("CYAML", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
@@ -80,6 +84,7 @@ let package = Package(
     ),
     .executableTarget(name: "prefetch", dependencies: ["PrefetchCLI"], swiftSettings: released),
 
+    .target(name: "CFaults", path: "Tests/Faults"),
     .target(name: "CZygote", path: "Tests/Zygote/CZygote"),
     .executableTarget(
       name: "Zygote",
