@@ -1,0 +1,96 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A disk that cannot be read",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Fault.library != nil, "\(Fault.absence)")
+)
+struct ReadFaultTests {
+  private static let commands: [[String]] = [
+    ["run", "-q"], ["verify", "--repair"], ["status"], ["list"], ["gc", "-q"],
+  ]
+  private static let errors: [(name: String, number: CInt, calls: String)] = [
+    ("EIO", EIO, "read"), ("EIO", EIO, "open"), ("EMFILE", EMFILE, "open"),
+    ("EACCES", EACCES, "open"), ("ENOMEM", ENOMEM, "open"),
+  ]
+
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = Site(["/a": Site.Page("a"), "/b": Site.Page("b"), "/c": Site.Page("c")])
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    home.configure(
+      """
+      name: unread
+      subscriptions: remembered
+      network: { retries: { items: 0, lookups: 0 } }
+      cache: { min_free: 0 }
+      segments:
+        - { name: one, initial: true, urls: ["\(server.address("/a"))"] }
+        - { name: two, urls: ["\(server.address("/b"))", "\(server.address("/c"))"] }
+      """
+    )
+  }
+
+  @Test(
+    "An error at a read or open of STATE, the index or a body removes nothing and sets nothing aside",
+    arguments: Binary.seed.map { [Int($0)] } ?? Array(0..<Binary.rounds)
+  )
+  func unread(_ round: Int) throws {
+    var random = SeededRandom(mixing: [round, 2])
+    try #require(try home.run("run", "-q").status == 0)
+    // The memory alone says that this one is wanted, too.
+    try #require(try home.run("subscribe", "two", "-q").status == 0)
+    try #require(try home.run("event", "log", "seen").status == 0)
+    let before = try held()
+    let objects = Set(FileTree.objects(home.cache).keys)
+
+    let command = Self.commands[round % Self.commands.count]
+    let error = Self.errors[round / Self.commands.count % Self.errors.count]
+    let path = ["state.sqlite", "index.sqlite", "objects/sha256"][
+      Int.random(in: 0...2, using: &random)
+    ]
+    let fault = Fault(
+      call: Int.random(in: 1...12, using: &random),
+      kind: .error(error.number),
+      span: random.happens(50) ? 1 : 1_000,
+      calls: error.calls,
+      path: path
+    )
+    let run = try fault.home(home).run(command)
+    let told = """
+      round \(round): \(command) with \(error.name) at \(error.calls) \(fault.call) of \(path), \
+      \(fault.span) times: \(Fault.told(home)): \(run)
+      """
+    // What it could do without is no fault; what it could not is one of the disk.
+    let isRepair = command.contains("--repair")
+    #expect([0, 74].contains(run.status), "\(told)")
+    let names = [home.cache, home.state].flatMap { FileTree.names($0) }
+    #expect(!names.contains { $0.contains("damaged") }, "\(told): \(names)")
+    #expect(try held() == before || isRepair && error.number == EIO, "\(told)")
+    if error.number != EIO {
+      #expect(Set(FileTree.objects(home.cache).keys).isSuperset(of: objects), "\(told)")
+    }
+
+    let next = try home.run("run", "-q")
+    #expect(next.status == 0, "\(told)\nthen \(next)")
+    #expect(try held() == before, "\(told)")
+    #expect(try home.run("verify").status == 0, "\(told)")
+    let events = try home.run("event", "list")
+    #expect(events.output.contains("seen"), "\(told): \(events)")
+    let segments = try home.run("status", "--json").json().list("segments").map { $0.text("name") }
+    #expect(segments == ["one", "two"], "\(told)")
+  }
+
+  private func held() throws -> [String: String] {
+    var held: [String: String] = [:]
+    for item in try home.run("list", "--json").json().list("items") {
+      if let url = item.text("url"), let digest = item.text("digest") { held[url] = digest }
+    }
+    return held
+  }
+}
