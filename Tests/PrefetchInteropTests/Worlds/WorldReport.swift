@@ -24,8 +24,11 @@ struct WorldReport {
     for item in document.list("items") {
       let names = item.list("segments").compactMap(\.text).sorted()
       let (word, cause) = Self.deed(of: item)
-      deeds[item.text("url") ?? "", default: []]
-        .append(Deed(word: word, cause: cause, segments: names))
+      // How segments share one line of the report is free.
+      let held = names.isEmpty ? [[]] : names.map { [$0] }
+      deeds[item.text("url") ?? "", default: []] += held.map {
+        Deed(word: word, cause: cause, segments: $0)
+      }
     }
     self.deeds = deeds.mapValues { deeds in
       deeds.sorted { "\($0.segments) \($0.description)" < "\($1.segments) \($1.description)" }
