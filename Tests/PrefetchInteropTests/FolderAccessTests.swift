@@ -35,6 +35,13 @@ struct FolderAccessTests {
     try #require(shared.run("run", "-q").status == 0)
     #expect(try mode(shared.cache) == 0o755)
     #expect(try mode(shared.state) == 0o700)
+    for name in ["index.sqlite", "index.backup.sqlite"] {
+      #expect(try mode("\(own.cache)/\(name)") == 0o600)
+      #expect(try mode("\(shared.cache)/\(name)") == 0o644)
+    }
+    #expect(try mode("\(own.state)/state.sqlite") == 0o600)
+    try #require(shared.run("run", "-q", "--set", "cache.shared=false").status == 0)
+    #expect(try mode("\(shared.cache)/index.sqlite") == 0o600)
   }
 
   @Test(

@@ -95,10 +95,12 @@ struct LeftoverTests {
     #expect(verify.status == 0 && verify.output.hasPrefix("20 objects checked"), "\(verify)")
     #expect(try home.run("export", "copy").status == 64, "a whole one is not overwritten")
     FileTree.makeFolder(home.path("mine"))
-    home.write("mine", to: "mine/export.unfinished")
-    home.write("mine", to: "mine/letter.txt")
+    let mine = ["export.unfinished", "objects/a", "index.html"]
+    for name in mine { home.write("mine", to: "mine/\(name)") }
     #expect(try home.run("export", "mine").status == 64)
-    #expect(home.read("mine/letter.txt") == "mine")
+    FileTree.remove(home.path("mine/index.html"))
+    #expect(try home.run("export", "mine").status == 64)
+    for name in mine.prefix(2) { #expect(home.read("mine/\(name)") == "mine") }
   }
 
   @Test("Items of `get` whose bodies went before the index was lost are not named for ever")

@@ -41,6 +41,7 @@ extension CommandContext {
       clockStart: clock.now().wall,
       durability: durability
     )
+    try store.setIndexMode(isShared: places.isShared)
     store.lock = lock
     console.report(store.takeDiagnostics())
     return store

@@ -29,6 +29,11 @@ extension DiskStore {
     }
   }
 
+  /// Lets other users read the index, or keeps it for its own.
+  package func setIndexMode(isShared: Bool) throws(Failure) {
+    try index.setMode(isShared ? 0o644 : 0o600)
+  }
+
   private static func opened(
     _ path: String,
     _ lower: LowerCaches?,

@@ -3,8 +3,8 @@ package import PrefetchCore
 
 /// A file in a folder that an export is filling, locked as long as its process lives.
 ///
-/// It is the first file there and goes last, so that a folder which holds one that nobody locks holds
-/// an unfinished export and nothing else of use.
+/// It is the first file there and goes last. Where it says so itself and nobody locks it, an export was
+/// killed.
 package final class ExportMark {
   private let folder: Folder
   private let lock: KernelLock
@@ -14,17 +14,27 @@ package final class ExportMark {
     self.lock = lock
   }
 
-  /// Nil where the folder holds anything but what a killed export left.
+  /// Nil where the folder holds anything but what a killed export left; that is then left as it is.
   static func make(in folder: Folder) throws(Failure) -> ExportMark? {
-    let names = try folder.names()
-    guard names.isEmpty || names.contains(name) else { return nil }
+    let others = try folder.names().filter { $0 != name }
+    guard others.allSatisfy(CacheLayout.isOfCache), try others.isEmpty || isMarked(folder)
+    else { return nil }
     guard let lock = try KernelLock.take(.exclusive, on: folder.openLock(name)) else { return nil }
-    for left in names where CacheLayout.isOfCache(left) { try folder.removeAll(left) }
-    guard try folder.names() == [name] else {
-      if names.isEmpty { try folder.remove(name) }
+    // Another one may have finished in between, with its mark.
+    guard try others.isEmpty || isMarked(folder) else {
+      try folder.remove(name)
       return nil
     }
+    for left in others { try folder.removeAll(left) }
+    try folder.open(name, O_WRONLY | O_TRUNC).write(unsafe Array(text.utf8).span.bytes)
     return ExportMark(folder, lock)
+  }
+
+  private static func isMarked(_ folder: Folder) throws(Failure) -> Bool {
+    guard try folder.status(of: name)?.kind == .file else { return false }
+    var start = [UInt8](repeating: 0, count: text.utf8.count + 1)
+    let count = try folder.open(name, O_RDONLY).read(into: &start, at: 0)
+    return start.prefix(count).elementsEqual(text.utf8)
   }
 
   /// The export is whole.
@@ -33,5 +43,6 @@ package final class ExportMark {
     try folder.remove(Self.name)
   }
 
-  static let name = "export.unfinished"
+  private static let name = "export.unfinished"
+  private static let text = "prefetch is filling this folder, or was killed while it did\n"
 }

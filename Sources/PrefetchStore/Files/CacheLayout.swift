@@ -53,8 +53,8 @@ struct CacheLayout {
 
   /// Whether a cache makes files or folders of this name at its root.
   static func isOfCache(_ name: String) -> Bool {
-    [tagName, lockName, locksName, objectsName, partialName].contains(name)
-      || name.hasPrefix(tagName + ".") || name.hasPrefix("index.")
+    [tagName, tagName + ".new", lockName, locksName, objectsName, partialName].contains(name)
+      || name.hasPrefix(indexName) || name.hasPrefix(backupName)
   }
 
   /// Lets backup programs leave the cache out.

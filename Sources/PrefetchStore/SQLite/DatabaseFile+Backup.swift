@@ -16,6 +16,7 @@ extension DatabaseFile {
       if try folder.status(of: backupName) != nil {
         try connect(.immutable, to: temporary).checkPages(upTo: .max)
       }
+      if let status = try status() { try folder.setMode(status.mode, of: temporary) }
       if isDurable {
         try folder.open(temporary, O_RDONLY).synchronize()
       }

@@ -142,11 +142,11 @@ struct DatabaseFile: Sendable {
   /// Pages that are looked at in about a millisecond; damage of a larger file shows when it is read.
   private static let glance: Int64 = 64
 
-  /// Takes the file, and what belongs to it, away from all but its owner.
-  func makePrivate() throws(Failure) {
-    for name in [name, logName, sharedMemoryName] {
-      guard let status = try folder.status(of: name), status.mode & 0o077 != 0 else { continue }
-      let result = SystemCall.number { unsafe fchmodat(folder.number, name, 0o600, 0) }
+  /// Gives the file, and what belongs to it, to its owner alone, or lets others read it too.
+  func setMode(_ mode: mode_t = 0o600) throws(Failure) {
+    for name in [name, logName, sharedMemoryName, backupName].compactMap(\.self) {
+      guard let status = try folder.status(of: name), status.mode & 0o777 != mode else { continue }
+      let result = SystemCall.number { unsafe fchmodat(folder.number, name, mode, 0) }
       // Another user's file is as private as they made it.
       guard result < 0, result != -EPERM else { continue }
       throw .system(-result, "change the mode of", folder.path(of: name))

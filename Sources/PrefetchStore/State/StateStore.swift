@@ -32,7 +32,7 @@ package final class StateStore {
     let database = try file.openForWriting(&reports)
     try file.removeLeftovers(of: name)
     // A registered license is in it; SQLite gives its log the same mode.
-    try file.makePrivate()
+    try file.setMode()
     let store = StateStore(file, .writing(database))
     store.diagnostics = reports
     return store
