@@ -145,7 +145,8 @@ package struct AtomicFile: ~Copyable {
       let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
       var status = stat()
       guard let file = try? FileDescriptor(opening: "\(folder)/\(name)", flags),
-        unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+        unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        status.st_uid == geteuid(),
         flock(file.number, LOCK_EX | LOCK_NB) == 0
       else { continue }
       FolderListing.remove(name, in: folder)

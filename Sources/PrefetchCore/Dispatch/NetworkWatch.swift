@@ -246,8 +246,10 @@ struct NetworkWatch: Sendable {
     }
   }
 
-  /// How many transfers may be in flight: under a limit of volume as many as can end within it, one
-  /// at least. Otherwise all of them would be cut, in each period anew.
+  /// How many transfers may be in flight.
+  ///
+  /// Under a limit of volume it is as many as can end within it, one at least. Otherwise all of them
+  /// would be cut, in each period anew.
   var transferLimit: Int {
     guard keepsUsage, headroom < .max else { return .max }
     let expected =

@@ -17,11 +17,10 @@ package final class ExportMark {
   /// Nil where the folder holds anything but what a killed export left; that is then left as it is.
   static func make(in folder: Folder) throws(Failure) -> ExportMark? {
     let others = try folder.names().filter { $0 != name }
-    guard others.allSatisfy(CacheLayout.isOfCache), try others.isEmpty || isMarked(folder)
-    else { return nil }
+    guard try isOurs(folder, others) else { return nil }
     guard let lock = try KernelLock.take(.exclusive, on: folder.openLock(name)) else { return nil }
     // Another one may have finished in between, with its mark.
-    guard try others.isEmpty || isMarked(folder) else {
+    guard try isOurs(folder, others) else {
       try folder.remove(name)
       return nil
     }
@@ -30,8 +29,11 @@ package final class ExportMark {
     return ExportMark(folder, lock)
   }
 
-  private static func isMarked(_ folder: Folder) throws(Failure) -> Bool {
-    guard try folder.status(of: name)?.kind == .file else { return false }
+  private static func isOurs(_ folder: Folder, _ others: [String]) throws(Failure) -> Bool {
+    if others.isEmpty { return true }
+    guard others.allSatisfy(CacheLayout.isOfCache),
+      try folder.status(of: name)?.kind == .file
+    else { return false }
     var start = [UInt8](repeating: 0, count: text.utf8.count + 1)
     let count = try folder.open(name, O_RDONLY).read(into: &start, at: 0)
     return start.prefix(count).elementsEqual(text.utf8)

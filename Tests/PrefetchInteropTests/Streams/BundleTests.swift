@@ -313,6 +313,7 @@ struct BundleTests {
     #expect(try home.run("gc", "--set", "cache.size=1").status == 0)
     #expect(try played() == film(version: 1))
     #expect(try home.run("unlock", "film").status == 0)
+    #expect(try home.run("-q").status == 0)
     #expect(try home.run("gc").status == 0)
     #expect(FileTree.objects(home.cache).isEmpty)
     #expect(try home.run("list").output.isEmpty)
