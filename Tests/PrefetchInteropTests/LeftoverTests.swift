@@ -94,12 +94,16 @@ struct LeftoverTests {
     let verify = try home.run("verify", "--cache-dir", home.path("copy"))
     #expect(verify.status == 0 && verify.output.hasPrefix("20 objects checked"), "\(verify)")
     #expect(try home.run("export", "copy").status == 64, "a whole one is not overwritten")
-    FileTree.makeFolder(home.path("mine"))
+    for name in ["mine", "mine/objects"] { FileTree.makeFolder(home.path(name)) }
     let mine = ["export.unfinished", "objects/a", "index.html"]
     for name in mine { home.write("mine", to: "mine/\(name)") }
     #expect(try home.run("export", "mine").status == 64)
     FileTree.remove(home.path("mine/index.html"))
     #expect(try home.run("export", "mine").status == 64)
+    FileTree.makeFolder(home.path("alone"))
+    home.write("mine", to: "alone/export.unfinished")
+    #expect(try home.run("export", "alone").status == 64)
+    #expect(home.read("alone/export.unfinished") == "mine")
     for name in mine.prefix(2) { #expect(home.read("mine/\(name)") == "mine") }
   }
 

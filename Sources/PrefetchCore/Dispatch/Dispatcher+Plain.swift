@@ -80,7 +80,9 @@ extension Dispatcher {
       return Preparation(item: item, record: nil, digest: digest)
     }
     guard step.decision == .revalidate, step.isHeld || request.mode == .get, step.isDescribed,
-      row.state == .cached, isUsable(row), digest == nil
+      row.state == .cached, isUsable(row), digest == nil,
+      // What is stored may be what another segment expects.
+      segments.count == 1 || segments[index].declaration.expectation.isEmpty
     else { return nil }
     return Preparation(item: item, record: row.item, digest: nil)
   }

@@ -30,10 +30,11 @@ package final class ExportMark {
   }
 
   private static func isOurs(_ folder: Folder, _ others: [String]) throws(Failure) -> Bool {
-    if others.isEmpty { return true }
-    guard others.allSatisfy(CacheLayout.isOfCache),
-      try folder.status(of: name)?.kind == .file
-    else { return false }
+    guard others.allSatisfy(CacheLayout.isOfCache) else { return false }
+    guard let mark = try folder.status(of: name) else { return others.isEmpty }
+    guard mark.kind == .file else { return false }
+    // A kill may have come before the first word.
+    if mark.size == 0 { return others.isEmpty }
     var start = [UInt8](repeating: 0, count: text.utf8.count + 1)
     let count = try folder.open(name, O_RDONLY).read(into: &start, at: 0)
     return start.prefix(count).elementsEqual(text.utf8)

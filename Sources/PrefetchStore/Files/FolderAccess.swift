@@ -8,7 +8,8 @@ package enum FolderAccess {
   /// Nil for one that is missing or private, and for the root of a mounted volume, as containers get
   /// it.
   package static func objection(to path: String) throws(Failure) -> Failure? {
-    guard let folder = try Folder(at: path) else { return nil }
+    // What cannot be opened fails where it is used.
+    guard let folder = (try? Folder(at: path)) ?? nil else { return nil }
     let status = try folder.status()
     let user = geteuid()
     let isOpen = status.mode & 0o002 != 0 && status.mode & 0o1000 == 0
