@@ -261,7 +261,7 @@ struct ReportFileTests {
     let series = text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
       line[..<(line.lastIndex(of: " ") ?? line.endIndex)]
     }
-    #expect(Set(series).count == series.count && series.count == 36, "\(text)")
+    #expect(Set(series).count == series.count && series.count == 38, "\(text)")
     guard Tool.isInstalled("promtool") else { return }
     home.write(text, to: "all.prom")
     let check = try home.shell("promtool check metrics < all.prom")
