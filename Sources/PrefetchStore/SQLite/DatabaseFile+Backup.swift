@@ -16,10 +16,11 @@ extension DatabaseFile {
       if try folder.status(of: backupName) != nil {
         try connect(.immutable, to: temporary).checkPages(upTo: .max)
       }
-      if let status = try status() { try folder.setMode(status.mode, of: temporary) }
-      if isDurable {
-        try folder.open(temporary, O_RDONLY).synchronize()
+      let file = try folder.open(temporary, O_RDONLY)
+      if let status = try status() {
+        try SystemCall.require("change the mode of", file.path) { fchmod(file.number, status.mode) }
       }
+      if isDurable { try file.synchronize() }
       try folder.rename(temporary, to: backupName, in: folder)
       if isDurable {
         try folder.synchronize()
