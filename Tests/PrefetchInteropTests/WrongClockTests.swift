@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
@@ -72,6 +73,40 @@ struct WrongClockTests {
     let run = try run("+0", "run", "--json")
     #expect(run.status == 0, "\(run)")
     #expect(try run.json().text("items.0.outcome") == "stale")
+  }
+
+  @Test(
+    "lets nothing expire while it is ahead of what servers say",
+    arguments: [false, true]
+  )
+  func expiry(hasManifest: Bool) throws {
+    let expires = Timestamp.format(SystemClock().now().wall + .seconds(10 * 86_400))
+    let entry = #"{"url": "\#(server.address("/a"))", "expires": "\#(expires)"}"#
+    let other = #"{"url": "\#(server.address("/b"))"}"#
+    for path in ["/a", "/b"] { site[path] = dated(path) }
+    let text = #"{"format": "prefetch-manifest", "version": 1, "items": [\#(entry), \#(other)]}"#
+    site["/list.json"] = dated(text)
+    home.write(text, to: "list.json")
+    let list = hasManifest ? "\"\(server.address("/list.json"))\"" : "./list.json"
+    home.configure("segments: [{ name: s, manifest: \(list) }]\ncache: { min_free: 0 }")
+    #expect(try run("+0", "run", "-q").status == 0)
+    let ahead = try run("+400d", "run", "--json")
+    #expect(ahead.status == 0, "\(ahead)")
+    #expect(ahead.errors.components("[run.clock]") == 1, "\(ahead)")
+    #expect(try ahead.totals()["removed"] == 0, "\(ahead)")
+    #expect(try run("+400d", "gc", "-q").status == 0)
+    #expect(try home.run("get", "--offline", server.address("/a")).output == "/a")
+    // Where the servers say so as well, it is over.
+    for path in ["/a", "/b"] { site[path] = dated(path, days: 20) }
+    site["/list.json"] = dated(text, days: 20)
+    let later = try run("+20d", "run", "--json")
+    #expect(later.status == 0 && later.errors.isEmpty, "\(later)")
+    #expect(try later.totals()["removed"] == 1, "\(later)")
+  }
+
+  private func dated(_ text: String, days: Int = 0) -> Site.Page {
+    let date = HTTPDate.format(SystemClock().now().wall + .seconds(days * 86_400))
+    return Site.Page(text, headers: [HeaderField("Date", date)])
   }
 
   @Test("leaves no Retry-After gate that lies more than a day ahead")

@@ -221,6 +221,7 @@ private struct Content {
       leave(key, members[key]?.sorted() ?? [])
       segments[key] = nil
       members[key] = nil
+    case .dated: break
     }
   }
 

@@ -122,7 +122,7 @@ struct CollectCommand: Command {
     let used = try store.usedBytes()
     guard missing > 0 || rules.limit.map({ used > $0 }) ?? false else { return }
     let stock = try store.takeStock()
-    let order = contentOrder(loaded, try store.segments(), store, rules)
+    let order = try contentOrder(loaded, try store.segments(), store, rules)
     var room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
     room.shrink()
     let rest = missing - (stock.used - room.used)
@@ -145,8 +145,13 @@ struct CollectCommand: Command {
     _ recorded: [SegmentRecord],
     _ store: DiskStore,
     _ rules: Room.Rules
-  ) -> ContentOrder {
-    var order = ContentOrder(identity: loaded.identity, rules: rules, recorded: recorded, now: now)
+  ) throws(Failure) -> ContentOrder {
+    var order = ContentOrder(
+      identity: loaded.identity,
+      rules: rules,
+      recorded: recorded,
+      now: try store.expiryTime()
+    )
     let builder = context.builder(loaded)
     for (place, configured) in loaded.configuration.segments.enumerated() {
       let segment = builder.declaration(configured)

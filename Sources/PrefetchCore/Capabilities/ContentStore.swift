@@ -320,6 +320,8 @@ package enum StoreChange: Sendable {
   case evict([ContentDigest], for: String)
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
+  /// A server told this `Date`, the newest of all.
+  case dated(Instant)
 
   /// What it brings into the store.
   package var bodies: [StagedBody] {
@@ -328,7 +330,7 @@ package enum StoreChange: Sendable {
     case .store(_, let body, let parts, _): (body.map { [$0] } ?? []) + parts
     case .segment(_, let manifest): manifest.map { [$0] } ?? []
     case .documents(_, _, let bodies): bodies
-    case .confirm, .join, .joinNew, .leave, .evict, .forget: []
+    case .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: []
     }
   }
 }

@@ -71,7 +71,7 @@ extension Dispatcher {
         bodies: bodies.map { ($0.digest, $0.size) },
         owner: .document(nil)
       )
-    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
+    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
       return nil
     }
   }
@@ -95,7 +95,7 @@ extension Dispatcher {
       let available = room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
       restoreResult(of: item)
       fail(item, Self.full(need: record.wholeSize, available, limit))
-    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget:
+    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
       refuseList(entry.change)
     }
   }
@@ -113,7 +113,7 @@ extension Dispatcher {
     switch change {
     case .segment(let record, _): key = record.key
     case .documents(let owner, _, _): key = owner
-    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget: return nil
+    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: return nil
     }
     guard let index = segments.firstIndex(where: { $0.key == key }) else { return nil }
     let limit = request.policy.room.limit ?? 0

@@ -69,23 +69,6 @@ extension Dispatcher {
     for index in segments.indices { discover(index) }
   }
 
-  /// Warns once where the cache was confirmed later than now: the clock was ahead then, or is behind.
-  private mutating func warnOfClock() {
-    let latest = segments.compactMap { $0.recorded?.lastChecked }.max()
-    guard let latest, Freshness.isFuture(latest, at: now.wall) else { return }
-    announce(
-      .warned(
-        Diagnostic(
-          "run.clock",
-          "the clock says \(Timestamp.format(now.wall)), and the last run was at "
-            + "\(Timestamp.format(latest)): items confirmed in the future are asked again",
-          severity: .warning,
-          hint: "if the clock is wrong now, set it"
-        )
-      )
-    )
-  }
-
   private mutating func giveUpAll() {
     hasDiscovered = true
     for index in segments.indices { settleManifestHalted(index) }

@@ -49,7 +49,11 @@ extension Dispatcher {
 
   /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
-    guard !hasCompany, items[item].slot == Self.noSlot, let reading = plainReading(of: item) else {
+    guard !hasCompany, items[item].slot == Self.noSlot, serverTime.isAsked,
+      let reading = plainReading(of: item)
+    else {
+      // The first answer of a run says whether the clock is right.
+      serverTime.isAsked = true
       return false
     }
     let place = freePlain.popLast() ?? plain.count

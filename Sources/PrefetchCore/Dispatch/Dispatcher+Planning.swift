@@ -23,6 +23,7 @@ extension Dispatcher {
     case .success(let taken):
       facts.inventory = taken.inventory
       facts.missing = taken.missing
+      serverTime.recorded = serverTime.recorded ?? taken.inventory.newestDate
     case .failure(let failure):
       commitFailed(failure)
     }

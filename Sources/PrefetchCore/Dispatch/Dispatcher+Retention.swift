@@ -1,19 +1,21 @@
 /// Items that left a list and wait for their successors.
 extension Dispatcher {
-  /// Takes the items that the list itself dropped out of those that leave: what a rule of the
-  /// configuration left out, or what has expired, does not wait.
+  /// Takes the items that the list itself dropped, or that have expired, out of those that leave: what
+  /// a rule of the configuration left out does not wait.
   mutating func retainLeaving(_ index: Int) {
     let unselected = segments[index].unselected
     segments[index].unselected = nil
-    guard !segments[index].leaving.isEmpty, segments[index].declaration.isListed else { return }
+    guard !segments[index].leaving.isEmpty else { return }
     let entries = segments[index].table.value
+    let isListed = segments[index].declaration.isListed
     var leaving: [UInt32] = []
     for position in segments[index].leaving {
       let row = facts.inventory.rows[Int(position)]
-      let isListed =
-        entries.position(of: row.key) != nil
-        || unselected.map { $0.value.position(of: row.key) != nil } ?? false
-      if isListed || !isUsable(row) {
+      if entries.position(of: row.key) != nil {
+        segments[index].expired.append(position)
+      } else if !isListed || !isUsable(row)
+        || unselected.map({ $0.value.position(of: row.key) != nil }) ?? false
+      {
         leaving.append(position)
       } else {
         segments[index].unlisted.append(position)
@@ -24,6 +26,20 @@ extension Dispatcher {
 
   /// Decides about them once all items of the segment have ended.
   mutating func concludeRetention(_ index: Int) {
+    let expired = segments[index].expired
+    segments[index].expired = []
+    if isClockAhead {
+      segments[index].retained += expired
+    } else {
+      segments[index].leaving += expired
+    }
+    concludeUnlisted(index)
+    guard !segments[index].retained.isEmpty else { return }
+    let name = segments[index].declaration.name
+    announce(.itemsRetained(segment: name, count: segments[index].retained.count))
+  }
+
+  private mutating func concludeUnlisted(_ index: Int) {
     guard !segments[index].unlisted.isEmpty else { return }
     let positions = segments[index].unlisted
     segments[index].unlisted = []
@@ -31,7 +47,7 @@ extension Dispatcher {
     let division = segments[index].retention.divide(
       items,
       recorded: segments[index].recorded?.retained ?? [],
-      grace: request.policy.removalGrace,
+      grace: isClockAhead ? nil : request.policy.removalGrace,
       at: now.wall
     )
     for (position, item) in zip(positions, items) {
@@ -42,9 +58,6 @@ extension Dispatcher {
       }
     }
     segments[index].accepted?.retained = division.staying
-    guard !segments[index].retained.isEmpty else { return }
-    let name = segments[index].declaration.name
-    announce(.itemsRetained(segment: name, count: segments[index].retained.count))
   }
 
   /// The bodies whose files stay in the segment's tree.
@@ -68,13 +81,16 @@ extension Dispatcher {
   }
 
   mutating func announceRetained(_ record: ContentRecord, of index: Int) {
+    let isListed = segments[index].table.value.position(of: URLKey(record.url)) != nil
     var result = ItemResult(
       url: record.url,
       id: record.id.isEmpty ? start.identify(record.url) : record.id,
       segments: segments[index].names,
       state: record.state,
       action: .keep,
-      reason: "removed from the list, and kept until what the list names is stored"
+      reason: isListed
+        ? "past its `expires`, and kept since the clock is ahead"
+        : "removed from the list, and kept until what the list names is stored"
     )
     result.outcome = .unchanged
     result.size = record.size

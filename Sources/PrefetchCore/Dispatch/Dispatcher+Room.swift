@@ -57,7 +57,7 @@ extension Dispatcher {
       identity: request.identity,
       rules: request.policy.room,
       recorded: start.segments,
-      now: facts.now
+      now: isClockAhead ? Instant(milliseconds: .min) : facts.now
     )
     guard request.mode != .get else {
       order.isWhole = false

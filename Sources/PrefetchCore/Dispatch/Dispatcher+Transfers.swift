@@ -117,6 +117,7 @@ extension Dispatcher {
   mutating func transferFinished(_ id: TransferID, _ result: TransferResult) {
     guard let job = inFlight.end(id) else { return }
     advances[id] = nil
+    noteDate(of: result)
     if case .item(let item) = job, let outcome = judged(item, result),
       isTaken(item, outcome)
     {

@@ -201,6 +201,7 @@ package struct Dispatcher: Uncopied {
   var isCutOff = false
   /// Whether anything was asked about the segments themselves.
   var hasDiscovered = false
+  var serverTime = ServerTime()
 
   package init(_ start: Start) {
     given = Shared(start)

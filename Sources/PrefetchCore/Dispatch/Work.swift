@@ -71,6 +71,8 @@ struct SegmentWork: Sendable {
   var leaving: [UInt32] = []
   /// Rows that its list dropped, until all its items have ended.
   var unlisted: [UInt32] = []
+  /// Rows whose entries are past their `expires`, until the segment's items have ended.
+  var expired: [UInt32] = []
   /// Those of them that stay for want of their successors.
   var retained: [UInt32] = []
   var retention = Retention()

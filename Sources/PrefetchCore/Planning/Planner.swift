@@ -13,6 +13,8 @@ package enum Planner {
     /// What our requests would carry besides.
     package var credentials: Shared<OriginCredentials>?
     package var key: VarianceKey
+    /// Whether the clock is so far ahead of what servers say that nothing expires by it.
+    package var isClockAhead = false
 
     package init(
       inventory: Inventory,
@@ -74,7 +76,7 @@ package enum Planner {
     var fragment = PlanFragment()
     for index in 0..<entries.count {
       let wanted = judge.wanted(index, of: entries)
-      if let expires = wanted.full?.expires {
+      if let expires = wanted.full?.expires, !facts.isClockAhead {
         guard facts.now < expires else { continue }
         fragment.quietUntil = min(fragment.quietUntil, expires)
       }

@@ -43,10 +43,12 @@ package struct Retention: Hashable, Sendable {
   }
 
   /// Divides items that left the list into those that stay and those whose grace is over.
+  ///
+  /// Without a grace none is over.
   package func divide(
     _ items: [Int64],
     recorded: [RetainedItem],
-    grace: Duration,
+    grace: Duration?,
     at now: Instant
   ) -> (staying: [RetainedItem], over: Set<Int64>) {
     guard isNeeded else { return ([], Set(items)) }
@@ -60,7 +62,7 @@ package struct Retention: Hashable, Sendable {
       }
       if hasArrivals { item.counted = item.counted ?? .zero }
       item.countedSince = item.counted != nil && !hasDeferrals ? now : nil
-      if let counted = item.counted, counted >= grace, !hasDeferrals {
+      if let counted = item.counted, let grace, counted >= grace, !hasDeferrals {
         over.insert(number)
       } else {
         staying.append(item)

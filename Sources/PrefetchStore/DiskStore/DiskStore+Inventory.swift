@@ -36,7 +36,7 @@ extension DiskStore {
       else { continue }
       parts.append(Inventory.Part(row: position, digest: digest, size: files.number(2)))
     }
-    return Inventory(
+    var inventory = Inventory(
       rows: rows,
       parts: parts,
       strongDigests: reader.strongDigests,
@@ -44,6 +44,8 @@ extension DiskStore {
       holderSets: holders.sets,
       segmentKeys: holders.keys
     )
+    inventory.newestDate = try database.newestDate()
+    return inventory
   }
 }
 

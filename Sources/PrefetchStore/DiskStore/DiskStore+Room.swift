@@ -57,7 +57,7 @@ extension DiskStore {
   /// Items that no segment holds and whose content has expired.
   package func expiredItems() throws(Failure) -> [Int64] {
     let rows = try database().rows(
-      "SELECT item FROM items WHERE holders=0 AND expires_at<=\(clockStart)"
+      "SELECT item FROM items WHERE holders=0 AND expires_at<=\(try expiryTime())"
     )
     let locks = try LockRule(database(), now: clockStart)
     var items: [Int64] = []

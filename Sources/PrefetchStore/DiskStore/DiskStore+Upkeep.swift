@@ -84,6 +84,12 @@ extension DiskStore {
   private static let longestBackupAge: Duration = .seconds(24 * 3600)
   private static let longestSearch: Duration = .seconds(7 * 24 * 3600)
 
+  /// The time by which content expires: none where the clock is far ahead of what servers told.
+  package func expiryTime() throws(Failure) -> Instant {
+    let told = ServerTime(recorded: try database().newestDate())
+    return told.isBehind(clockStart) ? Instant(milliseconds: .min) : clockStart
+  }
+
   // MARK: The key of header digests
 
   package func varianceKey() throws(Failure) -> VarianceKey {
@@ -94,5 +100,12 @@ extension DiskStore {
       }
       return key
     }
+  }
+}
+
+extension Database {
+  /// The newest `Date` that servers have told.
+  func newestDate() throws(Failure) -> Instant? {
+    try number("SELECT newest_date FROM upkeep").map(Instant.init(milliseconds:))
   }
 }

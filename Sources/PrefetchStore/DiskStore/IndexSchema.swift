@@ -16,7 +16,7 @@ extension Schema {
   /// taken over, and the files of their indexes at that time.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 15,
+    version: 16,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -135,6 +135,7 @@ extension Schema {
         one INTEGER PRIMARY KEY CHECK (one=1),
         changes INTEGER NOT NULL,
         rebuilt_at INTEGER,
+        newest_date INTEGER,
         variance_key BLOB NOT NULL
       ) STRICT;
       INSERT INTO upkeep (one, changes, variance_key) VALUES (1, 0, randomblob(16));

@@ -19,6 +19,7 @@ final class IndexWriter {
   private let segments: SegmentRows
   private let documents: DocumentRows
   private let listMembers: Statement
+  private let dating: Statement
   private var locks = LockRule()
   /// Whether others have written since the run began: what was read of them may be true no more.
   private var isBesideOthers = false
@@ -42,6 +43,9 @@ final class IndexWriter {
     segments = try SegmentRows(database)
     documents = try DocumentRows(database)
     listMembers = try database.prepare("SELECT item FROM items WHERE holders=?1 ORDER BY item")
+    dating = try database.prepare(
+      "UPDATE upkeep SET newest_date=max(coalesce(newest_date, ?1), ?1)"
+    )
   }
 
   /// `locks` says which locks hold at the moment, `isBusy` whether other runs are under way.
@@ -117,6 +121,8 @@ final class IndexWriter {
       for digest in digests { try evict(digest, for: identity, record: record) }
     case .forget(let key):
       try forget(key)
+    case .dated(let date):
+      try dating.run(date)
     }
   }
 

@@ -1,0 +1,43 @@
+/// A clock that was ahead, or is.
+extension Dispatcher {
+  /// Warns once where the cache was confirmed later than now: the clock was ahead then, or is behind.
+  mutating func warnOfClock() {
+    let latest = segments.compactMap { $0.recorded?.lastChecked }.max()
+    guard let latest, Freshness.isFuture(latest, at: now.wall) else { return }
+    warnOfClock(
+      "the last run was at \(Timestamp.format(latest)): items confirmed in the future are asked again"
+    )
+  }
+
+  private mutating func warnOfClock(_ contradiction: String) {
+    announce(
+      .warned(
+        Diagnostic(
+          "run.clock",
+          "the clock says \(Timestamp.format(now.wall)), and \(contradiction)",
+          severity: .warning,
+          hint: "if the clock is wrong now, set it"
+        )
+      )
+    )
+  }
+
+  /// Looks at the `Date` of answers until one shows that the clock is right.
+  mutating func noteDate(of result: TransferResult) {
+    guard !serverTime.isCertain(at: now.wall), case .success(let response) = result.outcome,
+      let date = response.headers[.date].flatMap({ HTTPDate.parse($0) })
+    else { return }
+    let isFirst = serverTime.told == nil
+    let isNews = serverTime.note(date)
+    facts.isClockAhead = serverTime.isBehind(now.wall)
+    if isFirst, facts.isClockAhead {
+      warnOfClock("servers say \(Timestamp.format(date)): nothing expires by time in this run")
+    }
+    if isNews, request.mode != .plan { batch.add(.dated(date), now: now.uptime) }
+  }
+
+  /// Whether items past their expiry stay, since the clock is not to be believed.
+  var isClockAhead: Bool {
+    serverTime.isBehind(now.wall)
+  }
+}
