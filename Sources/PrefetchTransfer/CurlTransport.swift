@@ -44,6 +44,7 @@ package final class CurlTransport: Transport {
     )
     shares = HostShares(workers: count, connectionsPerHost: settings.connectionsPerHost)
     places = Locked(WirePlaces(limit: settings.concurrency, workers: count))
+    let silence = Locked(SummedSilence())
     var orders: [Mailbox<WorkerOrder>] = []
     for _ in 0..<count { orders.append(try Mailbox()) }
     for number in 0..<count {
@@ -55,7 +56,8 @@ package final class CurlTransport: Transport {
           orders: orders,
           reports: reports,
           buckets: buckets,
-          places: places
+          places: places,
+          silence: silence
         )
         workers.append(try Self.hire(worker, orders[number]))
       } catch {

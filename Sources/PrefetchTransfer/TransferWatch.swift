@@ -50,4 +50,28 @@ struct TransferWatch: Hashable, Sendable {
     let message = "`\(host)` sent nothing for \(patience)"
     return Failure(.stalled, message, isTransient: true)
   }
+
+  /// The reason to end a request with a patience of its own, once its server was silent for that long in all.
+  ///
+  /// A transfer that moves bytes goes on.
+  func exhausted(
+    _ transfer: RunningTransfer,
+    _ silence: Locked<SummedSilence>,
+    at now: Duration
+  ) -> Failure? {
+    guard requestedAt != nil, transfer.upload == nil, let patience = transfer.request.patience
+    else {
+      return nil
+    }
+    let isUsedUp = silence.withLock { [lastActivity] silence in
+      guard lastActivity < now else {
+        silence.noteByte(at: now)
+        return false
+      }
+      return silence.note(since: lastActivity, until: now, patience: patience)
+    }
+    guard isUsedUp else { return nil }
+    let message = "`\(transfer.request.url.authority)` sent nothing for \(patience) in all"
+    return Failure(.stalled, message, isTransient: true)
+  }
 }

@@ -320,6 +320,8 @@ package struct TransferFigures: Hashable, Sendable {
   package var lesson: ProtocolLesson?
   /// The key that a host showed in place of a pinned one, where that is only to be reported.
   package var unexpectedKey: ContentDigest?
+  /// What the second tier did in place of an answer; then the failure says nothing about the host.
+  package var tierTrouble: TierTrouble?
   /// What was said on the way, where the user wants to look into it.
   package var trace: TransferTrace?
 

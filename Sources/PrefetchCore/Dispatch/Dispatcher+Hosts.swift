@@ -103,6 +103,8 @@ extension Dispatcher {
       if case .failed(let failure, _) = step, failure.code == .serverBusy {
         noteBroken(host, failure, isExhausted: true)
       }
+    // The host was not asked.
+    case .failure where result.figures.tierTrouble != nil: break
     case .failure(let failure):
       let isExhausted = if case .wait = step { false } else { true }
       noteBroken(host, failure, isExhausted: isExhausted)

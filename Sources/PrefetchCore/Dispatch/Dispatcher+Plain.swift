@@ -353,6 +353,7 @@ extension Dispatcher {
         roomLimit: new.diskLimit,
         in: Int(items[item].segment)
       )
+      exchange.tierQuestion = tierQuestion(new.digests, [])
       // That is under way, and the same as the one that it would make.
       _ = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
       new.exchange = ExchangeBox(exchange)

@@ -11,6 +11,14 @@ extension Exchange {
     let chance = Chance(now: now, deadline: deadline, random: random)
     switch result.outcome {
     case .failure(let failure):
+      switch result.figures.tierTrouble {
+      case .lostRecord where isLedByTier:
+        askOrigin()
+        return .ask
+      // No other source stands in for a tier that is required.
+      case .refusal: return lastWord(.failed(failure, status: nil))
+      case .lostRecord, nil: break
+      }
       if hasSentPart, failure.isTransient, Self.isObjectionToPart(failure), dropPart() {
         return .ask
       }
@@ -80,8 +88,8 @@ extension Exchange {
         now: chance.now.wall
       )
       if response.toldByTierAt != nil {
-        // Where it leads is not always where it led for others.
-        if case .failed = step {
+        // Where it leads is not always where it led for others; what a rule forbids is forbidden to all.
+        if case .failed(let failure, _) = step, failure.code != .redirectForbidden {
           askOrigin()
           return .ask
         }

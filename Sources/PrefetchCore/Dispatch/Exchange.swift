@@ -208,6 +208,7 @@ package struct Exchange: Sendable {
     {
       request.tierQuestion = tierQuestion
       request.tierQuestion?.isFirstHop = redirects.isEmpty
+      request.tierQuestion?.isLedByTier = isLedByTier
     }
     return request
   }

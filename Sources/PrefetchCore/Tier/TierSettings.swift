@@ -34,6 +34,14 @@ package struct TierSettings: Hashable, Sendable {
   package var isWritten: Bool { url != nil && (mode == .write || mode == .readWrite) }
 }
 
+/// How a second tier ends a request that the origin was not asked for.
+package enum TierTrouble: Hashable, Sendable {
+  /// The run requires the tier, and the tier cannot be used.
+  case refusal
+  /// The tier reported a redirect, and does not have what the redirect leads to.
+  case lostRecord
+}
+
 /// What may be asked of a second tier in the place of a request to an origin.
 package struct TierQuestion: Hashable, Sendable {
   /// The body that will do, whoever gives it.
@@ -43,6 +51,8 @@ package struct TierQuestion: Hashable, Sendable {
   package var granted: [Freshness.Lifetime]?
   /// Whether the request is for a URL that was declared, not for one that a redirect names.
   package var isFirstHop = true
+  /// Whether the URL was named by a redirect that the tier reported, not by one of the origin.
+  package var isLedByTier = false
 
   package init(digest: ContentDigest? = nil, granted: [Freshness.Lifetime]? = nil) {
     self.digest = digest

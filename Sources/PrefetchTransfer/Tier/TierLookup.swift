@@ -42,6 +42,8 @@ struct TierLookup {
   /// Whether the tier is passed by when what is under way has ended.
   var isAbandoned = false
   var isCancelled = false
+  /// Whether bytes of a body have come from the tier.
+  var hasMoved = false
   /// Received for it so far.
   var wireBytes: Int64 = 0
 
@@ -50,6 +52,11 @@ struct TierLookup {
     case .record, .body: true
     case .origin, .passed: false
     }
+  }
+
+  /// Whether the tier is giving a body, which is taken even where the tier is asked for nothing more.
+  var isBodyMoving: Bool {
+    if case .body = step { hasMoved } else { false }
   }
 
   /// Whether a body that came is in the staging.

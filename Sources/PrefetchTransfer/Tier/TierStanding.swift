@@ -3,8 +3,6 @@ internal import PrefetchCore
 /// Whether a tier is asked still, by what came of it so far.
 struct TierStanding {
   private(set) var mayRead: Bool
-  /// A run that cannot do without it goes on asking.
-  private let isRequired: Bool
   /// How often in a row it could not be reached, or gave what it should not.
   private var failuresInRow = 0
   private var liesInRow = 0
@@ -12,9 +10,8 @@ struct TierStanding {
   private static let mostFailures = 3
   private static let mostLies = 4
 
-  init(mayRead: Bool, isRequired: Bool) {
+  init(mayRead: Bool) {
     self.mayRead = mayRead
-    self.isRequired = isRequired
   }
 
   mutating func noteAnswer() {
@@ -30,9 +27,10 @@ struct TierStanding {
   /// True where nothing more is asked of it in this run.
   mutating func note(_ failure: Failure) -> Bool {
     failuresInRow += 1
-    guard failuresInRow >= Self.mostFailures || failure.code.category == .trust else {
-      return false
-    }
+    guard
+      failuresInRow >= Self.mostFailures || failure.code == .stalled
+        || failure.code.category == .trust
+    else { return false }
     return giveUp()
   }
 
@@ -43,7 +41,7 @@ struct TierStanding {
   }
 
   private mutating func giveUp() -> Bool {
-    mayRead = isRequired
-    return !mayRead
+    mayRead = false
+    return true
   }
 }

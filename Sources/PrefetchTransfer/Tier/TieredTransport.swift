@@ -32,10 +32,7 @@ package final class TieredTransport: Transport, SecondTier {
     let settings = terms.settings
     figures = TierFigures(host: terms.base.authority)
     figures.isRequired = settings.isRequired
-    standing = TierStanding(
-      mayRead: objection == nil && settings.isRead,
-      isRequired: settings.isRequired
-    )
+    standing = TierStanding(mayRead: objection == nil && settings.isRead)
     writing.isOn = objection == nil && settings.isWritten
     if let objection { figures.note(objection) }
   }
@@ -48,17 +45,59 @@ package final class TieredTransport: Transport, SecondTier {
   }
 
   package func start(_ id: TransferID, _ order: Order) {
-    guard standing.mayRead, order.terms.request.tierQuestion != nil,
+    guard isConsulted, order.terms.request.tierQuestion != nil,
       begin(order.request(id), order: order)
     else { return inner.start(id, order) }
   }
 
+  /// Whether a request that the tier may answer waits for its answer; a required tier that was given up
+  /// still keeps the request from the origin.
+  private var isConsulted: Bool {
+    standing.mayRead || terms.settings.isRequired && terms.settings.isRead
+  }
+
+  /// Ends a request that nobody is asked for.
+  private func end(_ id: TransferID, _ trouble: TierTrouble) {
+    var unsent = TransferFigures()
+    unsent.requestCount = 0
+    unsent.tierTrouble = trouble
+    ready.append(.finished(id, TransferResult(.failure(failure(of: trouble)), figures: unsent)))
+  }
+
+  private func failure(of trouble: TierTrouble) -> Failure {
+    switch trouble {
+    case .refusal: refusal(figures.trouble ?? Failure(.serverBusy, "it was given up"))
+    case .lostRecord: Failure(.notFound, "`cache.remote` does not have what its record names")
+    }
+  }
+
+  /// The failure of a request to a required tier.
+  private func refusal(_ reason: Failure) -> Failure {
+    var failure = reason
+    failure.message = "`cache.remote` is required: \(failure.message)"
+    failure.isTransient = false
+    // However it refuses, what cannot do without it has no server.
+    if ![.trust, .connectivity].contains(failure.code.category) { failure.code = .serverBusy }
+    return failure
+  }
+
   /// Whether the tier is asked first.
   private func begin(_ request: TransferRequest, order: Order?) -> Bool {
-    guard standing.mayRead, let question = request.tierQuestion else { return false }
-    guard question.isFirstHop else { return goOn(request) }
+    guard let question = request.tierQuestion else { return false }
+    guard question.isFirstHop else {
+      if standing.mayRead, goOn(request) { return true }
+      // The record is nothing, and its redirects with it.
+      if question.isLedByTier { end(request.id, .lostRecord) }
+      return question.isLedByTier
+    }
     let isTrusted = terms.settings.isTrusted
-    guard let step = TierLookup.firstStep(of: request, isTrusted: isTrusted) else { return false }
+    guard isConsulted, let step = TierLookup.firstStep(of: request, isTrusted: isTrusted) else {
+      return false
+    }
+    guard standing.mayRead else {
+      end(request.id, .refusal)
+      return true
+    }
     lookups[request.id] = TierLookup(request: request, order: order, step: step)
     ask(request.id, step)
     return true
@@ -86,6 +125,7 @@ package final class TieredTransport: Transport, SecondTier {
 
   private func ask(_ id: TransferID, _ step: TierLookup.Step) {
     lookups[id]?.step = step
+    lookups[id]?.hasMoved = false
     guard let lookup = lookups[id] else { return }
     switch step {
     case .record, .body:
@@ -113,6 +153,7 @@ package final class TieredTransport: Transport, SecondTier {
     for event in events {
       switch event {
       case .progressed(let id, _):
+        lookups[id]?.hasMoved = true
         if id.number >= 0 { told.append(event) }
       case .judged(let id, let outcome):
         let earlier = lookups.removeValue(forKey: id)?.wireBytes ?? 0
@@ -140,11 +181,16 @@ package final class TieredTransport: Transport, SecondTier {
     let end = { (outcome: Result<TransferResponse, Failure>) in
       result.answered(outcome, besides: earlier)
     }
-    if lookup.isAtTier, result.wasNotSent || lookup.isAbandoned || !standing.mayRead {
+    let isLeft = lookup.isAbandoned || !standing.mayRead && !lookup.isBodyMoving
+    if lookup.isAtTier, result.wasNotSent || isLeft {
+      if terms.settings.isRequired, isLeft {
+        discard(result, of: lookup)
+        return result.ended(by: .refusal, failure(of: .refusal), besides: earlier)
+      }
       // What cannot do without it is asked for again.
       if result.wasNotSent, terms.settings.isRequired { return end(result.outcome) }
       discard(result, of: lookup)
-      return goOn(id, .passed, end)
+      return pass(id, result, end)
     }
     let now = clock.now().wall
     switch lookup.turn(after: result.outcome, at: now, reading: terms.decode) {
@@ -168,25 +214,38 @@ package final class TieredTransport: Transport, SecondTier {
       standing.noteTruth()
       figures.misses += 1
       if case .body(let digest, _) = lookup.step { writing.noteMissing(digest) }
-      return goOn(id, .passed, end)
-    case .refused(var failure):
+      return pass(id, result, end)
+    case .refused(let failure):
       discard(result, of: lookup)
       figures.note(failure)
       if standing.note(failure) { giveUp(besides: id) }
-      guard terms.settings.isRequired else { return goOn(id, .passed, end) }
-      failure.message = "`cache.remote` is required: \(failure.message)"
-      // However it refuses, what cannot do without it has no server.
-      if ![.trust, .connectivity].contains(failure.code.category) { failure.code = .serverBusy }
-      return end(.failure(failure))
+      guard terms.settings.isRequired else { return pass(id, result, end) }
+      return result.ended(by: .refusal, refusal(failure), besides: earlier)
     case .lied(let failure):
       discard(result, of: lookup)
       figures.note(failure)
       standing.noteAnswer()
       if standing.noteLie() { giveUp(besides: id) }
-      return goOn(id, .passed, end)
+      return pass(id, result, end)
     case .failed(let failure):
       return end(.failure(failure))
     }
+  }
+
+  /// Asks the origin; for the target of a redirect that the tier reported, the declared URL is asked anew.
+  private func pass(
+    _ id: TransferID,
+    _ result: TransferResult,
+    _ end: (Result<TransferResponse, Failure>) -> TransferResult
+  ) -> TransferResult? {
+    guard let lookup = lookups[id], !lookup.isCancelled,
+      lookup.request.tierQuestion?.isLedByTier == true
+    else { return goOn(id, .passed, end) }
+    return result.ended(
+      by: .lostRecord,
+      failure(of: .lostRecord),
+      besides: lookup.wireBytes - result.figures.wireBytes
+    )
   }
 
   /// Asks for what comes next, unless it was called back meanwhile.
@@ -225,9 +284,24 @@ package final class TieredTransport: Transport, SecondTier {
   /// Nothing more is asked of it in this run.
   private func giveUp(besides ended: TransferID) {
     chains.drop()
-    for (id, lookup) in lookups where lookup.isAtTier && id != ended {
+    for (id, lookup) in lookups where lookup.isAtTier && id != ended && !lookup.isBodyMoving {
       lookups[id]?.isAbandoned = true
       inner.cancel(id)
     }
+  }
+}
+
+extension TransferResult {
+  /// The end of a request that the origin was not asked for.
+  fileprivate func ended(
+    by trouble: TierTrouble,
+    _ failure: Failure,
+    besides wireBytes: Int64
+  ) -> TransferResult {
+    var figures = figures
+    figures.wireBytes += wireBytes
+    if wasNotSent { figures.requestCount = 0 }
+    figures.tierTrouble = trouble
+    return TransferResult(.failure(failure), figures: figures)
   }
 }

@@ -27,6 +27,7 @@ struct TransferWorker {
   var pools: ConnectionPools
   let rates: RateControl
   let places: Locked<WirePlaces>
+  private let silence: Locked<SummedSilence>
   var lines: [OriginLine] = []
   var running: [Lane] = []
   /// By the number of their pool.
@@ -54,7 +55,8 @@ struct TransferWorker {
     orders: [Mailbox<WorkerOrder>],
     reports: Mailbox<WorkerReport>,
     buckets: Locked<RateBuckets>,
-    places: Locked<WirePlaces>
+    places: Locked<WirePlaces>,
+    silence: Locked<SummedSilence>
   ) throws(Failure) {
     self.number = number
     self.settings = settings
@@ -63,6 +65,7 @@ struct TransferWorker {
     self.orders = orders
     self.reports = reports
     self.places = places
+    self.silence = silence
     outgoing = WorkerReport(worker: number)
     rates = RateControl(buckets)
     let library = LibraryVersion()
@@ -180,7 +183,10 @@ struct TransferWorker {
       if arrived > 0 {
         outgoing.progressed(transfer.request.id, transfer.advance(by: arrived))
       }
-      guard let failure = lane.watch.overdue(transfer, at: now) else { continue }
+      guard
+        let failure = lane.watch.overdue(transfer, at: now)
+          ?? lane.watch.exhausted(transfer, silence, at: now)
+      else { continue }
       transfer.giveUp(failure)
       settle(lane, .concluded(nil))
     }
