@@ -172,6 +172,9 @@ package final class PublishedTrees: TreePublisher {
     if known == nil, filling.servingCount > 0 {
       outcome.warnings.append(Self.unrecorded(filling.servingCount, in: plan.rules.folder))
     }
+    if !filling.replacedPaths.isEmpty {
+      outcome.warnings.append(Self.replaced(filling.replacedPaths))
+    }
     guard filling.outcome.troubles.isEmpty else { return }
     if isDurable, filling.outcome.placed > 0 { try filling.folders.root.synchronizeFileSystem() }
     let hasChanged = filling.outcome.placed + filling.outcome.removed > 0
@@ -222,6 +225,17 @@ package final class PublishedTrees: TreePublisher {
         + "as after the loss of the state: they serve, and stay when their items leave",
       severity: .warning,
       hint: "delete them and say `prefetch publish` to have prefetch's own"
+    )
+  }
+
+  private static func replaced(_ paths: [String]) -> Diagnostic {
+    let rest = paths.count > 1 ? " and \(paths.count - 1) more" : ""
+    return Diagnostic(
+      "publish.replaced",
+      "`\(paths[0])`\(rest): another file with the same bytes stands in the place of the published one; "
+        + "it is not prefetch's any more, and stays when its item leaves",
+      severity: .warning,
+      hint: "delete it and say `prefetch publish` to have prefetch's own"
     )
   }
 

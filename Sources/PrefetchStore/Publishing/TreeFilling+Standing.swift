@@ -68,6 +68,7 @@ extension TreeFilling {
         throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
       }
       try record.remove(rows.map(\.number))
+      if !rows.isEmpty { replacedPaths.append(spot.path) }
       servingCount += 1
     } catch {
       // What was put there is still remembered, so that its absence can be told.

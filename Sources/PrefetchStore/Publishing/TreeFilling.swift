@@ -37,6 +37,8 @@ final class TreeFilling {
   var outcome: TreeOutcome
   /// Files that no record names but that say what is wanted, and so serve.
   var servingCount = 0
+  /// Files of ours in whose place another file with the same bytes stands now.
+  var replacedPaths: [String] = []
   /// What was not as it was put there, and is again.
   var mended: [TreeOutcome.Trouble] = []
   /// Bodies that were found not to be what their names say.
