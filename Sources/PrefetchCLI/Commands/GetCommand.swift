@@ -298,7 +298,9 @@ struct GetCommand: Command {
       if options.printsPaths { return }
     }
     let mayBeStale = standing == .withheld
-    let isDeclared = kept.isSatisfied(item, by: record)
+    let isDeclared =
+      kept.isSatisfied(item, by: record)
+      || options.asksNobody && kept.suitsOneSegment(item, by: record)
     guard isDeclared || items.standsIn(record, for: item, facts),
       !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
     else { return }

@@ -156,6 +156,11 @@ struct WantedItems {
     }
   }
 
+  /// Everything that is declared of an item.
+  fileprivate func spots(of item: Int) -> [Spot] {
+    [first[item]] + (others[item] ?? [])
+  }
+
   /// Whether something is so by all that is declared of an item.
   fileprivate func holds(_ item: Int, by condition: (Spot) -> Bool) -> Bool {
     guard condition(first[item]) else { return false }
@@ -212,6 +217,20 @@ struct KeptItems {
     Self.isKept(item, of: items, record, under: &offline, now)
   }
 
+  /// Whether a stored body is one that a segment declares, and what was asked for, however old it is.
+  ///
+  /// Each segment judges by its own declarations, so another one may refuse the same body.
+  mutating func suitsOneSegment(_ item: Int, by record: ContentRecord) -> Bool {
+    let spots = items.spots(of: item)
+    let allowing = spots.filter {
+      Self.isKept($0, of: items, record, under: &offline, now)
+    }
+    let isOwn = { [items] (spot: WantedItems.Spot) in items.groups[spot.group].segment.name.isEmpty
+    }
+    return allowing.count(where: isOwn) == spots.count(where: isOwn)
+      && allowing.contains { !isOwn($0) }
+  }
+
   /// Whether a run would ask no server about it.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &asking, now)
@@ -224,13 +243,21 @@ struct KeptItems {
     under rulings: inout [Planner.Rulings],
     _ now: Instant
   ) -> Bool {
+    items.holds(item) { isKept($0, of: items, record, under: &rulings, now) }
+  }
+
+  private static func isKept(
+    _ spot: WantedItems.Spot,
+    of items: WantedItems,
+    _ record: ContentRecord,
+    under rulings: inout [Planner.Rulings],
+    _ now: Instant
+  ) -> Bool {
     guard record.digest != nil else { return false }
     if let expiry = record.expiresAt, expiry <= now { return false }
-    return items.holds(item) { place in
-      // An entry that has expired is planned no more.
-      if items.groups[place.group].table.hasExpired(at: place.entry, now) { return false }
-      return rulings[place.group].decide(place.entry, record: record).decision == .keep
-    }
+    // An entry that has expired is planned no more.
+    if items.groups[spot.group].table.hasExpired(at: spot.entry, now) { return false }
+    return rulings[spot.group].decide(spot.entry, record: record).decision == .keep
   }
 }
 
