@@ -369,18 +369,15 @@ final class RunningTransfer {
   /// False for a body that no period of a limit of volume has room for, and that cannot be continued in
   /// the next one: it would use up each of them.
   private func fitsPeriod(_ size: Int64) -> Bool {
-    guard
-      let allowance = request.allowances.min(by: { $0.whole < $1.whole }),
-      size > allowance.whole.addingSaturated(Int64(EasyHandle.countedBufferSize)),
-      use.takesBytes
+    guard use.takesBytes,
+      let objection = TransferRequest.Allowance.objection(
+        toUncontinued: size,
+        under: request.allowances
+      )
     else { return true }
     let plan = BodyPlan(partialKey: request.partialKey, resumption: resumption)
     guard plan.part == nil else { return true }
-    let sizes = SizeText.format(together: [size, allowance.whole])
-    failure = failures.tooLarge(
-      "announces \(sizes[0]), more than `\(allowance.period.key)` of \(sizes[1]), "
-        + "and a body that cannot be continued"
-    )
+    failure = failures.tooLarge(objection)
     return false
   }
 

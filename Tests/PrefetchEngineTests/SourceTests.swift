@@ -169,11 +169,11 @@ struct PassingTests {
     #expect(try bench.contents == ["a": "AAAA", "b": "BB"])
   }
 
-  @Test("is not asked for by a dry run")
+  @Test("is asked for by HEAD alone in a dry run")
   func plan() throws {
     let bench = Bench(["/a": .init("AAAA")])
     let report = try bench.run(segments: [try segment(["a"])], mode: .plan)
-    #expect(bench.asked == [])
+    #expect(bench.asked == ["HEAD /a"])
     #expect(report.items.map(\.action) == [.fetch])
   }
 }

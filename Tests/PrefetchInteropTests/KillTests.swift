@@ -10,6 +10,8 @@ struct KillTests {
   private static let names = (0..<24).map { "f\($0).txt" } + largeNames
   /// What may still be on its way to the file when the run is killed.
   private static let slack = 256 << 10
+  /// What a kill may cost of a part: a note comes every 48 kB, and after the write that passes them.
+  private static let loss = (48 << 10) + slack
 
   private let home: Home
   private let site = Site()
@@ -122,7 +124,7 @@ struct KillTests {
       try killRun(round) {
         try #require(waitForParts(count, of: size - Self.slack), "round \(round)")
       }
-      return parts
+      return notedParts(round)
     case 1:
       let asked = Self.names.count { !Self.isPinned($0) || before[$0] != digests[$0] }
       // The manifest is asked for first.
@@ -133,7 +135,7 @@ struct KillTests {
       trap.set(.start)
       try killRun(round) { poll(nil, 0, CInt.random(in: 0...40, using: &random)) }
     }
-    return parts
+    return notedParts(round)
   }
 
   private func killRun(_ round: Int, once isThere: () throws -> Void) throws {
@@ -144,10 +146,23 @@ struct KillTests {
     #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
   }
 
-  /// The sizes of what is kept of bodies, be it little; what is known of them stands in other files.
+  /// The sizes of what is kept of bodies, be it little.
   private var parts: [Int] {
     FileTree.listing("\(home.cache)/partial")
       .filter { $0.key.hasSuffix(".body") && $0.value.size > 0 }.map(\.value.size)
+  }
+
+  /// How much of each part was noted with its digest: the rest is not believed.
+  private func notedParts(_ round: Int) -> [Int] {
+    FileTree.listing("\(home.cache)/partial").compactMap { path, entry in
+      guard path.hasSuffix(".body"), entry.size > 0 else { return nil }
+      let facts = FileTree.read("\(path.dropLast(5)).facts") ?? []
+      let line = String(decoding: facts, as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("written ") }
+      let noted = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+      #expect(noted <= entry.size && entry.size - noted <= Self.loss, "round \(round): \(path)")
+      return noted > 0 ? noted : nil
+    }
   }
 
   /// False when the parts do not come to be so large in half a minute.

@@ -27,7 +27,7 @@ struct RequiredTests {
       """
       segments:
       \(segments.map { "  - { \($0) }" }.joined(separator: "\n"))
-      network: { retries: { items: 0, lookups: 0 } }
+      network: { concurrency: 1, retries: { items: 0, lookups: 0 } }
       cache: { min_free: 0 }
       """
     )

@@ -91,7 +91,7 @@ extension ConfigurationManual {
   private static let passing = ConfigurationProse(
     title: "Warming another cache",
     paragraphs: [
-      "With `store: false` the items of a segment are asked for so that a cache on the way has them: each run asks for every item, without conditions, reads what comes, checks what is declared of it, counts it, and keeps nothing. What the segment had stored before is neither used nor removed. `head: true` asks for the headers alone and implies `store: false`; saying `store: true` besides is an error. Segments with different `headers` ask each for itself, also for the same URL. A dry run does not ask."
+      "With `store: false` the items of a segment are asked for so that a cache on the way has them: each run asks for every item, without conditions, reads what comes, checks what is declared of it, counts it, and keeps nothing. What the segment had stored before is neither used nor removed. `head: true` asks for the headers alone and implies `store: false`; saying `store: true` besides is an error. Segments with different `headers` ask each for itself, also for the same URL. A dry run asks for the headers alone."
     ],
     example: """
       segments:

@@ -91,6 +91,21 @@ package struct TransferRequest: Sendable {
     /// What a whole period allows.
     package var whole: Int64
     package var period: ByteBudget.Period
+
+    /// Bytes that one read may bring beyond an allowance.
+    package static let excess = 16_384
+
+    /// The objection to a body that no later period can continue; nil where a whole period has room.
+    ///
+    /// Such a body would use up each period.
+    package static func objection(toUncontinued size: Int64, under allowances: [Self]) -> String? {
+      guard let least = allowances.min(by: { $0.whole < $1.whole }),
+        size > least.whole.addingSaturated(Int64(excess))
+      else { return nil }
+      let sizes = SizeText.format(together: [size, least.whole])
+      return "announces \(sizes[0]), more than `\(least.period.key)` of \(sizes[1]), "
+        + "and a body that cannot be continued"
+    }
   }
 
   /// A name, usually a segment's, and the bytes a second that all its transfers get together.

@@ -21,8 +21,11 @@ struct DeclaredURLs: Sendable {
     return nil
   }
 
-  mutating func set(item: Int, for key: URLKey) {
-    guard let position = table.position(of: key, keyAt: { mentions[$0].key }) else { return }
+  /// Names the item that answers for others, too.
+  mutating func set(item: Int, for key: URLKey, unlessKnown: Bool) {
+    guard let position = table.position(of: key, keyAt: { mentions[$0].key }),
+      !unlessKnown || mentions[position].item < 0
+    else { return }
     mentions[position].item = Int32(item)
   }
 }

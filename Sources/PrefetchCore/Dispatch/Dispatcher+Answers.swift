@@ -25,6 +25,7 @@ extension Dispatcher {
       if let announced, roomFailure?.code == .cacheFull, active[slot].toldSize == nil {
         return askAnew(item, forWhole: announced)
       }
+      if roomFailure == nil { leaveLargerLimits(item, failure) }
       fail(item, roomFailure ?? failure)
     case .deferred(let deferral, let status):
       active[slot].result.status = status
@@ -98,7 +99,7 @@ extension Dispatcher {
       return reask(.item(item))
     }
     separateRivals(item, by: selecting, from: body)
-    separateSharers(item) { sharer, expectation in
+    separateSharers(item, size: body.size) { sharer, expectation in
       BodyCheck.objection(
         to: body,
         headers: response.headers,

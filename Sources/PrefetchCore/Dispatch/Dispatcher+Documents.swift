@@ -94,7 +94,7 @@ extension Dispatcher {
       note(status: status, of: number)
       segments[index].manifest.status = .skipped
       segments[index].deferral = deferral
-      if request.mode == .plan, documents[number].stored != nil {
+      if showsLastGeneration(number) {
         segments[index].heldBack = deferral
         return useStored(number, status: .skipped)
       }
@@ -103,6 +103,15 @@ extension Dispatcher {
       note(status: response.status, of: number)
       documentReceived(number, response)
     }
+  }
+
+  /// Whether the items that the last manifest names are listed while the next one is deferred.
+  ///
+  /// A deferred part of a manifest whose first document is new belongs to no whole generation. At the end
+  /// of a run there may be no time for a million items.
+  private func showsLastGeneration(_ number: Int) -> Bool {
+    guard case .manifest = documents[number].role else { return false }
+    return request.mode != .get && halt == nil && documents[number].stored != nil
   }
 
   /// What came for a document that no segment waits for any more.
@@ -193,7 +202,9 @@ extension Dispatcher {
     if case .manifest = documents[number].role {
       segments[index].manifest.status = status
       let isOthers = segments[index].recorded?.manifest != stored.digest
-      if isOthers { segments[index].accepted = recordOfManifest(index, stored) }
+      if isOthers, segments[index].heldBack == nil {
+        segments[index].accepted = recordOfManifest(index, stored)
+      }
       if !isOthers, segments[index].heldBack == nil, isQuiet(index) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index)

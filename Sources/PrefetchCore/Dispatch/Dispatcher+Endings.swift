@@ -85,6 +85,7 @@ extension Dispatcher {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
     if holdsForecast(item) { return }
+    if !active[slot].foreseenRefusals.isEmpty { refuseAsForeseen(item) }
     var result = active[slot].result
     items[item].state = .settled
     unclaim(item)

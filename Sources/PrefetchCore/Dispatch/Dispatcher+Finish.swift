@@ -107,8 +107,14 @@ extension Dispatcher {
     return changes
   }
 
-  /// A manifest that failed changes nothing but what is known of the segment's state.
+  /// A manifest that failed or was deferred changes nothing but what is known of the segment's state.
   private func keptGeneration(of segment: SegmentWork) -> SegmentRecord? {
+    if segment.manifest.failure == nil, segment.told?.state == .deferred {
+      var record = segment.recorded ?? SegmentRecord(key: segment.key)
+      guard segment.recorded == nil || record.state != .deferred else { return nil }
+      record.state = .deferred
+      return record
+    }
     guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
     record.state = segment.usableCount > 0 ? .incomplete : .failed
     record.lastChecked = now.wall

@@ -181,7 +181,13 @@ extension Dispatcher {
     let work = active[activate(item)]
     let kept = start.partials[work.entry.url.string]?.offset ?? 0
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
-    return network?.foretell(rest, of: Int(items[item].segment), at: now)
+    // A limit counts the head of the response, too.
+    let head = work.result.attempts > 0 ? work.result.figures?.wireBytes ?? 0 : 0
+    return network?.foretell(
+      rest.addingSaturated(head),
+      of: Int(items[item].segment),
+      at: now
+    )
   }
 
   /// Items that would lose their bodies, by their numbers in the store.

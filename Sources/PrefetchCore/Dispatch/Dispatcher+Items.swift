@@ -141,6 +141,9 @@ extension Dispatcher {
     if let declared = active[slot].entry.size, declared != size {
       return fail(item, Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared"))
     }
+    if let objection = limitObjection(to: size, in: Int(items[item].segment)) {
+      return fail(item, objection)
+    }
     active[slot].result.action = .keep
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache

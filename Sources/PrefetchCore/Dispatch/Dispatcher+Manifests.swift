@@ -79,7 +79,8 @@ extension Dispatcher {
     }
     segments[index].isGathering = false
     documents[index].staged = nil
-    accept(index, record, manifest: staged)
+    // The last good generation stays as it is.
+    if segments[index].heldBack == nil { accept(index, record, manifest: staged) }
     let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
     segments[index].entries = ownPart(of: entries)
     segments[index].mirrors = manifest.alternates

@@ -212,10 +212,11 @@ extension Dispatcher {
 
   /// A dry run asks only about what it cannot know.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
-    let declaration = segments[index].declaration
-    guard declaration.isStored, step.bundle != .ad else { return false }
+    guard step.bundle != .ad else { return false }
     // Whether its body is here is looked up, and no server is asked.
-    if request.policy.isOffline { return step.decision == .fetch }
+    if request.policy.isOffline {
+      return segments[index].declaration.isStored && step.decision == .fetch
+    }
     guard request.policy.probesItems else { return false }
     switch step.decision {
     case .revalidate, .fetch, .update: return true
@@ -238,6 +239,9 @@ extension Dispatcher {
       return enqueue(.item(item))
     }
     _ = activate(item)
+    if step.decision == .fail, let deferral = segments[index].heldBack {
+      return settleDeferred(item, deferral)
+    }
     guard let preparation = preparation(of: item) else {
       return decideWithoutAsking(item)
     }
@@ -256,7 +260,7 @@ extension Dispatcher {
     // What waits with its manifest answers for no other segment.
     if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
       let key = segments[index].table.value.key(at: Int(step.entry))
-      declared.set(item: items.count - 1, for: key)
+      declared.set(item: items.count - 1, for: key, unlessKnown: step.decision == .keep)
     }
     return items.count - 1
   }

@@ -6,6 +6,14 @@ extension Dispatcher {
     if givesWay(item, response, by: selecting) { return }
     separateRivals(item, by: selecting)
     let carriesCredentials = work.exchange?.value.carriesCredentials ?? false
+    if asksHeadOnly(item) {
+      // A run sends the same request, so its response decides.
+      guard !(200..<300).contains(response.status) else { return settleItem(item) }
+      return fail(
+        item,
+        Self.failure(status: response.status, carriesCredentials: carriesCredentials)
+      )
+    }
     switch response.status {
     case 304 where work.exchange?.value.isConditional == true:
       guard let record = work.record?.value,
@@ -15,13 +23,19 @@ extension Dispatcher {
         work.exchange?.value.dropConditions()
         return reask(.item(item))
       }
+      if refusesStored(item, record) { return }
       keep(item, "the server says unchanged")
     case 200, 203:
       work.toldSize = Self.size(toldBy: response)
+      foreseeRefusals(of: item, by: response)
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
       if isRepeated(item, response) {
+        if let record = work.record?.value, refusesStored(item, record) { return }
         keep(item, "the server's validators are unchanged")
       } else if let failure = sizeFailure(item, response) {
+        // A run ends its transfer at the head.
+        work.toldSize = nil
+        leaveLargerLimits(item, failure)
         return fail(item, failure)
       } else if let objection = objection(to: response, of: item) {
         return refuse(item, response, objection)
@@ -29,7 +43,7 @@ extension Dispatcher {
         announceSize(item, response)
       }
     case 404, 410:
-      if removeGone(item, response.status) { return }
+      if isStored(item), removeGone(item, response.status) { return }
       fallthrough
     case 401 where carriesCredentials, 403 where carriesCredentials, 407 where carriesCredentials:
       let failure = Self.failure(
@@ -47,6 +61,7 @@ extension Dispatcher {
   /// was refused leaves the plan as it was.
   mutating func probeFailed(_ item: Int, _ failure: Failure, status: Int?) {
     if serveStale(item, failure, status: status) { return }
+    if asksHeadOnly(item) { return fail(item, failure) }
     let isRedirect = status.map { (300..<400).contains($0) } ?? false
     switch failure.code.category {
     case .trust, .connectivity, .denied:
@@ -67,6 +82,10 @@ extension Dispatcher {
     active[slot].result.reason = reason
   }
 
+  private func asksHeadOnly(_ item: Int) -> Bool {
+    segments[Int(items[item].segment)].declaration.asksHeadOnly
+  }
+
   // MARK: What a head shows
 
   /// The size of the body that a GET would bring, where the head tells it.
@@ -76,12 +95,15 @@ extension Dispatcher {
   }
 
   /// Whether a conditional GET would be answered with 304.
+  ///
+  /// A head of another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
   private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
     guard items[item].step.decision == .revalidate, answersFromSamePlace(item),
       let record = active[Int(items[item].slot)].record?.value
     else { return false }
     let told = Validators(response.headers)
-    return !told.isEmpty && told == record.validators
+    let size = Self.size(toldBy: response)
+    return !told.isEmpty && told == record.validators && (size == nil || size == record.size)
   }
 
   /// Tags of another place say nothing of what came from here.
@@ -92,16 +114,34 @@ extension Dispatcher {
   }
 
   /// A transfer ends with the head of a body that is larger than any that may come.
-  private func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
+  private mutating func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
     let work = active[Int(items[item].slot)]
-    guard let size = Self.size(toldBy: response), let limit = work.exchange?.value.sizeLimit,
-      size > limit
-    else { return nil }
-    let sizes = SizeText.format(together: [size, limit])
-    return Failure(
-      .tooLarge,
-      "`\(work.exchange?.value.hop.authority ?? "")` announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
-    )
+    guard let size = Self.size(toldBy: response), let exchange = work.exchange else { return nil }
+    let objection: String
+    if let limit = exchange.value.sizeLimit, size > limit {
+      let sizes = SizeText.format(together: [size, limit])
+      objection = "announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
+    } else if let found = periodObjection(to: size, of: item, response) {
+      objection = found
+    } else {
+      return nil
+    }
+    return Failure(.tooLarge, "`\(exchange.value.hop.authority)` \(objection)")
+  }
+
+  /// The objection of a limit of volume to a body that a later period could not continue.
+  private mutating func periodObjection(
+    to size: Int64,
+    of item: Int,
+    _ response: TransferResponse
+  ) -> String? {
+    let allowances = network?.allowances(of: Int(items[item].segment)) ?? []
+    guard !allowances.isEmpty else { return nil }
+    let url = active[Int(items[item].slot)].entry.url.string
+    let answer = WholeAnswer(source: url, head: response.headers, size: size)
+    let isContinued = isStored(item) && (answer.part != nil || start.partials[url] != nil)
+    return isContinued
+      ? nil : TransferRequest.Allowance.objection(toUncontinued: size, under: allowances)
   }
 
   /// What would be said against the body whatever its bytes are.
@@ -111,13 +151,33 @@ extension Dispatcher {
       toHead: response.headers,
       size: Self.size(toldBy: response),
       entry: work.entry,
-      expectations: work.segments.map { segments[$0].declaration.expectation },
+      expectations: work.judgingSegments.map { segments[$0].declaration.expectation },
       stored: storedBody(of: work)
     )
     if let objection { return objection }
+    guard isStored(item) else { return nil }
     let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
     guard !Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else { return nil }
     return Self.notStored
+  }
+
+  /// Notes the other segments that a head shows to refuse its body.
+  private func foreseeRefusals(of item: Int, by response: TransferResponse) {
+    let work = active[Int(items[item].slot)]
+    // A confirmed body is judged by what is stored of it.
+    guard !work.sharers.isEmpty, !isRepeated(item, response) else { return }
+    let size = Self.size(toldBy: response)
+    for sharer in work.sharers {
+      let objection = BodyCheck.objection(
+        toHead: response.headers,
+        size: size,
+        entry: sharer.entry,
+        expectations: [segments[sharer.segment].declaration.expectation],
+        stored: nil
+      )
+      let failure = limitObjection(to: size, in: sharer.segment) ?? objection
+      if let failure { work.foreseenRefusals.append((sharer, failure)) }
+    }
   }
 
   /// The next source may have the right one.
@@ -135,7 +195,10 @@ extension Dispatcher {
         now: now.wall
       )
         == true
-    else { return fail(item, objection) }
+    else {
+      leaveSharers(item)
+      return fail(item, objection)
+    }
     enqueue(.item(item))
   }
 
@@ -148,7 +211,10 @@ extension Dispatcher {
     let size = Self.size(toldBy: response)
     let isDoubtful = items[item].step.reason == .noValidators || !isComparable
     if work.result.action == .revalidate {
-      if !isDoubtful {
+      if !isDoubtful, let stored = work.record?.value, told == stored.validators {
+        work.result.action = .update
+        work.result.reason = "the server says another size"
+      } else if !isDoubtful {
         work.result.action = .update
         work.result.reason = "the server says changed"
       } else if let size, size != work.result.size {

@@ -15,7 +15,7 @@ extension Dispatcher {
   /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int) {
     concludeRetention(index)
-    guard request.mode == .run, storeFailure == nil,
+    guard request.mode == .run, storeFailure == nil, segments[index].heldBack == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
     guard halt == nil else {

@@ -9,16 +9,19 @@ extension Dispatcher {
     var position: Int
   }
 
-  /// Ends the item for those segments whose own declarations exclude what came.
+  /// Ends the item for those segments whose own declarations and size limits exclude what came.
   mutating func separateSharers(
     _ item: Int,
+    size: Int64?,
     objection: (Sharer, ContentExpectation) -> Failure?
   ) {
     let work = active[Int(items[item].slot)]
     guard !work.sharers.isEmpty else { return }
     for sharer in work.sharers {
       let expectation = segments[sharer.segment].declaration.expectation
-      guard let failure = objection(sharer, expectation) else { continue }
+      guard
+        let failure = limitObjection(to: size, in: sharer.segment) ?? objection(sharer, expectation)
+      else { continue }
       part(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
     }
@@ -28,17 +31,74 @@ extension Dispatcher {
   /// first of them refuses it.
   mutating func refusesStored(_ item: Int, _ record: ContentRecord) -> Bool {
     guard segments.count > 1, !isAd(item) else { return false }
-    separateSharers(item) { sharer, expectation in
+    separateSharers(item, size: record.size) { sharer, expectation in
       Self.objection(to: record, as: sharer.entry)
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
     }
     let expectation = segments[Int(items[item].segment)].declaration.expectation
+    // A body that another segment brought may be larger than this one takes.
+    let excess =
+      items[item].step.isHeld
+      ? nil : limitObjection(to: record.size, in: Int(items[item].segment))
     guard
-      let objection = expectation.objection(type: record.mime, size: record.size, prefix: nil)
+      let objection = excess
+        ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
     else { return false }
     leaveSharers(item)
     fail(item, objection)
     return true
+  }
+
+  /// The objection of a segment's `max_file_size` to a body of this size.
+  func limitObjection(to size: Int64?, in index: Int) -> Failure? {
+    guard let size, let limit = sizeLimit(nil, in: index), size > limit else { return nil }
+    let sizes = SizeText.format(together: [size, limit])
+    return Failure(
+      .tooLarge,
+      "it has \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
+    )
+  }
+
+  /// Lets segments with a larger limit ask for themselves, where the limit of the first one ended the
+  /// transfer.
+  mutating func leaveLargerLimits(_ item: Int, _ failure: Failure) {
+    let work = active[Int(items[item].slot)]
+    guard failure.code == .tooLarge, !work.sharers.isEmpty,
+      let limit = sizeLimit(nil, in: Int(items[item].segment))
+    else { return }
+    for sharer in work.sharers where sizeLimit(nil, in: sharer.segment) ?? .max > limit {
+      part(sharer, from: work)
+      begin(sharer.step, of: sharer.segment, at: sharer.position)
+    }
+  }
+
+  /// Ends an item of a dry run for the segments that would refuse its body, unless a run would not
+  /// bring it.
+  mutating func refuseAsForeseen(_ item: Int) {
+    let work = active[Int(items[item].slot)]
+    guard work.result.failure == nil, work.result.outcome != .deferred else { return }
+    for (sharer, failure) in work.foreseenRefusals {
+      part(sharer, from: work)
+      reject(sharer.entry, failure, of: sharer.segment)
+    }
+  }
+
+  /// The objection of one more segment to a body that has come for others.
+  func objection(toSettled result: ItemResult, _ entry: ManifestEntry, of index: Int) -> Failure? {
+    guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
+      result.isUsable || request.mode == .plan, let size = result.size
+    else { return nil }
+    if let declared = entry.size, declared != size {
+      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+    }
+    // The type and the first bytes are not at hand any more.
+    let expected = segments[index].declaration.expectation
+    let sizes = ContentExpectation(
+      minimumSize: expected.minimumSize,
+      maximumSize: expected.maximumSize
+    )
+    return limitObjection(to: size, in: index)
+      ?? sizes.objection(type: nil, size: size, prefix: nil)
   }
 
   /// Lets those ask for themselves to which a body was right that the first segment refuses.
@@ -53,6 +113,7 @@ extension Dispatcher {
   private func part(_ sharer: Sharer, from work: ActiveItem) {
     let name = segments[sharer.segment].declaration.name
     work.sharers.removeAll { $0.segment == sharer.segment }
+    work.foreseenRefusals.removeAll { $0.sharer.segment == sharer.segment }
     work.segments.removeAll { $0 == sharer.segment }
     work.sparing.removeAll { $0 == sharer.segment }
     work.result.segments.removeAll { $0 == name }

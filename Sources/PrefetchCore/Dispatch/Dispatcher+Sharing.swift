@@ -79,6 +79,10 @@ extension Dispatcher {
       with: first.declaration,
       first.entries[Int(mention.entry)]
     )
+    // What holds for it without a question holds whatever others learn, before it or after it.
+    if known >= 0, rivalry == nil, step.decision == .keep, items[known].step.decision != .keep {
+      return false
+    }
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
       // What is stored answers the other segment, or one whose turn is over.
       refuseVariant(rivalry)
@@ -252,12 +256,22 @@ extension Dispatcher {
     let name = segments[index].declaration.name
     let isRequired = segments[index].declaration.isRequired && entry.isRequired
     if items[item].state == .settled, let result = settledResult(item, isRequired: isRequired) {
+      if let failure = objection(toSettled: result, entry, of: index) {
+        return reject(entry, failure, of: index)
+      }
       announce(.itemShared(result, segment: name))
       tally(result, in: index, isRequired: entry.isRequired)
       if result.isUsable, request.mode == .run { joinLater(item, result, index) }
       return
     }
     let slot = activate(item)
+    let sharer = Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
+    if items[item].state == .committing, rivalry == nil,
+      let failure = objection(toSettled: active[slot].result, entry, of: index)
+    {
+      guard request.mode == .plan else { return reject(entry, failure, of: index) }
+      active[slot].foreseenRefusals.append((sharer, failure))
+    }
     active[slot].result.segments.append(name)
     active[slot].result.isRequired = active[slot].result.isRequired || isRequired
     active[slot].segments.append(index)
@@ -266,9 +280,7 @@ extension Dispatcher {
     if let rivalry {
       active[slot].rivals.append(rivalry)
     } else {
-      active[slot].sharers.append(
-        Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
-      )
+      active[slot].sharers.append(sharer)
     }
     let algorithms = Self.algorithms(of: active[slot].digests + entry.digests)
     active[slot].exchange?.value.require(algorithms)
@@ -309,12 +321,22 @@ extension Dispatcher {
       case .queued, .preparing, .inFlight, .waiting, .gathering: false
       }
     guard isDecided else { return false }
+    // What the declarations of others refuse may be right for this one.
+    let failure =
+      items[item].state == .settled || items[item].slot < 0
+      ? settled.failure(of: item) : active[Int(items[item].slot)].result.failure
+    if let failure, Self.refusals.contains(failure.code) { return true }
     let wasAsked = settled.source(of: item) != .cache
     let asks = step.decision.action != .keep
     // What it keeps without a question may be too old for another one.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
   }
+
+  /// Ends of an item that may differ between the segments that declare it.
+  private static let refusals: Set<ErrorCode> = [
+    .tooLarge, .corrupted, .unexpectedContent, .digestMismatch,
+  ]
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {
     digests.isEmpty ? [] : Set(digests.map(\.algorithm)).subtracting([.sha256])

@@ -276,7 +276,8 @@ struct NetworkWatch: Sendable {
   /// Why a transfer of so many bytes would not begin or not end, after all that were foretold before
   /// it; nil where it would.
   ///
-  /// One that would not uses up what is left, as it does when it breaks off.
+  /// One that would not uses up what is left, as it does when it breaks off. The read that uses up the
+  /// rest may bring the end of the body.
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
@@ -285,8 +286,11 @@ struct NetworkWatch: Sendable {
     }
     let key = TransferUsage.Key(day: day, type: type, segment: keys[segment])
     let rest = left.min() ?? .max
-    situation.usage.add(min(bytes, rest), key)
-    guard rest <= 0 || bytes > rest else { return nil }
+    let read = Int64(TransferRequest.Allowance.excess)
+    let reach = rest > 0 ? (rest / read * read).addingSaturated(read) : 0
+    let isWhole = rest > 0 && bytes <= reach
+    situation.usage.add(isWhole ? bytes : min(bytes, rest), key)
+    guard !isWhole else { return nil }
     return policies[segment].verdict(in: situation, at: now.wall).deferral
   }
 

@@ -87,6 +87,10 @@ struct SettledItems: Sendable {
     troubles[item]?.deferral != nil
   }
 
+  func failure(of item: Int) -> Failure? {
+    troubles[item]?.failure
+  }
+
   func source(of item: Int) -> ItemResult.Source? {
     items.indices.contains(item) ? items[item]?.source : nil
   }

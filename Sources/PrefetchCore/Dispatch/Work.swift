@@ -95,7 +95,7 @@ struct SegmentWork: Sendable {
   var deferral: Deferral?
   /// Whether the run was interrupted before the segment's end.
   var isInterrupted = false
-  /// Why a dry run shows what the last manifest names: the next one would not be asked for now.
+  /// The deferral of the manifest, where the items that the last one names are listed as deferred.
   var heldBack: Deferral?
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
@@ -113,7 +113,8 @@ struct SegmentWork: Sendable {
 
   /// What the paths of its items are relative to.
   var base: WebURL? {
-    statedBase ?? declaration.base ?? accepted?.manifestFinalURL.flatMap { try? WebURL($0) }
+    statedBase ?? declaration.base
+      ?? (accepted ?? recorded)?.manifestFinalURL.flatMap { try? WebURL($0) }
   }
 
   var priority: Int? {
@@ -214,6 +215,8 @@ final class ActiveItem {
   var isTurnedAway = false
   /// Whether that was done, whatever came of it.
   var isRead = false
+  /// In a dry run: other segments that would refuse the body, and why.
+  var foreseenRefusals: [(sharer: Dispatcher.Sharer, failure: Failure)] = []
   /// What was read before its turn came.
   var prepared: Prepared?
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.

@@ -141,6 +141,10 @@ struct Judge {
     return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)
   }
 
+  func exceedsLimit(_ size: Int64) -> Bool {
+    limit.map { size > $0 } ?? false
+  }
+
   private func refusal(of wanted: Wanted) -> PlanReason? {
     guard asksForPurpose, let refusals = refusalsByPurpose[wanted.purpose] else {
       return refusals[wanted.origin]

@@ -116,7 +116,13 @@ package enum PlanReason: Hashable, Sendable {
       )
     case .tooLarge:
       let limit = segment.maximumFileSize ?? policy.maximumFileSize ?? 0
-      let sizes = SizeText.format(together: [entry.size ?? 0, limit])
+      guard let size = entry.size else {
+        return Failure(
+          .tooLarge,
+          "the stored body is larger than `max_file_size`, which is \(SizeText.format(limit: limit))"
+        )
+      }
+      let sizes = SizeText.format(together: [size, limit])
       return Failure(
         .tooLarge,
         "its declared size is \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"

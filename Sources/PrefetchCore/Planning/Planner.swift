@@ -120,6 +120,12 @@ package enum Planner {
         isDescribed: isDescribed,
         hasParts: inventory.hasParts(position)
       )
+      // A body that another segment brought may be larger than this one takes.
+      if decision == .keep, !isHeld, row.hasBody, reason != .paused, reason != .withheld,
+        judge.exceedsLimit(row.size)
+      {
+        (decision, reason) = (.fail, .tooLarge)
+      }
       if reason == .withheld, !row.hasBody {
         fragment.declaredCount -= 1
         continue

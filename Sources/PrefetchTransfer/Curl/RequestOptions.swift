@@ -74,7 +74,7 @@ extension EasyHandle {
   static let bufferSize = 65_536
   /// The same under a limit of volume, which is passed by what one read brings and one more that is
   /// refused.
-  static let countedBufferSize = 16_384
+  static let countedBufferSize = TransferRequest.Allowance.excess
 
   /// Bodies are decoded by ourselves, since libcurl takes a stream that ends too early for whole and
   /// cannot be asked whether it did.

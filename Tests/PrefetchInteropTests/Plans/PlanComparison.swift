@@ -103,20 +103,12 @@ struct Comparison {
 
   // MARK: Items
 
-  /// Segments whose manifest waits: a run looks at none of their items.
-  private var waiting: Set<String> {
-    let names = happened.list("segments").filter { segment in
-      segment.text("manifest.status") == "skipped"
-    }
-    return Set(names.compactMap { $0.text("name") })
-  }
-
   private func deeds(of report: Node) -> [String: [String]] {
     var deeds: [String: [String]] = [:]
-    let waiting = waiting
     for item in report.list("items") {
+      // The plan alone lists what is retained.
+      if item.text("reason")?.hasPrefix("removed from the list") == true { continue }
       let names = item.list("segments").compactMap(\.text)
-      if !names.isEmpty, waiting.isSuperset(of: names) { continue }
       let deed: String
       switch item.text("outcome") {
       case "failed", "redirected": deed = "fail \(item.text("error.code") ?? "none")"

@@ -182,6 +182,13 @@ struct World: Sendable {
     }
   }
 
+  /// Whether a body is not the declared one.
+  func contradicts(_ item: Item, _ body: [UInt8], in night: Int) -> Bool {
+    facts(item, in: night).contains { key, value in
+      key == "size" ? value != String(body.count) : value != Digest.hexadecimal(body)
+    }
+  }
+
   // MARK: What is declared
 
   func url(_ path: String, _ origin: WorldOrigin) -> String {

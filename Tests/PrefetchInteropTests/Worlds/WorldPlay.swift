@@ -318,6 +318,7 @@ private struct Night {
     if deeds.count(where: { $0.word == "fail" }) > 1 {
       wanted.formUnion([4, 5])
     }
+    if world.isRefusedByBody(path, in: number) { wanted.formUnion([4, 5]) }
     expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
   }
 
@@ -343,13 +344,16 @@ private struct Night {
     let stopped = serving.stop()
     let told = "serve \(url) after \(deeds): \(answer.status) \(stopped)"
     expect(stopped.status == 143, told)
-    let isGood = deeds.contains { Self.status(after: $0) == 0 }
+    let isUnknown = world.isUnknownToServe(path)
+    let isGood = isUnknown || deeds.contains { Self.status(after: $0) == 0 }
     if answer.status == 200 {
       let digest = Digest.hexadecimal(Array(answer.body.utf8))
       expect(goodBodies(path, report, store).contains(digest), "wrong body: \(told)")
       expect(isGood, told)
     } else {
-      let isBad = deeds.contains { Self.status(after: $0) != 0 }
+      let isBad =
+        isUnknown || world.isRefusedByBody(path, in: number)
+        || deeds.contains { Self.status(after: $0) != 0 }
       expect(isBad && answer.status >= 400, told)
       if deeds.allSatisfy({ $0.cause == "gone" }) {
         expect([404, 410].contains(answer.status), told)

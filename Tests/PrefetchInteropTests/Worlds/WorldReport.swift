@@ -24,8 +24,8 @@ struct WorldReport {
     for item in document.list("items") {
       let names = item.list("segments").compactMap(\.text).sorted()
       let (word, cause) = Self.deed(of: item)
-      // How segments share one line of the report is free.
-      let held = names.isEmpty ? [[]] : names.map { [$0] }
+      // How segments share one line of the report is free. A run names those that removed it last.
+      let held = names.isEmpty || word == "remove" ? [[]] : names.map { [$0] }
       deeds[item.text("url") ?? "", default: []] += held.map {
         Deed(word: word, cause: cause, segments: $0)
       }

@@ -1,0 +1,33 @@
+/// What the rules of a random world's segments say about a URL.
+extension World {
+  private func segments(declaring path: String) -> [Segment] {
+    segments.filter { segment in segment.items.contains { $0.path == path } }
+  }
+
+  /// Whether a segment declares the URL that asks by HEAD alone, and would refuse the body by its
+  /// rules: the run does not see that, and `get` does.
+  func isRefusedByBody(_ path: String, in night: Int) -> Bool {
+    segments(declaring: path).contains { segment in
+      guard segment.keys.contains("head: true") else { return false }
+      return segment.items.contains { item in
+        item.path == path && refuses(item, of: segment, in: night)
+      }
+    }
+  }
+
+  private func refuses(_ item: Item, of segment: Segment, in night: Int) -> Bool {
+    let bodies = [item.path, item.alternate].compactMap(\.self).compactMap { body($0, in: night) }
+    return bodies.contains { body in
+      let isLarge =
+        segment.keys.contains("max_file_size: 2kB") && body.count > 2_000
+        || segment.keys.contains("expect: { max_size: 3kB }") && body.count > 3_000
+      return isLarge || contradicts(item, body, in: night)
+    }
+  }
+
+  /// Whether only lists of segments that store nothing name the URL: `serve` reads no lists, and
+  /// knows what the index holds and what the configuration itself declares.
+  func isUnknownToServe(_ path: String) -> Bool {
+    segments(declaring: path).allSatisfy { $0.isUnstored && $0.hasList }
+  }
+}
