@@ -183,6 +183,19 @@ final class Console {
     _ = messages.flush()
   }
 
+  /// What says on stderr that the process waits for another one, from whatever thread.
+  static func waitTeller(_ shared: SharedOptions) -> @Sendable (String) -> Void {
+    guard !shared.isQuiet else { return { _ in } }
+    let isJSON = shared.logFormat == .json
+    return { line in
+      let text = SafeText.line(line)
+      let entry = LogEntry(level: .info, text, about: .nothing, run: nil)
+      let output = StandardOutput(descriptor: 2)
+      output.write((isJSON ? entry.line(at: SystemClock().now().wall) : text) + "\n")
+      _ = output.flush()
+    }
+  }
+
   /// A line for the log that is kept, and not to be shown now.
   func keep(_ line: String) {
     guard let journal else { return }

@@ -188,6 +188,7 @@ extension CommandContext {
     if failure.code == .cancelled, let signal = StopSignals.pending {
       return failed(signal == 2 ? .interrupted : .terminated, "stopped", failure.message)
     }
+    if failure.code == .locked { return failed(.deferred, "store.locked", failure.message) }
     let status: ExitStatus =
       switch failure.code.category {
       case .io: .io

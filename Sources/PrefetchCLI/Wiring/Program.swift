@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
@@ -50,6 +51,11 @@ package enum Program {
       return console.finish(console.fail(.io, [Diagnostic("log.open", error.message)]))
     }
     let console = Console(shared: shared, environment: environment, log: log)
+    CacheUser.command = invocation.name
+    Patience.current = Patience(
+      isCancelled: { StopSignals.pending != nil },
+      tell: Console.waitTeller(shared)
+    )
     let context = CommandContext(
       environment: environment,
       console: console,

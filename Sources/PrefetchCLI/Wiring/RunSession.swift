@@ -36,6 +36,7 @@ struct RunSession {
 
   /// What came of it, with the process's exit status still to be decided.
   func run() throws(CommandExit) -> Report {
+    limitPatience()
     let events = try context.reading { () throws(Failure) in try sink() }
     do throws(Failure) {
       var report = try isPlan ? plan(events) : reconcile(events)
@@ -108,19 +109,24 @@ struct RunSession {
     )
   }
 
-  /// A full disk ends the run and not its report.
+  /// A full disk, and a process that has the cache for too long, end the run and not its report.
   private func reconcile(_ events: EventSink?) throws(Failure) -> Report {
     do throws(Failure) {
       return try reconcileWithRoom(events)
     } catch {
-      guard error.code == .diskFull else { throw error }
-      return unbegunReport(error)
+      switch error.code {
+      case .diskFull: return unbegunReport(error)
+      case .locked: return lockedReport(because: error.message)
+      default: throw error
+      }
     }
   }
 
   private func reconcileWithRoom(_ events: EventSink?) throws(Failure) -> Report {
     guard let lock = try context.runLock(places, of: lockName, wait: engine.wait) else {
-      return lockedReport()
+      return lockedReport(
+        because: "\(context.lockHolder(places, lockName)) goes on; `--wait` waits for it"
+      )
     }
     let state = try StateStore.openForWriting(state: places.state)
     console.report(state.diagnostics)
@@ -177,7 +183,7 @@ struct RunSession {
       try state.close()
     } catch {
       // What was done is done, and told.
-      report.storeFailure = report.storeFailure ?? error
+      report.noteStoreFailure(error)
     }
     return report
   }
@@ -470,16 +476,22 @@ struct RunSession {
     shard.map { "\(loaded.identity) shard \($0.text)" } ?? loaded.identity
   }
 
-  /// Another run is at work on this cache: nothing was asked, nothing is wrong.
-  private func lockedReport() -> Report {
+  /// Other processes are waited for no longer than a server that is busy, and never past the deadline.
+  private func limitPatience() {
+    let policy = context.builder(loaded, engine, looksAtState: false).policy
+    Patience.current.limit = policy.retries.wait
+    Patience.current.end = policy.deadline.map { .now + $0 }
+  }
+
+  /// Another process is at work on this cache: nothing was asked, nothing is wrong.
+  private func lockedReport(because reason: String) -> Report {
     var report = unbegunReport(
       of: loaded.configuration.segments.filter { isSelected($0.name) }
     ) { _ in .deferred }
     report.deferral = Deferral(rule: .lock)
     report.signal = StopSignals.pending
     for index in report.segments.indices { report.segments[index].deferral = report.deferral }
-    let holder = context.lockHolder(places, lockName)
-    console.note("\(holder) goes on; `--wait` waits for it")
+    console.note(reason)
     return report
   }
 

@@ -63,7 +63,11 @@ extension Dispatcher {
     documents[number].isClaimed = isOurs && documents[number].role == .manifest
     guard halt == nil else { return settleManifestHalted(index) }
     guard segments[index].isGathering else { return }
-    guard isOurs else { return pause(.document(number), until: now.uptime + Self.claimPause) }
+    guard isOurs else {
+      let since = documents[number].refusedSince ?? now.uptime
+      documents[number].refusedSince = since
+      return awaitOther(.document(number), since: since)
+    }
     // What may be received may have come while others had it.
     if let deferral = deferral(of: .document(number)) {
       return settle(.document(number), deferral)
@@ -167,12 +171,23 @@ extension Dispatcher {
     }
     active[activate(item)].isBeingRead = false
     leaveWire(item)
-    if halt == nil {
-      pause(.item(item), until: now.uptime + Self.claimPause)
-    } else {
+    guard halt == nil else {
       settleItemHalted(item)
+      return false
     }
+    let work = active[activate(item)]
+    let since = work.refusedSince ?? now.uptime
+    work.refusedSince = since
+    awaitOther(.item(item), since: since)
     return false
+  }
+
+  /// Waits for the run that has it under way, but not for one that may never end.
+  private mutating func awaitOther(_ job: Job, since: Duration) {
+    guard now.uptime - since < request.policy.retries.wait else {
+      return settle(job, Deferral(rule: .lock))
+    }
+    pause(job, until: now.uptime + Self.claimPause)
   }
 
   /// An item that is not under way any more is free for others.

@@ -37,7 +37,7 @@ extension Dispatcher {
   }
 
   mutating func settleItemHalted(_ item: Int) {
-    guard !isPart(item), case .store(let failure) = halt else {
+    guard !isPart(item), let failure = halt?.failure else {
       return settleDeferred(item, halt?.deferral)
     }
     let slot = activate(item)

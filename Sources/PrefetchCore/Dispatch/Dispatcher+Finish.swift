@@ -38,6 +38,10 @@ extension Dispatcher {
     for item in refused + dropped.items {
       let slot = activate(item)
       restoreResult(of: item)
+      guard !failure.isOfWaiting else {
+        settleDeferred(item, Halt.store(failure).deferral)
+        continue
+      }
       active[slot].result.outcome = .failed
       active[slot].result.action = .fail
       active[slot].result.failure = failure
@@ -109,7 +113,7 @@ extension Dispatcher {
 
   /// A manifest that failed or was deferred changes nothing but what is known of the segment's state.
   private func keptGeneration(of segment: SegmentWork) -> SegmentRecord? {
-    if segment.manifest.failure == nil, segment.told?.state == .deferred {
+    if segment.manifest.failure == nil, segment.told?.state == .deferred, !segment.isInterrupted {
       var record = segment.recorded ?? SegmentRecord(key: segment.key)
       guard segment.recorded == nil || record.state != .deferred else { return nil }
       record.state = .deferred

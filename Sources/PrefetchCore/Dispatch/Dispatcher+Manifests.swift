@@ -138,7 +138,7 @@ extension Dispatcher {
   /// After a halt nothing is looked up any more; what the last run found still serves.
   mutating func settleManifestHalted(_ index: Int) {
     guard segments[index].phase == .discovering else { return }
-    if case .store(let failure) = halt {
+    if let failure = halt?.failure {
       segments[index].manifest.status = .failed
       segments[index].manifest.failure = failure
     } else {
@@ -152,7 +152,7 @@ extension Dispatcher {
 
   /// Nothing is wrong with a segment for which the run was too short.
   mutating func noteUnfinished(_ index: Int) {
-    if case .store = halt { return }
+    if halt?.failure != nil { return }
     if let deferral = halt?.deferral {
       segments[index].deferral = segments[index].deferral ?? deferral
     } else {

@@ -69,10 +69,17 @@ package struct Dispatcher: Uncopied {
     case deadline
     case store(Failure)
 
+    /// What failed for good; nil where time alone will bring what is left.
+    var failure: Failure? {
+      guard case .store(let failure) = self, !failure.isOfWaiting else { return nil }
+      return failure
+    }
+
     /// What is said of that which it puts off; nil where no rule did.
     var deferral: Deferral? {
       switch self {
       case .deadline: Deferral(rule: .deadline)
+      case .store(let failure) where failure.code == .locked: Deferral(rule: .lock)
       case .interrupted, .store: nil
       }
     }

@@ -24,6 +24,8 @@ struct DocumentWork: Sendable {
   var isLookedUp = false
   /// Whether no other run asks for it meanwhile.
   var isClaimed = false
+  /// When it turned out first that another run has it under way.
+  var refusedSince: Duration?
   var host: HostID?
   /// Who served it, and so names what stands in it; until it is asked, who named it.
   var provenance: Provenance

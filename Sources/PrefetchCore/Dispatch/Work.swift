@@ -209,6 +209,8 @@ final class ActiveItem {
   var isBeingRead = false
   /// Whether it is being found out whose it is; what else was being read is read again with that.
   var isBeingClaimed = false
+  /// When it turned out first that another run has it under way.
+  var refusedSince: Duration?
   /// What was kept of its body when it was claimed.
   var leftPart: PartialBody?
   /// Whether its host is not asked any more, and only its record is waited for.

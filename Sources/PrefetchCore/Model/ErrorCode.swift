@@ -25,6 +25,8 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case disk
   case permission
   case storeDamaged = "store_damaged"
+  /// Another process has what is needed, for longer than this one waits.
+  case locked
   // Denied
   case licenseRefused = "license_refused"
   case bundleMismatch = "bundle_mismatch"
@@ -70,7 +72,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
     case .transportSecurity, .certificate, .pinMismatch, .digestMismatch, .signature, .rollback,
       .redirectForbidden, .addressForbidden, .unsafeName:
       .trust
-    case .diskFull, .disk, .permission, .storeDamaged:
+    case .diskFull, .disk, .permission, .storeDamaged, .locked:
       .io
     case .licenseRefused, .bundleMismatch, .credentialsRefused:
       .denied
@@ -91,6 +93,11 @@ package struct Failure: Error, Hashable, Sendable {
   package var isTransient: Bool
   /// What an ad server would be told, which no run does.
   package var vast: Int?
+
+  /// Whether nothing is wrong but that another process was waited for, in vain or until a signal came.
+  package var isOfWaiting: Bool {
+    code == .locked || code == .cancelled
+  }
 
   package init(
     _ code: ErrorCode,

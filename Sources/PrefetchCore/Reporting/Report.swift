@@ -109,6 +109,17 @@ package struct Report: Sendable {
     finished = started
   }
 
+  /// A store that another process has for too long only puts off what is left.
+  package mutating func noteStoreFailure(_ failure: Failure) {
+    guard failure.isOfWaiting else {
+      storeFailure = storeFailure ?? failure
+      return
+    }
+    guard failure.code == .locked, deferral == nil else { return }
+    deferral = Deferral(rule: .lock)
+    diagnostics.append(Diagnostic("store.locked", failure.message, severity: .warning))
+  }
+
   /// Items that counted as usable are so no more; of what failed or waits only its body is gone.
   package mutating func noteGone(_ gone: [ItemResult]) {
     let listed = Dictionary(items.indices.map { (items[$0].url, $0) }) { $1 }

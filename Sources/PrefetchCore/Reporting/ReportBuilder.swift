@@ -132,7 +132,7 @@ package struct ReportBuilder: Sendable {
     case .interrupted(let signal):
       report.signal = signal
     case .storeFailed(let failure):
-      report.storeFailure = report.storeFailure ?? failure
+      report.noteStoreFailure(failure)
     }
   }
 

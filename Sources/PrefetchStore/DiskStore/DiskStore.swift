@@ -273,13 +273,12 @@ package final class DiskStore: ContentStore {
     _ layout: CacheLayout,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    let lock = try KernelLock.take(.exclusive, on: layout.objects, patience: .seconds(60))
-    guard let lock else {
-      throw Failure(
-        .disk,
-        "`\(layout.objects.path)` is busy: another process has been writing for too long"
-      )
-    }
+    let lock = try KernelLock.wait(
+      .exclusive,
+      on: layout.objects,
+      for: layout.root.path,
+      usedBy: CacheUser.others(inCache: layout.root)
+    )
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }

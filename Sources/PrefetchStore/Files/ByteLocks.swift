@@ -34,16 +34,6 @@ final class ByteLocks: Sendable {
     }
   }
 
-  /// Waits as long as it takes; the kernel wakes the process that comes next.
-  func wait(for bytes: Range<Int64>) throws(Failure) {
-    let result = call(Self.setAndWait, F_WRLCK, bytes)
-    switch -result {
-    case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS: break
-    default:
-      guard result >= 0 else { throw .system(-result, "lock", file.path) }
-    }
-  }
-
   func release(_ bytes: Range<Int64>) {
     _ = call(Self.set, F_UNLCK, bytes)
   }
@@ -82,5 +72,4 @@ final class ByteLocks: Sendable {
   /// `F_OFD_GETLK` and the like, which only GNU programs are told of.
   private static let get: Int32 = 36
   private static let set: Int32 = 37
-  private static let setAndWait: Int32 = 38
 }

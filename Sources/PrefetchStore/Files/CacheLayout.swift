@@ -12,6 +12,7 @@ struct CacheLayout {
   static let lockName = "lock"
   static let locksName = "locks"
   static let claimsName = "claims"
+  static let usersName = "claims.d"
   private static let objectsName = "objects"
   private static let digestsName = "sha256"
   private static let partialName = "partial"

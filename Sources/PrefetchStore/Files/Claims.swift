@@ -8,11 +8,14 @@ internal import PrefetchCore
 final class Claims {
   private let file: OpenFile
   private let locks: ByteLocks
+  private let note: CacheUserNote
   /// Whether all bytes are ours.
   private var isAlone = false
   /// When the file was touched last, as far as we know.
   private var touched: Int64 = 0
   private(set) var hasCompany = false
+  /// The present wait for what others have under way.
+  private var refusal = Wait()
   /// How often each byte is wanted: two URLs may meet in one.
   private var held: [Int64: Int] = [:]
 
@@ -20,14 +23,27 @@ final class Claims {
   private static let turn: Range<Int64> = 0..<1
   private static let everything: Range<Int64> = 1..<ByteLocks.end
 
+  /// Its path, for messages.
+  private let cache: String
+
   init(in root: Folder) throws(Failure) {
-    file = try root.makingFolder(CacheLayout.locksName).0.openLock(CacheLayout.claimsName)
+    cache = root.path
+    let folder = try root.makingFolder(CacheLayout.locksName).0
+    file = try folder.openLock(CacheLayout.claimsName)
     locks = ByteLocks(file)
+    note = CacheUserNote(in: folder)
   }
 
-  /// One process after the other, in the order in which they came.
+  /// Who else changes the cache.
+  var otherUsers: [CacheUser] {
+    CacheUser.others(in: note.folder)
+  }
+
+  /// One process after the other.
   func inTurn<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-    try locks.wait(for: Self.turn)
+    try Patience.wait(for: cache, usedBy: otherUsers) { () throws(Failure) in
+      try locks.take(Self.turn)
+    }
     defer { locks.release(Self.turn) }
     return try body()
   }
@@ -36,6 +52,7 @@ final class Claims {
 
   /// To be called when a run begins to ask.
   func begin() throws(Failure) {
+    note.tidy()
     touched = try file.status().changed
     isAlone = try locks.take(Self.everything)
     hasCompany = !isAlone
@@ -72,7 +89,12 @@ final class Claims {
       isRefused = isRefused || !isGranted
       isOurs.append(isGranted)
     }
-    if isRefused { touch() }
+    if isRefused {
+      touch()
+      refusal.tell(for: urls.first ?? cache, usedBy: { otherUsers })
+    } else {
+      refusal = Wait()
+    }
     return isOurs
   }
 

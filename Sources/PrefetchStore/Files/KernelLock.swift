@@ -53,6 +53,31 @@ final class KernelLock {
     }
   }
 
+  /// Waits as long as this process has patience.
+  static func wait(
+    _ mode: Mode,
+    on file: OpenFile,
+    for path: String,
+    usedBy users: @autoclosure () -> [CacheUser] = []
+  ) throws(Failure) -> KernelLock {
+    var lock: KernelLock?
+    try Patience.wait(for: path, usedBy: users()) { () throws(Failure) in
+      lock = try take(mode, on: file)
+      return lock != nil
+    }
+    guard let lock else { throw Failure(.internal, "waited without getting `\(path)`") }
+    return lock
+  }
+
+  static func wait(
+    _ mode: Mode,
+    on folder: Folder,
+    for path: String,
+    usedBy users: @autoclosure () -> [CacheUser]
+  ) throws(Failure) -> KernelLock {
+    try wait(mode, on: folder.open(".", O_RDONLY | O_DIRECTORY), for: path, usedBy: users())
+  }
+
   static func take(
     _ mode: Mode,
     on folder: Folder,

@@ -18,11 +18,13 @@ internal import PrefetchCore
   let name: String
   let handle: OpaquePointer
   private var isOpen = true
+  private let busyWait: BusyWait
   /// Whether any statement met broken pages.
   private(set) var isDamaged = false
 
   init(path: String, named name: String, access: Access) throws(Failure) {
     self.name = name
+    busyWait = BusyWait(name)
     Self.prepareLibrary
     var flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     var uri = "file:" + Self.escaped(path)
@@ -130,8 +132,17 @@ internal import PrefetchCore
     Int(unsafe sqlite3_changes(handle))
   }
 
-  func setBusyTimeout(_ duration: Duration) {
-    unsafe sqlite3_busy_timeout(handle, Int32(clamping: duration.milliseconds))
+  /// Does something for which no other process is waited for longer than a moment.
+  func trying<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    unsafe sqlite3_busy_timeout(handle, 100)
+    defer { waitWhenBusy() }
+    return try body()
+  }
+
+  /// Lets SQLite wait for other processes as long as this one has patience.
+  private func waitWhenBusy() {
+    let context = unsafe Unmanaged.passUnretained(busyWait).toOpaque()
+    unsafe sqlite3_busy_handler(handle, BusyWait.goesOn, context)
   }
 
   /// Whether closing may move what the log holds into the file and remove the log.
@@ -218,6 +229,7 @@ internal import PrefetchCore
     let message = unsafe String(cString: sqlite3_errmsg(handle))
     // What the kernel said is more precise than "I/O error", which also stands for a full disk.
     let error = unsafe sqlite3_system_errno(handle)
+    if result & 0xff == SQLITE_BUSY, let ending = busyWait.takeEnding() { return ending }
     switch (result & 0xff, error) {
     case (SQLITE_IOERR, ENOSPC), (SQLITE_IOERR, EDQUOT), (SQLITE_IOERR, EROFS),
       (SQLITE_IOERR, EACCES), (SQLITE_CANTOPEN, ENOSPC), (SQLITE_CANTOPEN, EDQUOT):
@@ -235,7 +247,7 @@ internal import PrefetchCore
   ///
   /// What one mebibyte of pages does not hold is in the kernel's own cache.
   private func configure() throws(Failure) {
-    setBusyTimeout(.seconds(10))
+    waitWhenBusy()
     try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
     try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0))
     try setKeepsLogOnClose(true)

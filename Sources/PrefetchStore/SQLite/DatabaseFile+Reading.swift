@@ -10,10 +10,7 @@ extension DatabaseFile {
   ///
   /// Where it is lost, its last good copy answers, which the reports then say.
   func openForReading(_ reports: inout [Diagnostic]) throws(Failure) -> DatabaseReading {
-    // Writers hold the exclusive lock for a moment only, when they end.
-    guard let lock = try KernelLock.take(.shared, on: folder, patience: .seconds(30)) else {
-      throw Failure(.disk, "`\(path)` is busy: a writer has been tidying up for too long")
-    }
+    let lock = try lockForReading()
     guard let status = try status() else {
       return try openCopy(because: missing, lock, &reports)
     }
@@ -36,10 +33,17 @@ extension DatabaseFile {
     because fault: Failure,
     _ reports: inout [Diagnostic]
   ) throws(Failure) -> DatabaseReading {
-    guard let lock = try KernelLock.take(.shared, on: folder, patience: .seconds(30)) else {
-      throw Failure(.disk, "`\(path)` is busy: a writer has been tidying up for too long")
-    }
-    return try openCopy(because: fault, lock, &reports)
+    try openCopy(because: fault, lockForReading(), &reports)
+  }
+
+  /// Writers hold the exclusive lock for a moment only, when they end.
+  private func lockForReading() throws(Failure) -> KernelLock {
+    try KernelLock.wait(
+      .shared,
+      on: folder,
+      for: path,
+      usedBy: CacheUser.others(inCache: folder)
+    )
   }
 
   private func openCopy(
@@ -129,14 +133,31 @@ extension DatabaseFile {
     // Closing a file that was opened without locks would drop those of this process's writers.
     if Self.hasOwnWriters.load(ordering: .relaxed) { return try connect(.writing) }
     guard try hasLog else { return try connect(.immutable) }
+    guard try hasIndexOfLog else { return try openPrivately(name) }
     do throws(Failure) {
       let database = try connect(.reading)
       // SQLite opens the log with the first statement only.
-      _ = try database.number("SELECT count(*) FROM sqlite_schema")
+      try database.trying { () throws(Failure) in
+        _ = try database.number("SELECT count(*) FROM sqlite_schema")
+      }
       return database
     } catch {
-      guard error.code == .permission || error.code == .disk else { throw error }
+      guard [.permission, .disk, .locked].contains(error.code) else { throw error }
       return try openPrivately(name)
+    }
+  }
+
+  /// Whether the shared memory has both its headers, and alike.
+  ///
+  /// What only a writer could put right SQLite tries for ten seconds each time.
+  private var hasIndexOfLog: Bool {
+    get throws(Failure) {
+      guard let file = try folder.openExisting(sharedMemoryName, O_RDONLY) else { return false }
+      let size = 48
+      let isMade = 12
+      var headers = [UInt8](repeating: 0, count: 2 * size)
+      guard try file.read(into: &headers, at: 0) == headers.count else { return false }
+      return headers[isMade] != 0 && headers[..<size] == headers[size...]
     }
   }
 

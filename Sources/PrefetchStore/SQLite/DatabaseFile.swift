@@ -22,7 +22,7 @@ struct DatabaseFile: Sendable {
   }
 
   var logName: String { name + "-wal" }
-  private var sharedMemoryName: String { name + "-shm" }
+  var sharedMemoryName: String { name + "-shm" }
 
   /// Nil when there is no such file.
   func status() throws(Failure) -> FileStatus? {
@@ -160,8 +160,8 @@ struct DatabaseFile: Sendable {
     defer { database.close() }
     guard let lock = try KernelLock.take(.exclusive, on: folder, patience: patience) else { return }
     try withExtendedLifetime(lock) { () throws(Failure) in
-      database.setBusyTimeout(.milliseconds(100))
-      guard try database.checkpoint() else { return }
+      let isEmptied = try database.trying { () throws(Failure) in try database.checkpoint() }
+      guard isEmptied else { return }
       // Closing the last connection removes the log; it must happen under the lock.
       try database.setKeepsLogOnClose(false)
       database.close()

@@ -12,7 +12,7 @@ extension Failure {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
       Failure(.storeDamaged, "`\(name)` is damaged: \(message)")
     case SQLITE_BUSY, SQLITE_LOCKED:
-      Failure(.disk, "`\(name)` is busy: another process has been writing for too long")
+      Failure(.locked, "another process has used `\(name)` for too long")
     case SQLITE_IOERR:
       Failure(.disk, "cannot read or write `\(name)`: \(message)")
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_MISUSE, SQLITE_RANGE:

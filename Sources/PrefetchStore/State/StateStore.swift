@@ -21,12 +21,7 @@ package final class StateStore {
     let file = DatabaseFile(folder: folder, name: name, schema: .state)
     // A lock of its own, since one on the folder would wait for readers.
     let lockFile = try file.folder.openLock("state.lock")
-    guard let lock = try KernelLock.take(.exclusive, on: lockFile, patience: .seconds(30)) else {
-      throw Failure(
-        .disk,
-        "`\(file.path)` is busy: another process has been opening it for too long"
-      )
-    }
+    let lock = try KernelLock.wait(.exclusive, on: lockFile, for: file.path)
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []
     let database = try file.openForWriting(&reports)

@@ -110,6 +110,16 @@ final class RunningProgram {
     return String(decoding: outputBytes[..<count], as: UTF8.self)
   }
 
+  /// Waits until it has said something on stderr; false when it ends or is silent for too long.
+  func waitForErrors(_ text: String, within seconds: Int = 30) -> Bool {
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      if String(decoding: errorBytes, as: UTF8.self).contains(text) { return true }
+      guard errors >= 0, ContinuousClock.now < end else { return false }
+      read(until: end)
+    }
+  }
+
   /// Reads until the program has ended; kills it when the time is up.
   func finish(within seconds: Int = 120, watchingMemory: Bool = false) -> ProgramRun {
     let end = ContinuousClock.now + .seconds(seconds)

@@ -1,0 +1,102 @@
+internal import Glibc
+internal import PrefetchCore
+internal import Synchronization
+
+/// A process that changes a cache, as it says itself in `CACHE/locks/claims.d`: for messages alone.
+package struct CacheUser: Hashable, Sendable {
+  var process: pid_t
+  var start: Instant
+  var command: String
+
+  /// What this process calls itself there.
+  package static var command: String {
+    get { ownCommand.withLock(\.self) }
+    set { ownCommand.withLock { $0 = newValue } }
+  }
+
+  private static let ownCommand = Mutex("")
+
+  /// Of those that are alive the stopped ones, which hold up the others; without any, all.
+  static func others(in folder: Folder?) -> [CacheUser] {
+    guard let folder, let names = try? folder.names() else { return [] }
+    let users = names.compactMap { name in
+      pid_t(name).flatMap { $0 == getpid() ? nil : read(name, process: $0, in: folder) }
+    }
+    let living = users.filter { isAlive($0.process) }.sorted { $0.start < $1.start }
+    let stopped = living.filter(\.isStopped)
+    return stopped.isEmpty ? living : stopped
+  }
+
+  static func others(inCache root: Folder) -> [CacheUser] {
+    others(in: try? root.folder(CacheLayout.locksName)?.folder(CacheLayout.usersName))
+  }
+
+  /// How messages name them.
+  static func words(_ users: [CacheUser]) -> String {
+    guard let first = users.first else { return "another process" }
+    let command = first.command.isEmpty ? "" : " (`prefetch \(first.command)`"
+    let since = "since \(Timestamp.format(first.start))\(first.isStopped ? ", stopped" : ""))"
+    let more = users.count > 1 ? " or \(users.count - 1) more" : ""
+    return "process \(first.process)\(command.isEmpty ? " (" : command + ", ")\(since)\(more)"
+  }
+
+  /// `T` is how the kernel calls a process that was stopped.
+  private var isStopped: Bool {
+    guard let folder = try? Folder(at: "/proc/\(process)"),
+      let file = try? folder.open("stat", O_RDONLY)
+    else { return false }
+    let text = Self.text(of: file)
+    guard let end = text.lastIndex(of: ")") else { return false }
+    return text[end...].dropFirst(2).first == "T"
+  }
+
+  fileprivate static func isAlive(_ process: pid_t) -> Bool {
+    kill(process, 0) == 0 || errno == EPERM
+  }
+
+  private static func read(_ name: String, process: pid_t, in folder: Folder) -> CacheUser? {
+    guard let file = try? folder.open(name, O_RDONLY | O_NONBLOCK) else { return nil }
+    let words = text(of: file).split(separator: " ", maxSplits: 1)
+    guard let start = words.first.flatMap({ Int64($0) }) else { return nil }
+    return CacheUser(
+      process: process,
+      start: Instant(milliseconds: start),
+      command: words.count > 1 ? String(words[1].prefix { $0 != "\n" }) : ""
+    )
+  }
+
+  private static func text(of file: OpenFile) -> String {
+    var buffer = [UInt8](repeating: 0, count: 512)
+    let count = (try? file.read(into: &buffer, at: 0)) ?? 0
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+}
+
+/// The file that names this process, as long as it may change a cache.
+final class CacheUserNote {
+  /// Nil where there can be none: then messages name nobody.
+  let folder: Folder?
+  private let name = String(getpid())
+
+  init(in locks: Folder) {
+    folder = (try? locks.makingFolder(CacheLayout.usersName))?.0
+    guard let file = try? folder?.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644) else {
+      return
+    }
+    let text = Array("\(RunLock.now) \(CacheUser.command)\n".utf8)
+    try? file.write(unsafe text.span.bytes)
+  }
+
+  deinit {
+    _ = try? folder?.remove(name)
+  }
+
+  /// Takes away what killed processes have left.
+  func tidy() {
+    guard let folder else { return }
+    for name in (try? folder.names()) ?? [] {
+      guard let process = pid_t(name), !CacheUser.isAlive(process) else { continue }
+      _ = try? folder.remove(name)
+    }
+  }
+}
