@@ -24,7 +24,8 @@ extension RetryPolicy {
       )
     Field("delay", \.delay, .duration).help("Longest pause before the first further try")
     Field("max_delay", \.maximumDelay, .duration).help("Longest pause before any further try")
-    Field("wait", \.wait, .duration).help("Longest `Retry-After` to wait for within a run")
+    Field("wait", \.wait, .duration)
+      .help("Longest `Retry-After`, and longest wait for another process, within a run")
     Field("statuses", \.statuses, .list(of: .integer(400...599)))
       .help("Statuses to try again besides 408, 425, 429, 500, 502, 503 and 504")
   }
