@@ -96,6 +96,7 @@ let package = Package(
       name: "PrefetchTestSupport",
       dependencies: ["PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "COpenSSL"],
       path: "Tests/PrefetchTestSupport",
+      exclude: ["Snapshots"],
       swiftSettings: settings
     ),
     tests("PrefetchCoreTests", ["PrefetchCore"]),

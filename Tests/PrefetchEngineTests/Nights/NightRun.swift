@@ -22,6 +22,7 @@ final class NightRun {
 
   private(set) var differences: [Difference] = []
   private(set) var tallies: [NightItem.Kind: NightTally] = [:]
+  private(set) var print = StableHash()
 
   private let seed: Int
   private let items: [NightItem]
@@ -81,6 +82,7 @@ final class NightRun {
       NightDeclaration(items: items, form: form, headers: headers),
       purpose
     )
+    print.combine(report)
     records = try cache.records(at: clock.now().wall)
     // What a list names may be judged as of the night's beginning, or when the list has come.
     let listed = origin.log.first { $0.item == nil }?.answered

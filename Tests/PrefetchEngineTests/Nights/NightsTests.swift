@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
@@ -7,6 +8,7 @@ private struct NightSums {
   /// How often each kind differed, by the reason.
   var reasons: [NightItem.Kind: [String: Int]] = [:]
   var failed: [Int] = []
+  var prints: [StableHash] = []
   /// The first of every reason, told in full.
   var examples: [String: String] = [:]
 
@@ -17,6 +19,7 @@ private struct NightSums {
       reasons[difference.item.kind, default: [:]][reason, default: 0] += 1
       if examples[reason] == nil { examples[reason] = "seed \(seed), \(difference)" }
     }
+    prints.append(run.print)
     if !run.differences.isEmpty { failed.append(seed) }
   }
 
@@ -36,6 +39,7 @@ struct NightsTests {
     let total = sums.tallies.values.reduce(NightTally(), +)
     print("all: \(total)")
     guard Campaign.seed == nil else { return }
+    #expect(Fingerprints.differences("nights", Array(sums.prints.prefix(40))) == [])
     for (name, path) in NightTally.fields { #expect(total[keyPath: path] > 0, "no \(name)") }
     for kind in NightItem.Kind.allCases {
       let tally = sums.tallies[kind, default: .init()]

@@ -39,6 +39,7 @@ final class RoomHistory {
 
   private(set) var sums = Sums()
   private(set) var objections: [String] = []
+  private(set) var print = StableHash()
   private var dice: Dice
   private var items: [Item] = []
   private var priorities: [[Int?]] = []
@@ -235,6 +236,7 @@ final class RoomHistory {
       stop: NoSignal()
     )
     let report = try engine.run(request, seed: UInt64(seed))
+    print.combine(report)
     let moved = Set(transport.delivered)
     for item in report.items where item.failure?.code == .cacheFull && moved.contains(item.url) {
       sums.refusals += 1

@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
@@ -11,10 +12,12 @@ struct RoomHistoryTests {
       Campaign.seed.map { $0...$0 }
       ?? 1...(Campaign.isLong ? 20_000 : Campaign.seeds(usually: 100))
     var total = RoomHistory.Sums()
+    var prints: [StableHash] = []
     for seed in seeds {
       let history = RoomHistory(seed: seed)
       try history.perform()
       objections += history.objections
+      prints.append(history.print)
       total.add(history.sums)
     }
     sums = total.named
@@ -24,6 +27,7 @@ struct RoomHistoryTests {
     for objection in objections.prefix(20) { Issue.record("\(objection)") }
     #expect(objections.isEmpty, "\(objections.count) objections")
     guard Campaign.seed == nil else { return }
+    #expect(Fingerprints.differences("rooms", Array(prints.prefix(60))) == [])
     // Who looks before a commit is hardly ever too late.
     for sum in sums where sum.name != "refused commits" {
       #expect(sum.count > 0, "no \(sum.name)")
