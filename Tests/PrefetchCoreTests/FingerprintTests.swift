@@ -26,7 +26,8 @@ import Testing
   func worlds(_ name: String) throws {
     let (_, seeds, pool) = try #require(Self.pools.first { $0.name == name })
     let prints = (0..<UInt64(seeds)).map { seed in
-      var world = SimulatedWorld(seed: seed, pool: pool(seed), isBrief: name == "brief" ? true : nil)
+      let isBrief: Bool? = name == "brief" ? true : nil
+      var world = SimulatedWorld(seed: seed, pool: pool(seed), isBrief: isBrief)
       var print = StableHash()
       print.combine(world.run())
       print.combine(world.asked.joined(separator: " "))

@@ -88,4 +88,62 @@ struct SharedURLTests {
     #expect(try home.run("verify").status == 0)
     #expect(FileTree.objects(home.cache).count == 1)
   }
+
+  private func declare(first: String, second: String) {
+    home.configure(
+      """
+      segments:
+        - { name: first, urls: ["\(server.address("/a"))"], \(first) }
+        - { name: second, urls: ["\(server.address("/a"))"], \(second) }
+      cache: { min_free: 0 }
+      network: { concurrency: 1 }
+      """
+    )
+  }
+
+  @Test(
+    "fails nothing where only a segment that is not required refuses it",
+    arguments: ["max_file_size: 5B", "expect: { max_size: 5B }"]
+  )
+  func optional(rule: String) throws {
+    declare(first: "\(rule), required: false", second: "required: true")
+    for command in ["plan", "run", "run"] {
+      let run = try home.run(command, "--json")
+      #expect(run.status == 0, "\(command): \(run)")
+      let failed = try run.json().list("items").filter { $0.text("outcome") == "failed" }
+      #expect(failed.map { $0.text("error.code") } == ["too_large"], "\(command)")
+      #expect(failed.first?.list("segments").map { $0.text } == ["first"], "\(command)")
+    }
+  }
+
+  @Test(
+    "stays refused by a segment whose limit it passes, though that holds it for long",
+    arguments: ["max_file_size: 5B", "expect: { max_size: 5B }"]
+  )
+  func refusedAgain(rule: String) throws {
+    declare(first: "ttl: 1h", second: "ttl: 1h")
+    #expect(try home.run().status == 0)
+    declare(first: "ttl: 1h", second: "ttl: 1h, \(rule)")
+    for command in ["plan", "run", "run"] {
+      let run = try home.run(command, "--json")
+      #expect(run.status == 3, "\(command): \(run)")
+      #expect(try run.json().list("segments").map { $0.text("state") }.first == "current")
+    }
+  }
+
+  @Test("is kept for none where one of its segments heeds `no-store`, as the plan says")
+  func unstorable() throws {
+    site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
+    let rules = ["honor_no_store: true", "ttl: 1h"]
+    for isFirst in [true, false] {
+      declare(first: rules[isFirst ? 0 : 1], second: rules[isFirst ? 1 : 0])
+      for command in ["plan", "run"] {
+        let report = try home.run(command, "--json").json()
+        let failed = report.list("items").filter { $0.text("error.code") == "unsupported" }
+        let segments = failed.flatMap { $0.list("segments").compactMap(\.text) }
+        #expect(Set(segments) == ["first", "second"], "\(command): \(report)")
+      }
+    }
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
 }

@@ -13,7 +13,8 @@ extension Dispatcher {
       active[slot].result.sources = exchange.value.sources(endingWith: failure, status: status)
     }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
-    guard request.mode == .run, storeFailure == nil, isStored(item) else {
+    // What others may yet bring is not said to have failed.
+    guard request.mode == .run, storeFailure == nil, isStored(item), !active[slot].isLeft else {
       return settleItem(item)
     }
     // A record that the run has not read must not be written over: its body would go with it.
@@ -85,7 +86,12 @@ extension Dispatcher {
     guard items[item].state != .settled else { return }
     let slot = activate(item)
     if holdsForecast(item) { return }
-    if !active[slot].foreseenRefusals.isEmpty { refuseAsForeseen(item) }
+    // Unless a run would not bring it.
+    if !active[slot].foreseenRefusals.isEmpty, active[slot].result.failure == nil,
+      active[slot].result.outcome != .deferred
+    {
+      refuseAsForeseen(item)
+    }
     var result = active[slot].result
     items[item].state = .settled
     unclaim(item)

@@ -302,6 +302,11 @@ extension Dispatcher {
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
+  /// Of the body of a plain item that waits for its commit.
+  func arrivedDigest(of item: Int) -> ContentDigest? {
+    isPlain(item) ? plain[Self.place(of: items[item].slot)].arrival?.body.digest : nil
+  }
+
   private mutating func freshUntil(_ freshness: Freshness, in index: Int) -> Instant? {
     if let granted = segments[index].granted {
       return freshness.end(under: granted, answeredAt: now.wall)
@@ -393,8 +398,14 @@ extension Dispatcher {
       }
       if segments.count > 1 {
         let isRequired = segments[index].declaration.isRequired
-        let size = arrival?.body.size ?? row(of: items[item].step)?.size
-        settled.note(SettledItem(plain: size, hasArrived: arrival != nil, isRequired), of: item)
+        let row = row(of: items[item].step)
+        let end = SettledItem(
+          plain: arrival?.body.size ?? row?.size,
+          arrival?.body.digest ?? row?.digest,
+          hasArrived: arrival != nil,
+          isRequired
+        )
+        settled.note(end, of: item)
       }
       plain[place] = PlainItem()
       freePlain.append(place)

@@ -196,7 +196,12 @@ extension Dispatcher {
       )
         == true
     else {
-      leaveSharers(item)
+      // What one of them wants nobody to keep is kept for none.
+      if objection.code == .unsupported {
+        refuseAsForeseen(item)
+      } else {
+        leaveSharers(item)
+      }
       return fail(item, objection)
     }
     enqueue(.item(item))

@@ -36,12 +36,8 @@ extension Dispatcher {
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
     }
     let expectation = segments[Int(items[item].segment)].declaration.expectation
-    // A body that another segment brought may be larger than this one takes.
-    let excess =
-      items[item].step.isHeld
-      ? nil : limitObjection(to: record.size, in: Int(items[item].segment))
     guard
-      let objection = excess
+      let objection = limitObjection(to: record.size, in: Int(items[item].segment))
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
     else { return false }
     leaveSharers(item)
@@ -67,16 +63,15 @@ extension Dispatcher {
       let limit = sizeLimit(nil, in: Int(items[item].segment))
     else { return }
     for sharer in work.sharers where sizeLimit(nil, in: sharer.segment) ?? .max > limit {
+      work.isLeft = true
       part(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
   }
 
-  /// Ends an item of a dry run for the segments that would refuse its body, unless a run would not
-  /// bring it.
+  /// Ends an item of a dry run for the segments that would refuse its body.
   mutating func refuseAsForeseen(_ item: Int) {
     let work = active[Int(items[item].slot)]
-    guard work.result.failure == nil, work.result.outcome != .deferred else { return }
     for (sharer, failure) in work.foreseenRefusals {
       part(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
@@ -92,31 +87,35 @@ extension Dispatcher {
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
     }
     // The type and the first bytes are not at hand any more.
-    let expected = segments[index].declaration.expectation
-    let sizes = ContentExpectation(
-      minimumSize: expected.minimumSize,
-      maximumSize: expected.maximumSize
-    )
     return limitObjection(to: size, in: index)
-      ?? sizes.objection(type: nil, size: size, prefix: nil)
+      ?? segments[index].declaration.expectation.sizeObjection(size)
   }
 
   /// Lets those ask for themselves to which a body was right that the first segment refuses.
   mutating func leaveSharers(_ item: Int) {
     let work = active[Int(items[item].slot)]
     for sharer in work.sharers {
+      work.isLeft = true
       part(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
   }
 
   private func part(_ sharer: Sharer, from work: ActiveItem) {
-    let name = segments[sharer.segment].declaration.name
     work.sharers.removeAll { $0.segment == sharer.segment }
     work.foreseenRefusals.removeAll { $0.sharer.segment == sharer.segment }
-    work.segments.removeAll { $0 == sharer.segment }
-    work.sparing.removeAll { $0 == sharer.segment }
+    part(sharer.segment, from: work)
+  }
+
+  /// From here on the item is none of that segment's.
+  func part(_ index: Int, from work: ActiveItem) {
+    let name = segments[index].declaration.name
+    work.segments.removeAll { $0 == index }
+    work.sparing.removeAll { $0 == index }
     work.result.segments.removeAll { $0 == name }
+    work.result.isRequired = work.segments.contains {
+      segments[$0].declaration.isRequired && !work.sparing.contains($0)
+    }
   }
 
   func objection(

@@ -176,9 +176,7 @@ extension Dispatcher {
         work.require(rivalry.digests)
         continue
       }
-      let name = segments[rivalry.segment].declaration.name
-      work.segments.removeAll { $0 == rivalry.segment }
-      work.result.segments.removeAll { $0 == name }
+      part(rivalry.segment, from: work)
       refuseVariant(rivalry)
     }
     work.rivals = []
@@ -328,9 +326,25 @@ extension Dispatcher {
     if let failure, Self.refusals.contains(failure.code) { return true }
     let wasAsked = settled.source(of: item) != .cache
     let asks = step.decision.action != .keep
+    // What has come is what this one declares, and all that is known of it stays known.
+    if !entry.digests.isEmpty, let digest = decidedDigest(of: item),
+      Comparison(entry.digests, stored: digest, strong: [:]) == .equal
+    {
+      return false
+    }
     // What it keeps without a question may be too old for another one.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
+  }
+
+  /// Of what is stored of an item whose end is decided.
+  private func decidedDigest(of item: Int) -> ContentDigest? {
+    if items[item].state == .settled { return settled.digest(of: item) }
+    if items[item].slot >= 0 {
+      let result = active[Int(items[item].slot)].result
+      return result.isUsable ? result.digest : nil
+    }
+    return arrivedDigest(of: item) ?? row(of: items[item].step)?.digest
   }
 
   /// Ends of an item that may differ between the segments that declare it.

@@ -1,6 +1,8 @@
 /// How an item ended that another segment may still name; a million of them may be kept.
 struct SettledItem: Sendable {
   private let size: Int64?
+  /// Of what is stored of it.
+  fileprivate let digest: ContentDigest?
   private let state: ItemState
   private let action: ItemAction
   private let outcome: ItemOutcome?
@@ -10,6 +12,7 @@ struct SettledItem: Sendable {
 
   init(_ result: ItemResult) {
     size = result.size
+    digest = result.isUsable ? result.digest : nil
     state = result.state
     action = result.action
     outcome = result.outcome
@@ -19,8 +22,9 @@ struct SettledItem: Sendable {
   }
 
   /// Of an item that was as was hoped for.
-  init(plain size: Int64?, hasArrived: Bool, _ isRequired: Bool) {
+  init(plain size: Int64?, _ digest: ContentDigest?, hasArrived: Bool, _ isRequired: Bool) {
     self.size = size
+    self.digest = digest
     state = .cached
     action = hasArrived ? .fetch : .revalidate
     outcome = hasArrived ? .added : .unchanged
@@ -89,6 +93,10 @@ struct SettledItems: Sendable {
 
   func failure(of item: Int) -> Failure? {
     troubles[item]?.failure
+  }
+
+  func digest(of item: Int) -> ContentDigest? {
+    items.indices.contains(item) ? items[item]?.digest : nil
   }
 
   func source(of item: Int) -> ItemResult.Source? {

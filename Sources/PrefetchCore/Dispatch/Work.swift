@@ -221,6 +221,8 @@ final class ActiveItem {
   var foreseenRefusals: [(sharer: Dispatcher.Sharer, failure: Failure)] = []
   /// What was read before its turn came.
   var prepared: Prepared?
+  /// Whether other segments ask for it by themselves, since the first of them refuses it.
+  var isLeft = false
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
   /// Bytes that the disk has for it, where its size was not told.

@@ -125,7 +125,7 @@ struct Judge {
     if isMissing {
       return policy.isOffline ? (.fail, .objectLostOffline) : (.fetch, .objectLost)
     }
-    return decideStored(
+    let ruling = decideStored(
       wanted,
       row: row,
       strong: strong,
@@ -133,16 +133,26 @@ struct Judge {
       isDescribed: isDescribed,
       hasParts: hasParts
     )
+    // The limit may be a newer one, and another segment may have brought what is here.
+    guard wanted.bundle == nil, let refusal = refusal(ofStored: row.size) else { return ruling }
+    switch ruling.0 {
+    case .keep, .describe: return (.fail, refusal)
+    case .revalidate: return (.update, refusal)
+    case .fetch, .update, .fail: return ruling
+    }
+  }
+
+  /// Why a stored body is not one that the segment takes; nil where it is.
+  private func refusal(ofStored size: Int64) -> PlanReason? {
+    if let limit, size > limit { return .tooLarge }
+    let isExpected = segment.expectation.sizeObjection(size) == nil
+    return isExpected ? nil : .unexpectedSize(size)
   }
 
   /// Offline what is pinned may be here all the same, without a row that says so.
   private func notStored(_ wanted: Wanted) -> (PlannedStep.Decision, PlanReason) {
     guard policy.isOffline else { return (.fetch, .notStored) }
     return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)
-  }
-
-  func exceedsLimit(_ size: Int64) -> Bool {
-    limit.map { size > $0 } ?? false
   }
 
   private func refusal(of wanted: Wanted) -> PlanReason? {

@@ -7,6 +7,8 @@ package enum PlanReason: Hashable, Sendable {
   case compound
   case noDigest
   case tooLarge
+  /// What is stored has a size that the segment does not expect.
+  case unexpectedSize(Int64)
   case paused
   /// Its `behavior` leaves it to those who ask for it.
   case withheld
@@ -50,6 +52,7 @@ package enum PlanReason: Hashable, Sendable {
     case .compound: "unsupported type"
     case .noDigest: "no digest"
     case .tooLarge: "too large"
+    case .unexpectedSize: "unexpected size"
     case .paused: "paused"
     case .withheld: "its `behavior` leaves it to `get`"
     case .notStored: "not stored"
@@ -127,6 +130,7 @@ package enum PlanReason: Hashable, Sendable {
         .tooLarge,
         "its declared size is \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
       )
+    case .unexpectedSize(let size): return segment.expectation.sizeObjection(size)
     case .notStoredOffline: return Self.offline("not stored")
     case .objectLostOffline: return Self.offline("object lost")
     case .digestDiffersOffline: return Self.offline("digest differs")

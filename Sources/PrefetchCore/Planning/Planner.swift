@@ -120,12 +120,6 @@ package enum Planner {
         isDescribed: isDescribed,
         hasParts: inventory.hasParts(position)
       )
-      // A body that another segment brought may be larger than this one takes.
-      if decision == .keep, !isHeld, row.hasBody, reason != .paused, reason != .withheld,
-        judge.exceedsLimit(row.size)
-      {
-        (decision, reason) = (.fail, .tooLarge)
-      }
       if reason == .withheld, !row.hasBody {
         fragment.declaredCount -= 1
         continue
@@ -286,7 +280,8 @@ package enum Planner {
     switch reason {
     case .digestMatches, .immutable, .entityTagMatches, .unchangedSince, .withheld: .distantFuture
     case .freshUntil(let until): until
-    case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .paused, .notStored,
+    case .refusedTransport, .refusedAddress, .compound, .noDigest, .tooLarge, .unexpectedSize,
+      .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
       .failedBefore, .severalFiles, .otherKind, .otherKindOffline, .notStoredOffline,

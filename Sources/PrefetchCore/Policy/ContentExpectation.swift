@@ -48,16 +48,21 @@ package struct ContentExpectation: Hashable, Sendable {
         return unexpected("its type is `\(told)`; expected is \(expected)")
       }
     }
-    if let minimumSize, let size, size < minimumSize {
-      return unexpected("it has \(size) bytes; expected are at least \(minimumSize)")
-    }
-    if let maximumSize, let size, size > maximumSize {
-      return Failure(.tooLarge, "it has \(size) bytes; expected are at most \(maximumSize)")
-    }
+    if let size, let objection = sizeObjection(size) { return objection }
     if let prefix, !beginnings.isEmpty, !beginnings.contains(where: prefix.starts) {
       return unexpected(
         "it begins with \(Hexadecimal.encode(prefix.prefix(16))), and not as `expect.magic` says"
       )
+    }
+    return nil
+  }
+
+  package func sizeObjection(_ size: Int64) -> Failure? {
+    if let minimumSize, size < minimumSize {
+      return unexpected("it has \(size) bytes; expected are at least \(minimumSize)")
+    }
+    if let maximumSize, size > maximumSize {
+      return Failure(.tooLarge, "it has \(size) bytes; expected are at most \(maximumSize)")
     }
     return nil
   }

@@ -36,6 +36,10 @@ struct WorldPage: Sendable {
   var isChunked = false
   var length = 100
 
+  var isFreshForAnHour: Bool {
+    lifetime?.value.hasPrefix("max-age=3600") == true
+  }
+
   func body(_ version: Int) -> [UInt8] {
     let line = "\(path) version \(version)\n"
     return Array(String(repeating: line, count: 1 + (length + version) / line.utf8.count).utf8)

@@ -30,4 +30,22 @@ extension World {
   func isUnknownToServe(_ path: String) -> Bool {
     segments(declaring: path).allSatisfy { $0.isUnstored && $0.hasList }
   }
+
+  /// Whether a digest says which body is the right one.
+  func isPinned(_ path: String) -> Bool {
+    segments.flatMap(\.items).contains { item in
+      item.path == path && [.digest, .both].contains(item.declared)
+    }
+  }
+
+  func isRedirected(_ path: String, in night: Int) -> Bool {
+    if case .redirect = page(path)?.answers[night] { true } else { false }
+  }
+
+  /// Whether only segments that store nothing name a URL that was absent in an earlier night.
+  func isRemembered(_ path: String, since night: Int) -> Bool {
+    let absences: [WorldPage.Answer] = [.status(404), .status(410)]
+    let wasAbsent = page(path)?.answers[..<night].contains(where: absences.contains) ?? false
+    return wasAbsent && segments(declaring: path).allSatisfy(\.isUnstored)
+  }
 }
