@@ -31,17 +31,18 @@ struct StoppedProcessTests {
       return request.path == "/held" ? Script([.pause(gate)] + answer.steps) : answer
     }
     home = try Home()
-    declare("prefetch.yaml", "/one")
-    declare("held.yaml", "/held")
+    declare("prefetch.yaml", "/one", wait: "3s")
+    // Once it goes on it is not to give up, however busy the machine is.
+    declare("held.yaml", "/held", wait: "1m")
   }
 
-  private func declare(_ file: String, _ path: String) {
+  private func declare(_ file: String, _ path: String, wait: String) {
     home.configure(
       """
       name: \(file)
       segments: [{ name: s, urls: ["\(server.address(path))"] }]
       cache: { min_free: 0 }
-      network: { retries: { wait: 3s } }
+      network: { retries: { wait: \(wait) } }
       """,
       to: file
     )

@@ -13,8 +13,8 @@ extension Dispatcher {
       active[slot].result.sources = exchange.value.sources(endingWith: failure, status: status)
     }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
-    // What others may yet bring is not said to have failed.
-    guard request.mode == .run, storeFailure == nil, isStored(item), !active[slot].isLeft else {
+    // What others bring is not said to have failed, and no older record is written over theirs.
+    guard request.mode == .run, storeFailure == nil, isStored(item), !active[slot].hasTwin else {
       return settleItem(item)
     }
     // A record that the run has not read must not be written over: its body would go with it.

@@ -183,6 +183,7 @@ extension Dispatcher {
   private mutating func take(_ step: PlannedStep, of index: Int) {
     declaredItems += 1
     var elders: [Rivalry] = []
+    var hasTwin = false
     if segments.count > 1, segments[index].declaration.isStored,
       segments[index].heldBack == nil
     {
@@ -194,14 +195,17 @@ extension Dispatcher {
       {
         return
       }
+      hasTwin = known.map { $0.item >= 0 && items[Int($0.item)].step.decision != .keep } ?? false
     }
     if belongsElsewhere(step, of: index, besides: &elders) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
       request.mode != .plan || needsProbe(step, of: index)
     {
       begin(step, of: index)
-      if !elders.isEmpty, let item = items.indices.last, items[item].state != .settled {
-        active[activate(item)].elders = elders
+      if !elders.isEmpty || hasTwin, let item = items.indices.last, items[item].state != .settled {
+        let slot = activate(item)
+        active[slot].elders = elders
+        active[slot].hasTwin = hasTwin
       }
       return
     }

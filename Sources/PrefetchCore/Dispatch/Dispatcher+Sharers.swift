@@ -63,7 +63,7 @@ extension Dispatcher {
       let limit = sizeLimit(nil, in: Int(items[item].segment))
     else { return }
     for sharer in work.sharers where sizeLimit(nil, in: sharer.segment) ?? .max > limit {
-      work.isLeft = true
+      work.hasTwin = true
       part(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
@@ -95,7 +95,7 @@ extension Dispatcher {
   mutating func leaveSharers(_ item: Int) {
     let work = active[Int(items[item].slot)]
     for sharer in work.sharers {
-      work.isLeft = true
+      work.hasTwin = true
       part(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }

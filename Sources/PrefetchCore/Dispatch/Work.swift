@@ -221,8 +221,9 @@ final class ActiveItem {
   var foreseenRefusals: [(sharer: Dispatcher.Sharer, failure: Failure)] = []
   /// What was read before its turn came.
   var prepared: Prepared?
-  /// Whether other segments ask for it by themselves, since the first of them refuses it.
-  var isLeft = false
+  /// Whether another segment has an item of its own for the same URL, of which this one's failure says
+  /// nothing.
+  var hasTwin = false
   /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
   var roomLimit: Int64?
   /// Bytes that the disk has for it, where its size was not told.
