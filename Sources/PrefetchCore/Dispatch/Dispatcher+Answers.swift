@@ -171,7 +171,7 @@ extension Dispatcher {
   }
 
   func isEvicted(_ record: Shared<ContentRecord>) -> Bool {
-    record.value.digest.map(evicted.contains) ?? true
+    record.value.digest.map { space.evicted.contains($0) } ?? true
   }
 
   /// Whether what comes is to stay here.
@@ -334,7 +334,7 @@ extension Dispatcher {
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
     checked.prefix = []
-    settlePromise(of: item, body.size)
+    space.promises.settle(item, body.size)
     finishStoring(item, record, body: checked)
   }
 

@@ -192,7 +192,7 @@ extension Dispatcher {
     }
     if var file = bundle.stored[key], file.role == part.role, file.has(part.prefix),
       part.needed.map({ $0 <= file.size }) ?? true, !facts.missing.contains(file.digest),
-      !evicted.contains(file.digest), !request.policy.refetchesAll
+      !space.evicted.contains(file.digest), !request.policy.refetchesAll
     {
       file.name = part.name
       file.isReserved = false
@@ -564,7 +564,7 @@ extension Dispatcher {
   /// What has come waits for the rest, for the next run to go on with.
   private mutating func reserve(_ bundle: BundleWork) {
     // No room was asked for what it would take beside the old whole.
-    guard request.mode == .run, storeFailure == nil, request.policy.room.limit == nil,
+    guard request.mode == .run, storeFailure == nil, space.rules.limit == nil,
       !bundle.bodies.isEmpty
     else { return }
     let work = active[activate(bundle.item)]
@@ -676,7 +676,7 @@ extension Dispatcher {
     }
     work.result.action = wasUsable ? .update : .fetch
     work.result.outcome = wasUsable ? .updated : .added
-    settlePromise(of: item, record.wholeSize)
+    space.promises.settle(item, record.wholeSize)
     record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
     let main = bodies.firstIndex { $0.digest == whole.main.digest }.map { bodies.remove(at: $0) }

@@ -223,7 +223,7 @@ extension Dispatcher {
   private mutating func isBrought(_ record: ContentRecord, for item: Int) -> Bool {
     let work = active[Int(items[item].slot)]
     guard record.state == .cached, record.failure == nil, let digest = record.digest,
-      let confirmed = record.validatedAt, !evicted.contains(digest)
+      let confirmed = record.validatedAt, !space.evicted.contains(digest)
     else { return false }
     // One that was not here when it was looked may have come a moment before, and was not written.
     let isNew = row(of: items[item].step).map { $0.digest != digest } ?? true

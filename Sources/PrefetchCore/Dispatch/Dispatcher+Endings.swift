@@ -27,7 +27,7 @@ extension Dispatcher {
     // That it is not tried again is no reason why it failed.
     let isOld = items[item].step.reason == .failedBefore
     record.failure = isOld ? record.failure ?? failure : failure
-    if let digest = record.digest, evicted.contains(digest) { record.forgetBody() }
+    if let digest = record.digest, space.evicted.contains(digest) { record.forgetBody() }
     if record.digest == nil {
       record.state = .failed
       if !request.policy.retriesFailed { record.description = active[slot].entry.declarationHash }
@@ -95,10 +95,9 @@ extension Dispatcher {
     var result = active[slot].result
     items[item].state = .settled
     unclaim(item)
-    endPromise(of: item, result)
-    if request.policy.room.limit != nil || room != nil {
-      endings[URLKey(result.url)] = result.action
-    }
+    let hasCome = result.source == .network || result.source == .alternate
+    space.end(item, leavesRoom: !hasCome || result.failure != nil)
+    if space.remembersEndings { space.note(result.action, of: URLKey(result.url)) }
     // An id that is made of the URL is made where a reader may see it.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)

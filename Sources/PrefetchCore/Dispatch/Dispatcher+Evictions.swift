@@ -1,39 +1,13 @@
 /// Bodies that go for want of room.
 extension Dispatcher {
-  /// The bodies go with the next commit, after everything else in it.
-  mutating func evict(_ digests: [ContentDigest]) {
-    guard !digests.isEmpty else { return }
-    facts.missing.formUnion(digests)
-    evicted.formUnion(digests)
-    batch.add(.evict(digests, for: request.identity), now: now.uptime)
-  }
-
   /// What was here of an item when its turn came may have gone for others since.
   mutating func loseEvicted(_ slot: Int) {
-    guard !evicted.isEmpty, let digest = active[slot].result.digest, evicted.contains(digest) else {
-      return
-    }
+    guard !space.evicted.isEmpty, let digest = active[slot].result.digest,
+      space.evicted.contains(digest)
+    else { return }
     active[slot].result.isUsable = false
     active[slot].result.digest = nil
     active[slot].result.size = active[slot].toldSize ?? active[slot].entry.size
-  }
-
-  /// Brings a cache whose limit was lowered back within it, once everything has come that may have
-  /// become smaller.
-  mutating func shrinkRoom() {
-    guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
-      !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
-    else { return }
-    guard room != nil else { return measureRoom(inDetail: true) }
-    hasShrunk = true
-    room?.shrink()
-    evict(room?.takeEvicted() ?? [])
-  }
-
-  /// Whether the limit may still be one that was lowered.
-  var mayShrink: Bool {
-    request.policy.room.limit != nil && hasInventory && halt == nil && storeFailure == nil
-      && !hasShrunk
   }
 
   /// Tells what went for want of room: of what this run declares, that it is not there.
@@ -67,7 +41,7 @@ extension Dispatcher {
       result.failure = Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
       // What a list that did not come would have named was not counted before.
       let wasTold = holders.contains { segments[$0].declaredCount > 0 }
-      let was = endings[key] ?? .keep
+      let was = space.endings[key] ?? .keep
       announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result))
       for index in holders {
         if requires(key, in: index) { segments[index].hasFailures = true }
@@ -86,7 +60,7 @@ extension Dispatcher {
 
   private var shortOf: String {
     request.policy.room.limit.map { "the \(SizeText.format(limit: $0)) of `cache.size`" }
-      ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(minimumFree)) free"
+      ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(space.minimumFree)) free"
   }
 
   /// Whether a segment of the run declares what went; where that is unknown, whatever it held.

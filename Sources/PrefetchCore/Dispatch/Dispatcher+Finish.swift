@@ -11,10 +11,7 @@ extension Dispatcher {
     for item in settlePlain(batch.written()) {
       settleItem(item)
     }
-    // Others may have become quieter, and room may be made again.
-    if refusals > 0, room?.isCounted == false { room = nil }
-    refusals = 0
-    note(reading)
+    space.committed(reading)
     announceLeft(removed.filter { !$0.wasEvicted })
     announceEvicted(removed.filter(\.wasEvicted))
     if phase == .finishing { phase = .finished }
@@ -22,11 +19,9 @@ extension Dispatcher {
 
   /// Another run has taken the room meanwhile: what there is has to be looked at again.
   mutating func commitRefused() {
-    room = nil
-    refusals += 1
     let kept = batch.takeBack()
     facts.missing.subtract(kept)
-    evicted.subtract(kept)
+    space.refused(keeping: kept)
   }
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.
@@ -56,14 +51,14 @@ extension Dispatcher {
     guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
       readingCount == 0,
       batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
-      !hasForecast, !isMeasuringRoom, request.mode != .run || !mayShrink,
+      !hasForecast, !space.isMeasuring, request.mode != .run || !mayShrink,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     switch request.mode {
     case .plan:
       phase = .finishing
       let mayRemove =
-        !request.forgotten.isEmpty || !foreseen.isEmpty
+        !request.forgotten.isEmpty || !space.forecast.evictions.isEmpty
         || segments.contains { !$0.leaving.isEmpty || request.listsKept && !$0.retained.isEmpty }
       guard mayRemove else {
         phase = .finished
@@ -129,7 +124,8 @@ extension Dispatcher {
 
   mutating func readRemovals() {
     let numbers =
-      plannedRemovals().map { facts.inventory.rows[$0.row].item } + foreseen.map(\.item)
+      plannedRemovals().map { facts.inventory.rows[$0.row].item }
+      + space.forecast.evictions.map(\.item)
       + listedRetained().map { facts.inventory.rows[$0.row].item }
     guard !numbers.isEmpty else {
       phase = .finished
@@ -151,7 +147,7 @@ extension Dispatcher {
     }
     announceLeft(removed)
     var evicted: [RemovedContent] = []
-    for (record, foreseen) in zip(records.dropFirst(removals.count), foreseen) {
+    for (record, foreseen) in zip(records.dropFirst(removals.count), space.forecast.evictions) {
       guard let record else { continue }
       let id = record.id.isEmpty ? start.identify(record.url) : record.id
       var content = RemovedContent(url: record.url, id: id, size: record.size)
@@ -160,7 +156,7 @@ extension Dispatcher {
       evicted.append(content)
     }
     announceEvicted(evicted)
-    let others = removals.count + foreseen.count
+    let others = removals.count + space.forecast.evictions.count
     for (record, item) in zip(records.dropFirst(others), listedRetained()) {
       guard let record else { continue }
       announceRetained(record, of: item.segment)

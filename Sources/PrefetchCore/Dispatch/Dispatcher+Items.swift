@@ -96,7 +96,7 @@ extension Dispatcher {
       }
       // It may have gone since that was read.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
-        !evicted.contains(digest)
+        !space.evicted.contains(digest)
       {
         leaveWire(item)
         return adopt(item, digest, size: size)

@@ -6,7 +6,7 @@ extension Dispatcher {
     let digests = active[slot].wantedDigests
     guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
       StaleRule.covers(failure, status: status), selection(of: item) != .other,
-      record.digest.map({ !evicted.contains($0) }) ?? false,
+      record.digest.map({ !space.evicted.contains($0) }) ?? false,
       !Planner.isContradicted(digests, by: record)
     else { return false }
     let bound = active[slot].segments.map {
@@ -93,6 +93,6 @@ extension Dispatcher {
       let size = announced.map { "\($0)" } ?? "more than \(room)"
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
     }
-    return Self.full(need: announced, room, request.policy.room.limit ?? 0)
+    return space.full(need: announced, room)
   }
 }

@@ -121,7 +121,7 @@ extension Dispatcher {
   /// What tells a segment what it holds; a dry run only looks whether there is room for it.
   mutating func book(_ change: StoreChange) {
     if request.mode == .run { return batch.add(change, now: now.uptime) }
-    if request.mode == .plan, request.policy.room.limit != nil { foretoldLists.append(change) }
+    if request.mode == .plan, space.rules.limit != nil { space.forecast.lists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
   }
 

@@ -2,8 +2,7 @@
 extension Dispatcher {
   /// Begins with what the machine says of its network, where any rule needs it, else at once.
   mutating func begin() {
-    let rules = request.policy.room
-    if request.mode == .plan, rules.limit == nil, rules.minimumFree != 0 {
+    if request.mode == .plan, space.rules.limit == nil, space.hasRules {
       measureRoom(inDetail: false)
     }
     guard network != nil else { return discoverAll() }

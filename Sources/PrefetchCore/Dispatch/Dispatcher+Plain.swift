@@ -78,7 +78,7 @@ extension Dispatcher {
     else { return nil }
     let digest = segments[index].table.value.plainDigest(at: entry)
     guard let row = row(of: step) else {
-      guard step.reason == .notStored, !request.keepsItems, request.policy.room.limit == nil else {
+      guard step.reason == .notStored, !request.keepsItems, space.rules.limit == nil else {
         return nil
       }
       return Preparation(item: item, record: nil, digest: digest)
@@ -199,21 +199,15 @@ extension Dispatcher {
   /// Books what the disk has to have for it; false where there is something to decide.
   private mutating func bookRoom(_ item: Int) -> Bool {
     let place = Self.place(of: items[item].slot)
-    guard hasRoomRules, plain[place].promise == nil else { return true }
+    guard space.hasRules, plain[place].promise == nil else { return true }
     guard plain[place].stored == nil else {
-      plain[place].diskLimit = diskLeft
+      plain[place].diskLimit = space.diskLeft
       return true
     }
     let size = segments[Int(items[item].segment)].table.value.size(at: Int(items[item].step.entry))
-    guard hasMeasuredRoom else { return false }
-    if minimumFree > 0, let free {
-      let wanted = minimumFree.addingSaturated(promisedBytes).addingSaturated(size ?? 1)
-      guard wanted <= free else { return false }
-    }
-    plain[place].diskLimit = size == nil ? diskLeft : nil
+    guard let grant = space.requestPlain(size) else { return false }
+    plain[place].diskLimit = grant.diskLimit
     plain[place].promise = size ?? 0
-    plainPromiseCount += 1
-    promisedBytes += size ?? 0
     return true
   }
 
@@ -222,7 +216,7 @@ extension Dispatcher {
     let place = Self.place(of: items[item].slot)
     guard let promise = plain[place].promise, plain[place].diskLimit != nil else { return }
     plain[place].promise = promise + bytes
-    promisedBytes += bytes
+    space.promises.changePlain(by: bytes)
   }
 
   // MARK: Answers
@@ -253,7 +247,8 @@ extension Dispatcher {
     if let arrival = outcome.arrival {
       take(item, arrival)
     } else {
-      guard let row = row(of: items[item].step), !evicted.contains(row.digest) else { return false }
+      guard let row = row(of: items[item].step), !space.evicted.contains(row.digest)
+      else { return false }
       confirm(item, row)
     }
     // One is drawn for every answer, whatever came, so that the same seed is the same run.
@@ -294,7 +289,7 @@ extension Dispatcher {
     if segments.count > 1 { settled.note(arrival.variance, of: item) }
     let place = Self.place(of: items[item].slot)
     if let promise = plain[place].promise {
-      promisedBytes += arrival.body.size - promise
+      space.promises.changePlain(by: arrival.body.size - promise)
       plain[place].promise = arrival.body.size
     }
     plain[place].arrival = arrival
@@ -339,12 +334,8 @@ extension Dispatcher {
     new.host = known.host
     new.diskLimit = known.diskLimit
     if let promise = known.promise {
-      plainPromiseCount -= 1
-      promises[item] = Promise(
-        rank: .passing,
-        bytes: promise,
-        isGrowing: known.diskLimit != nil && known.arrival == nil
-      )
+      let isGrowing = known.diskLimit != nil && known.arrival == nil
+      space.promises.adopt(item, bytes: promise, isGrowing: isGrowing)
     }
     if let arrival = known.arrival { new.note(arrival) }
     if items[item].state == .inFlight {
@@ -388,13 +379,10 @@ extension Dispatcher {
         ends[index].confirmedCount += 1
         ends[index].confirmedBytes += row(of: items[item].step)?.size ?? 0
       }
-      if let promise = plain[place].promise {
-        plainPromiseCount -= 1
-        promisedBytes -= promise
-        if hasNoPromises { hasRoomNews = !awaitingRoom.isEmpty }
-      }
-      if request.policy.room.limit != nil || room != nil {
-        endings[key(of: item)] = arrival == nil ? .revalidate : .fetch
+      if let promise = plain[place].promise { space.endPlain(promise) }
+      if space.remembersEndings {
+        let key = key(of: item)
+        space.note(arrival == nil ? .revalidate : .fetch, of: key)
       }
       if segments.count > 1 {
         let isRequired = segments[index].declaration.isRequired

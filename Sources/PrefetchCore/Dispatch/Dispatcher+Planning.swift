@@ -79,8 +79,7 @@ extension Dispatcher {
     segments[index].phase = .planning
     segments[index].isDeclared = true
     if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
-    // What it declares and what not stands elsewhere in the order now.
-    room = nil
+    space.orderChanged()
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
     announceKept(fragment, of: index)
     if request.mode == .run {

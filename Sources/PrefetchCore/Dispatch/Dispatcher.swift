@@ -127,57 +127,7 @@ package struct Dispatcher: Uncopied {
   /// Of bodies under way that have taken longer than a moment.
   var advances: [TransferID: TransferAdvance] = [:]
   var preparing = 0
-  /// Whether there is anything to hold the run's bodies to.
-  let hasRoomRules: Bool
-  /// Nil as long as the run had no need to look what the cache holds.
-  var room: Room?
-  /// What had been written by others when it was counted.
-  var roomVersion: Int64?
-  /// What a dry run makes its forecast from.
-  var stock: Stock?
-  /// What is free on the disk; nil where no rule asks, or it is not known.
-  var free: Int64?
-  var minimumFree: Int64 = 0
-  var isMeasuringRoom = false
-  /// Whether it is only looked whether another process has written.
-  var isCheckingRoom = false
-  /// Whether that was done for the commit that is about to be made.
-  var isRoomChecked = false
-  var hasMeasuredRoom = false
-  /// What items under way will take, by their numbers.
-  var promises: [Int: Promise] = [:]
-  /// Of plain items.
-  var plainPromiseCount = 0
-  /// All of them together.
-  var promisedBytes: Int64 = 0
-  /// Items that wait until it is known whether there is room for them.
-  var awaitingRoom: [Int] = []
-  /// Items for which there was no room when their turn came.
-  var unfit: [Int] = []
-  /// Whether nothing is under way that could leave room for these.
-  var isLastLook = false
-  /// Whether some of them may have more room than before.
-  var hasRoomNews = false
-  /// Whether the cache was brought within a limit that may have been lowered.
-  var hasShrunk = false
-  /// How often in a row the store had no room for what this run thought there was room for.
-  var refusals = 0
-  /// Bodies that went for others.
-  var evicted: Set<ContentDigest> = []
-  /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
-  var endings: [URLKey: ItemAction] = [:]
-  /// What a dry run has asked about, and cannot settle before it knows what else would come.
-  var foretold: [Foretold] = []
-  /// What a run would store for segments themselves.
-  var foretoldLists: [StoreChange] = []
-  var isForecasting = false
-  /// Whether some of it has to go for the sake of the disk.
-  var isDiskShort = false
-  /// Of what a dry run would bring.
-  var forecastBytes: Int64 = 0
-  /// Items that a dry run would take the bodies of, by the store's numbers, and who holds them.
-  var foreseen: [(item: Int64, segments: [SegmentKey])] = []
-  var measuresInDetail = false
+  var space: Space
   var waiting = WaitingLine()
   var connections: ConnectionTable
   /// First each segment's manifest, by the segment's number, then whatever else these name.
@@ -223,8 +173,7 @@ package struct Dispatcher: Uncopied {
     )
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
-    let rules = start.request.policy.room
-    hasRoomRules = rules.limit != nil || rules.minimumFree != 0
+    space = Space(start.request.policy.room)
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     network = NetworkWatch.ifNeeded(start.request)
     queue = TransferQueue(
@@ -368,7 +317,7 @@ package struct Dispatcher: Uncopied {
 
   var hasOpenWork: Bool {
     !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
-      || !awaitingRoom.isEmpty || !unfit.isEmpty
+      || !space.line.isEmpty
   }
 
   private mutating func resumeWaiting() {
@@ -390,8 +339,7 @@ package struct Dispatcher: Uncopied {
     case .deadline, nil: halt = reason
     }
     for id in inFlight.ids { effects.append(.cancelTransfer(id)) }
-    let parked = (awaitingRoom + unfit).filter { items[$0].state == .waiting }
-    (awaitingRoom, unfit) = ([], [])
+    let parked = space.line.drain().filter { items[$0].state == .waiting }
     for number in queue.drain() + waiting.drain() + parked {
       settleHalted(Job(number: number))
     }

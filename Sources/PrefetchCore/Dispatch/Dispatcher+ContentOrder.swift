@@ -1,0 +1,64 @@
+/// Where everything stands that wants room.
+extension Dispatcher {
+  /// What is known by now of who declares what.
+  func contentOrder() -> ContentOrder {
+    var order = ContentOrder(
+      identity: request.identity,
+      rules: request.policy.room,
+      recorded: start.segments,
+      now: isClockAhead ? Instant(milliseconds: .min) : facts.now
+    )
+    guard request.mode != .get else {
+      order.isWhole = false
+      return order
+    }
+    order.isShared = request.shard.map { $0.shard.count > 1 } ?? false
+    for index in segments.indices {
+      order.segments[segments[index].declaration.name] = standing(of: index)
+    }
+    for (name, other) in request.unselected {
+      order.segments[name] = ContentOrder.Segment(
+        priority: other.declaration.priority,
+        place: 2 * other.place
+      )
+    }
+    return order
+  }
+
+  func standing(of index: Int) -> ContentOrder.Segment {
+    let segment = segments[index]
+    return ContentOrder.Segment(
+      priority: segment.priority ?? segment.recorded?.priority,
+      // Between two that were selected others may stand.
+      place: 2 * index + 1,
+      entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil
+    )
+  }
+
+  /// Where an item stands, by the most important of those that name it.
+  func rank(of item: Int) -> ContentRank {
+    guard request.mode != .get else { return .passing }
+    let work = items[item]
+    let key = key(of: item)
+    var best: ContentRank?
+    for index in work.slot >= 0 ? active[Int(work.slot)].segments : [Int(work.segment)] {
+      let entry =
+        index == Int(work.segment)
+        ? Int(work.step.entry) : segments[index].table.value.position(of: key)
+      guard let entry,
+        let rank = ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now)
+      else { continue }
+      best = min(best ?? rank, rank)
+    }
+    return best ?? .passing
+  }
+
+  func key(of item: Int) -> URLKey {
+    segments[Int(items[item].segment)].table.value.key(at: Int(items[item].step.entry))
+  }
+
+  func rank(of key: SegmentKey) -> ContentRank {
+    guard let index = segments.firstIndex(where: { $0.key == key }) else { return .passing }
+    return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
+  }
+}

@@ -1,0 +1,265 @@
+/// Room for what is asked for, and for what is committed.
+extension Dispatcher {
+  /// Asks how much room there is; whatever waits for it goes on when that is known.
+  mutating func measureRoom(inDetail: Bool) {
+    guard let inDetail = space.beginReading(inDetail: inDetail) else { return }
+    effects.append(.measureRoom(inDetail: inDetail))
+  }
+
+  /// Whether the run is about to ask for an item, and does not know what there is room for.
+  var needsRoomReading: Bool {
+    space.hasRules && space.lacksReading && hasInventory && request.mode != .plan
+      && queue.count > 0 && halt == nil
+  }
+
+  mutating func roomMeasured(_ reading: RoomReading) {
+    let order = space.counts(reading) ? contentOrder() : nil
+    if space.take(reading, in: order, foretells: request.mode == .plan) { resumeForRoom() }
+  }
+
+  // MARK: Requests
+
+  /// Whether it may be asked for now; else it waits, or has settled.
+  mutating func hasRoom(for item: Int) -> Bool {
+    guard space.hasRules, request.mode != .plan, isStored(item), !space.promises.has(item) else {
+      return true
+    }
+    let work = active[activate(item)]
+    if isPart(item) {
+      work.diskLimit = space.diskLeft
+      return true
+    }
+    var need = Space.Need(
+      size: work.toldSize ?? work.entry.size,
+      isNew: items[item].step.decision != .revalidate || work.toldSize != nil,
+      owner: .item(key(of: item))
+    )
+    if space.ranks(need) { need.rank = rank(of: item) }
+    switch space.request(item, need) {
+    case .granted(let grant):
+      evict(grant.evicted)
+      if let limit = grant.roomLimit { work.roomLimit = limit }
+      work.diskLimit = grant.diskLimit
+      return true
+    case .waits(let inDetail):
+      leaveForRoom(item)
+      if let inDetail { measureRoom(inDetail: inDetail) }
+    case .parked:
+      leaveForRoom(item)
+      // There may be many of them, and what was read of one is read again; what was told is not.
+      if segments.count == 1, work.toldSize == nil { deactivate(item) }
+    case .full(let available):
+      leaveWire(item)
+      fail(item, space.full(need: need.size, available))
+    case .deferred(let free):
+      leaveWire(item)
+      let reason = space.diskObjection(to: need.size, free: free)
+      settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
+    }
+    return false
+  }
+
+  /// It gives its place on the wire to others until more is known, and other runs may ask for it.
+  private mutating func leaveForRoom(_ item: Int) {
+    leaveWire(item)
+    items[item].state = .waiting
+    unclaim(item)
+  }
+
+  /// Whether a body was larger than what the disk has for it: then it waits, or is asked for once
+  /// more when its size is known, so that others can go for it.
+  mutating func lacksDisk(_ item: Int, _ failure: Failure, announced: Int64?) -> Bool {
+    let work = active[activate(item)]
+    guard failure.code == .tooLarge, let limit = work.diskLimit, announced ?? .max > limit,
+      limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
+    else { return false }
+    if let announced, work.toldSize == nil {
+      askAnew(item, forWhole: announced)
+      return true
+    }
+    let left = (space.free ?? 0) - space.promises.bytes
+    let reason = space.diskObjection(to: announced, free: left)
+    settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
+    return true
+  }
+
+  /// Asks for an item as if nothing was stored of it, if there is room for all of its body.
+  mutating func askAnew(_ item: Int, forWhole size: Int64) {
+    let work = active[activate(item)]
+    work.toldSize = size
+    work.exchange = nil
+    space.promises.drop(item)
+    reask(.item(item))
+  }
+
+  private mutating func resumeForRoom() {
+    resume(space.line.takeWaiting())
+  }
+
+  private mutating func resume(_ waiting: [Int]) {
+    for item in waiting where items[item].state == .waiting { enqueue(.item(item)) }
+  }
+
+  /// Lets those try again that others left no room for, once these have less than was thought.
+  mutating func tryRoomAgain() {
+    lookForTheLastTime()
+    resume(space.takeRetries())
+  }
+
+  /// Looks once more at what found no room, now that nothing else is under way.
+  private mutating func lookForTheLastTime() {
+    guard space.line.isParkedOnly, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
+      preparing == 0, !isPlanning, readingCount == 0, batch.isEmpty, !batch.isWriting,
+      !space.isMeasuring, halt == nil
+    else { return }
+    for item in space.line.takeParked() { enqueue(.item(item)) }
+  }
+
+  /// What has come of a body whose size was not told.
+  mutating func growPromise(of job: Job, by bytes: Int64) {
+    guard case .item(let item) = job else { return }
+    if isPlain(item) { return growPlain(item, by: bytes) }
+    space.promises.grow(item, by: bytes)
+  }
+
+  // MARK: Commits
+
+  /// Decides which of the batch's bodies there is room for, the most important first; false where
+  /// that is not known yet.
+  mutating func admitBodies() -> Bool {
+    guard space.rules.limit != nil, batch.bringsBodies else { return true }
+    guard !space.isMeasuring else { return false }
+    guard space.takeCheck() else {
+      effects.append(.measureRoom(inDetail: space.beginCheck()))
+      return false
+    }
+    let wanted = batch.entries.indices.compactMap { place in
+      newcomer(with: batch.entries[place].change, of: batch.entries[place].item).map {
+        (place: place, $0)
+      }
+    }
+    var refused: [Int] = []
+    for (place, newcomer) in wanted.sorted(by: { $0.1.rank < $1.1.rank }) {
+      if !space.admit(newcomer) { refused.append(place) }
+    }
+    let entries = batch.remove(at: refused)
+    evict(space.takeEvicted())
+    for entry in entries { refuse(entry) }
+    return true
+  }
+
+  func newcomer(with change: StoreChange, of item: Int? = nil) -> Space.Newcomer? {
+    switch change {
+    case .store(let record, let body, _, _):
+      guard let item, let digest = body?.digest ?? record.digest else { return nil }
+      let key = key(of: item)
+      // What only renews what is known of a body takes no room.
+      guard body != nil || digest != space.room?.body(of: key) else { return nil }
+      return Space.Newcomer(
+        rank: rank(of: item),
+        bodies: [(digest, record.wholeSize)],
+        owner: .item(key)
+      )
+    case .segment(let record, let manifest):
+      guard let manifest else { return nil }
+      let old = start.segments.first { $0.key == record.key }?.manifest
+      return Space.Newcomer(
+        rank: rank(of: record.key),
+        bodies: [(manifest.digest, manifest.size)],
+        owner: .document(old)
+      )
+    case .documents(let key, _, let bodies):
+      guard !bodies.isEmpty else { return nil }
+      return Space.Newcomer(
+        rank: rank(of: key),
+        bodies: bodies.map { ($0.digest, $0.size) },
+        owner: .document(nil)
+      )
+    case .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
+      return nil
+    }
+  }
+
+  private mutating func refuse(_ entry: CommitBatch.Pending) {
+    for body in entry.change.bodies { effects.append(.discard(body)) }
+    switch entry.change {
+    case .store(let record, let body, _, _):
+      guard let item = entry.item else { return }
+      // What was here already others have taken away since.
+      if body == nil { lose(record.digest) }
+      if let row = row(of: items[item].step), row.hasBody, space.room?.holds(row.digest) == false {
+        lose(row.digest)
+      }
+      let available = space.room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
+      restoreResult(of: item)
+      fail(item, space.full(need: record.wholeSize, available))
+    case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
+      refuseList(entry.change)
+    }
+  }
+
+  private mutating func lose(_ digest: ContentDigest?) {
+    guard let digest else { return }
+    facts.missing.insert(digest)
+    space.lose(digest)
+  }
+
+  /// Its items are served all the same; the next run asks for the list once more.
+  @discardableResult
+  mutating func refuseList(_ change: StoreChange) -> Int? {
+    let key: SegmentKey
+    switch change {
+    case .segment(let record, _): key = record.key
+    case .documents(let owner, _, _): key = owner
+    case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: return nil
+    }
+    guard let index = segments.firstIndex(where: { $0.key == key }) else { return nil }
+    let limit = space.rules.limit ?? 0
+    segments[index].manifest.failure = Failure(
+      .cacheFull,
+      "the \(SizeText.format(limit: limit)) of `cache.size` have no room for the manifest"
+    )
+    let recorded = segments[index].recorded
+    segments[index].accepted?.manifest = recorded?.manifest
+    segments[index].accepted?.validators = recorded?.validators ?? Validators()
+    segments[index].accepted?.manifestFinalURL = recorded?.manifestFinalURL
+    return index
+  }
+
+  /// Takes back what was said of an item whose body does not come in after all.
+  mutating func restoreResult(of item: Int) {
+    let work = active[activate(item)]
+    let row = row(of: items[item].step)
+    let isStillUsable = if let row { isUsable(row) } else { false }
+    work.result.isUsable = isStillUsable
+    work.result.state = isStillUsable ? .cached : .failed
+    work.result.source = nil
+    work.result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? work.entry.size
+    work.result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
+    freshBodies[URLKey(work.result.url)] = nil
+  }
+
+  /// The bodies go with the next commit, after everything else in it.
+  private mutating func evict(_ digests: [ContentDigest]) {
+    guard !digests.isEmpty else { return }
+    facts.missing.formUnion(digests)
+    batch.add(.evict(digests, for: request.identity), now: now.uptime)
+  }
+
+  /// Brings a cache whose limit was lowered back within it, once everything has come that may have
+  /// become smaller.
+  mutating func shrinkRoom() {
+    guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
+      !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
+    else { return }
+    guard space.room != nil else { return measureRoom(inDetail: true) }
+    space.shrink()
+    evict(space.takeEvicted())
+  }
+
+  /// Whether the limit may still be one that was lowered.
+  var mayShrink: Bool {
+    space.rules.limit != nil && hasInventory && halt == nil && storeFailure == nil
+      && !space.hasShrunk
+  }
+}

@@ -1,0 +1,314 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// The room for bodies by itself: what it grants, who waits for what, and what goes.
+@Suite("Space")
+struct SpaceTests {
+  /// What the cache holds is bodies that nothing declares, of these sizes, the oldest first.
+  static func space(
+    limit: Int64?,
+    held: [Int64] = [],
+    isPinned: Bool = false,
+    free: Int64? = nil,
+    minimumFree: Int64 = 0,
+    isDetailed: Bool = true
+  ) -> Space {
+    var rules = Room.Rules()
+    rules.limit = limit
+    rules.minimumFree = minimumFree
+    rules.isAutomatic = !isPinned
+    var space = Space(rules)
+    _ = space.beginReading(inDetail: isDetailed)
+    let rows = held.enumerated().map { number, size in
+      Inventory.Row(
+        key: URLKey("held \(number)"),
+        item: Int64(number),
+        digest: digest(number),
+        size: size,
+        state: .cached
+      )
+    }
+    var reading = RoomReading(
+      used: held.reduce(0, +),
+      disk: free.map { DiskSpace(free: $0, size: 1000) },
+      stock: isDetailed ? Stock(inventory: Inventory(rows: rows), used: held.reduce(0, +)) : nil
+    )
+    reading.version = 1
+    for number in held.indices {
+      reading.stock?.ages[number] = Stock.Age(lastUse: Instant(milliseconds: Int64(number + 1)))
+    }
+    let order = ContentOrder(
+      identity: "me",
+      rules: rules,
+      recorded: [],
+      now: Instant(milliseconds: 1_000_000)
+    )
+    _ = space.take(reading, in: space.counts(reading) ? order : nil, foretells: false)
+    return space
+  }
+
+  static func digest(_ number: Int) -> ContentDigest {
+    ContentDigest(first: UInt64(number + 1), second: 1, third: 1, fourth: 1)
+  }
+
+  private static func need(
+    _ size: Int64?,
+    place: Int = 0,
+    isNew: Bool = true,
+    replacing: Int? = nil
+  ) -> Space.Need {
+    Space.Need(
+      size: size,
+      isNew: isNew,
+      owner: .item(URLKey(replacing.map { "held \($0)" } ?? "new \(place)")),
+      rank: .declared(priority: nil, segment: 1, place: Int64(place))
+    )
+  }
+
+  private static func ask(_ space: inout Space, _ item: Int, _ need: Space.Need) -> String {
+    switch space.request(item, need) {
+    case .granted(let grant):
+      let gone = grant.evicted.count
+      return "room \(grant.roomLimit.map { "\($0)" } ?? "-") disk"
+        + " \(grant.diskLimit.map { "\($0)" } ?? "-")\(gone == 0 ? "" : " without \(gone)")"
+    case .waits(let measuring): return "waits \(measuring.map { "\($0)" } ?? "-")"
+    case .parked: return "parked"
+    case .full(let available): return "full \(available)"
+    case .deferred(let free): return "deferred \(free)"
+    }
+  }
+
+  struct First: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var space: @Sendable () -> Space
+    var size: Int64?
+    var isNew = true
+    var replacing: Int?
+    var answer: String
+  }
+
+  @Test(
+    "The first item that asks",
+    arguments: [
+      First(
+        testDescription: "has all of an empty cache",
+        space: { SpaceTests.space(limit: 100) },
+        size: 100,
+        answer: "room 100 disk -"
+      ),
+      First(
+        testDescription: "has no more than the limit",
+        space: { SpaceTests.space(limit: 100) },
+        size: 101,
+        answer: "parked"
+      ),
+      First(
+        testDescription: "may push out what nothing declares",
+        space: { SpaceTests.space(limit: 100, held: [60, 40]) },
+        size: 50,
+        answer: "room 100 disk -"
+      ),
+      First(
+        testDescription: "cannot push out what has to stay",
+        space: { SpaceTests.space(limit: 100, held: [60, 30], isPinned: true) },
+        size: 20,
+        answer: "parked"
+      ),
+      First(
+        testDescription: "has what it replaces",
+        space: { SpaceTests.space(limit: 100, held: [60, 40], isPinned: true) },
+        size: 60,
+        replacing: 0,
+        answer: "room 60 disk -"
+      ),
+      First(
+        testDescription: "that tells no size is bound by what there is",
+        space: { SpaceTests.space(limit: 100, held: [90], isPinned: true) },
+        size: nil,
+        answer: "room 10 disk -"
+      ),
+      First(
+        testDescription: "that is only looked at needs nothing in a full cache",
+        space: { SpaceTests.space(limit: 100, held: [120], isPinned: true) },
+        size: 50,
+        isNew: false,
+        answer: "room 1 disk -"
+      ),
+      First(
+        testDescription: "fits beside what the disk must keep",
+        space: { SpaceTests.space(limit: nil, free: 150, minimumFree: 100) },
+        size: 50,
+        answer: "room - disk -"
+      ),
+      First(
+        testDescription: "that tells no size is bound by the disk",
+        space: { SpaceTests.space(limit: nil, free: 150, minimumFree: 100) },
+        size: nil,
+        answer: "room - disk 50"
+      ),
+      First(
+        testDescription: "waits for the bodies to be counted where the disk is short",
+        space: { SpaceTests.space(limit: nil, free: 150, minimumFree: 100, isDetailed: false) },
+        size: 51,
+        answer: "waits true"
+      ),
+      First(
+        testDescription: "pushes out the oldest where the disk is short",
+        space: { SpaceTests.space(limit: nil, held: [5, 60], free: 120, minimumFree: 100) },
+        size: 25,
+        answer: "room - disk - without 1"
+      ),
+      First(
+        testDescription: "is deferred where too little may go for the disk",
+        space: { SpaceTests.space(limit: nil, held: [5], free: 120, minimumFree: 100) },
+        size: 30,
+        answer: "deferred 120"
+      ),
+      First(
+        testDescription: "waits where nothing is known",
+        space: { Space(Room.Rules()) },
+        size: 1,
+        answer: "waits false"
+      ),
+    ]
+  )
+  func first(_ row: First) {
+    var space = row.space()
+    let need = Self.need(row.size, isNew: row.isNew, replacing: row.replacing)
+    #expect(Self.ask(&space, 0, need) == row.answer)
+  }
+
+  @Test("Those who come later wait for those who come first, and go on when these want less")
+  func waiting() {
+    var space = Self.space(limit: 100)
+    #expect(Self.ask(&space, 1, Self.need(60, place: 1)) == "room 100 disk -")
+    #expect(Self.ask(&space, 2, Self.need(60, place: 2)) == "waits -")
+    #expect(space.takeRetries() == [])
+    // It may push out what comes after it once it is here, so it does not wait.
+    #expect(Self.ask(&space, 0, Self.need(60, place: 0)) == "room 100 disk -")
+    space.end(0, leavesRoom: false)
+    #expect(space.takeRetries() == [])
+    space.promises.settle(1, 30)
+    space.end(1, leavesRoom: false)
+    #expect(space.takeRetries() == [2])
+    #expect(space.promises.isEmpty && space.promises.bytes == 0)
+    #expect(Self.ask(&space, 2, Self.need(60, place: 2)) == "room 100 disk -")
+  }
+
+  @Test("What found no room is looked at once more when nothing else is left, and then refused")
+  func lastLook() {
+    var space = Self.space(limit: 100, held: [90], isPinned: true)
+    #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "parked")
+    #expect(Self.ask(&space, 2, Self.need(10, place: 2)) == "room 10 disk -")
+    #expect(space.line.isParkedOnly)
+    #expect(space.line.takeParked() == [1])
+    #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "full 10")
+    // One that finds room may leave some for others, who are asked about again.
+    #expect(Self.ask(&space, 3, Self.need(5, place: 0)) == "room 10 disk -")
+    #expect(Self.ask(&space, 4, Self.need(50, place: 4)) == "parked")
+  }
+
+  @Test("What a body turns out to have is what was promised to it")
+  func growing() {
+    var space = Self.space(limit: nil, free: 200, minimumFree: 100)
+    #expect(Self.ask(&space, 1, Self.need(nil, place: 1)) == "room - disk 100")
+    space.promises.grow(1, by: 70)
+    #expect(space.diskLeft == 30)
+    space.promises.settle(1, 80)
+    space.promises.grow(1, by: 5)
+    #expect(space.diskLeft == 20)
+    #expect(space.requestPlain(21) == nil)
+    #expect(space.requestPlain(20)?.diskLimit == nil)
+    #expect(space.requestPlain(nil) == nil)
+    space.promises.adopt(2, bytes: 20, isGrowing: false)
+    space.end(2, leavesRoom: true)
+    space.end(1, leavesRoom: false)
+    #expect(space.promises.isEmpty && space.diskLeft == 100)
+  }
+
+  @Test("Each commit of bodies needs one look whether others have written")
+  func checks() {
+    var space = Self.space(limit: 100, held: [40])
+    #expect(space.takeCheck() == false)
+    #expect(space.beginCheck() == false)
+    var reading = RoomReading(used: 40)
+    reading.version = 1
+    #expect(space.take(reading, in: nil, foretells: false) == false)
+    #expect(space.takeCheck() == true)
+    #expect(space.takeCheck() == false)
+    // Somebody has written: the bodies are counted anew.
+    reading.version = 2
+    _ = space.beginCheck()
+    #expect(space.take(reading, in: nil, foretells: false) == false)
+    #expect(space.room == nil)
+    #expect(space.takeCheck() == false)
+    #expect(space.beginCheck() == true)
+  }
+
+  @Test("What a commit brings pushes out as little as it has to, and stays where that is refused")
+  func admission() {
+    var space = Self.space(limit: 100, held: [30, 30, 30])
+    let new = Space.Newcomer(
+      rank: .declared(priority: nil, segment: 1, place: 1),
+      bodies: [(Self.digest(9), 35)],
+      owner: .item(URLKey("new"))
+    )
+    #expect(space.admit(new) == true)
+    let going = space.takeEvicted()
+    #expect(going == [Self.digest(0)] && space.evicted == [Self.digest(0)])
+    space.refused(keeping: going)
+    #expect(space.evicted == [] && space.room == nil)
+  }
+
+  @Test("A store that goes on refusing is counted no more, until it accepts something")
+  func refusals() {
+    var space = Self.space(limit: 100)
+    var reading = RoomReading(used: 0, stock: Stock())
+    for _ in 0..<3 {
+      space.refused(keeping: [])
+      #expect(space.counts(reading))
+    }
+    space.refused(keeping: [])
+    #expect(!space.counts(reading))
+    _ = space.beginReading(inDetail: true)
+    #expect(space.take(reading, in: nil, foretells: false) == true)
+    // Only what replaces something could still come in.
+    #expect(space.room?.isCounted == false)
+    #expect(Self.ask(&space, 1, Self.need(1)) == "parked")
+    reading.stock = nil
+    space.committed(reading)
+    #expect(space.room == nil && space.counts(RoomReading(stock: Stock())))
+  }
+
+  @Test("A dry run tells what would not fit, and what would have to go")
+  func forecast() {
+    var space = Self.space(limit: 100, held: [30, 30, 30], free: 130, minimumFree: 100)
+    _ = space.beginForecast()
+    let first = Space.Coming(
+      size: 60,
+      rank: .declared(priority: nil, segment: 1, place: 1),
+      key: URLKey("new")
+    )
+    #expect(space.foretellFull(first) == nil)
+    #expect(space.foretellDisk(first) == nil)
+    space.foretellAdmitted(first)
+    var second = first
+    (second.key, second.rank) = (URLKey("next"), .declared(priority: nil, segment: 1, place: 2))
+    guard case .full(let available) = space.foretellFull(second) else {
+      Issue.record("two of 60 in 100")
+      return
+    }
+    #expect(available == 40)
+    second.size = 41
+    guard case .full(let left) = space.foretellUnasked(second) else {
+      Issue.record("41 beside 60 in 100")
+      return
+    }
+    #expect(left == 40)
+    let going = Set(space.endForecast())
+    #expect(going == [Self.digest(0), Self.digest(1)])
+    #expect(space.hasShrunk)
+  }
+}
