@@ -131,19 +131,83 @@ struct SharedURLTests {
     }
   }
 
-  @Test("is kept for none where one of its segments heeds `no-store`, as the plan says")
-  func unstorable() throws {
+  @Test(
+    "is kept for a segment that does not heed `no-store`, and refused by one that does, as the plan says",
+    arguments: [true, false]
+  )
+  func unstorable(isFirst: Bool) throws {
     site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
     let rules = ["honor_no_store: true", "ttl: 1h"]
-    for isFirst in [true, false] {
-      declare(first: rules[isFirst ? 0 : 1], second: rules[isFirst ? 1 : 0])
-      for command in ["plan", "run"] {
-        let report = try home.run(command, "--json").json()
-        let failed = report.list("items").filter { $0.text("error.code") == "unsupported" }
-        let segments = failed.flatMap { $0.list("segments").compactMap(\.text) }
-        #expect(Set(segments) == ["first", "second"], "\(command): \(report)")
-      }
+    declare(first: rules[isFirst ? 0 : 1], second: rules[isFirst ? 1 : 0])
+    for command in ["plan", "run", "plan", "run"] {
+      let run = try home.run(command, "--json")
+      let report = try run.json()
+      let failed = report.list("items").filter { $0.text("error.code") == "unsupported" }
+      let segments = failed.flatMap { $0.list("segments").compactMap(\.text) }
+      #expect(segments == [isFirst ? "first" : "second"], "\(command): \(report)")
+      #expect(run.status == 3)
     }
-    #expect(FileTree.objects(home.cache).isEmpty)
+    #expect(FileTree.objects(home.cache).count == 1)
+  }
+
+  @Test(
+    "stays what a digest of one segment proves, whatever an alternate of the other has",
+    arguments: [true, false]
+  )
+  func proven(isFirst: Bool) throws {
+    let pinned = "sha256: \(Digest.hexadecimal(Self.body))"
+    let alternate = #"alternates: [{ url: "\#(server.address("/b"))" }]"#
+    let rules = [pinned, alternate]
+    home.configure(
+      """
+      segments:
+        - { name: first, urls: [{ url: "\(server.address("/a"))", \(rules[isFirst ? 0 : 1]) }] }
+        - { name: second, urls: [{ url: "\(server.address("/a"))", \(rules[isFirst ? 1 : 0]) }] }
+      cache: { min_free: 0 }
+      network: { concurrency: 1 }
+      """
+    )
+    #expect(try home.run().status == 0)
+    site["/a"] = nil
+    site["/b"] = Site.Page("something else")
+    site.clearRequests()
+    for command in ["plan", "run", "run"] {
+      let run = try home.run(command, "--json", "--items", "all")
+      #expect(run.status == 0, "\(command): \(run)")
+      let actions = try run.json().list("items").map { $0.text("action") }
+      #expect(Set(actions) == ["keep"], "\(command): \(run)")
+    }
+    #expect(try home.run("get", server.address("/a")).output == Self.body)
+    // What both declare is here, so nobody is asked.
+    #expect(site.requests.isEmpty)
+  }
+
+  @Test(
+    "is judged by its size where a stored body has its digest, in every run",
+    arguments: [true, false]
+  )
+  func adopted(isFirst: Bool) throws {
+    site["/other"] = Site.Page(Self.body)
+    let digest = Digest.hexadecimal(Self.body)
+    let strict = "expect: { max_size: 5B }"
+    home.configure(
+      """
+      segments:
+        - { name: other, urls: ["\(server.address("/other"))"] }
+        - { name: first, \(isFirst ? strict : "ttl: 1h"), urls: [{ url: "\(server.address("/a"))", sha256: \(digest) }] }
+        - { name: second, \(isFirst ? "ttl: 1h" : strict), urls: [{ url: "\(server.address("/a"))", size: 8 }] }
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run("run", "other").status == 0)
+    for command in ["plan", "run", "plan", "run"] {
+      let run = try home.run(command, "--json")
+      #expect(run.status == 3, "\(command): \(run)")
+      let failed = try run.json().list("items").filter { $0.text("outcome") == "failed" }
+      #expect(failed.map { $0.text("error.code") } == ["too_large"], "\(command): \(run)")
+      #expect(
+        failed.flatMap { $0.list("segments").compactMap(\.text) } == [isFirst ? "first" : "second"]
+      )
+    }
   }
 }

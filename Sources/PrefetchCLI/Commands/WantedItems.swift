@@ -234,6 +234,8 @@ struct KeptItems {
   /// Whether a run would ask no server about it.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &asking, now)
+      // What a digest proves to be right no answer would change.
+      || items.isPinned(item) && isSatisfied(item, by: record)
   }
 
   private static func isKept(

@@ -99,7 +99,7 @@ extension Dispatcher {
       return reask(.item(item))
     }
     separateRivals(item, by: selecting, from: body)
-    separateSharers(item, size: body.size) { sharer, expectation in
+    separateSharers(item, size: body.size, response.headers) { sharer, expectation in
       BodyCheck.objection(
         to: body,
         headers: response.headers,
@@ -119,10 +119,10 @@ extension Dispatcher {
     ) {
       return refuse(item, body, response, objection)
     }
-    let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
-    guard Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else {
+    if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
       effects.append(.discard(body))
-      return fail(item, Self.notStored)
+      leaveSharers(item)
+      return fail(item, objection)
     }
     arrived(item, body, response, exchange: exchange)
   }
@@ -133,11 +133,6 @@ extension Dispatcher {
     let mime = request.policy.refetchesAll ? nil : record.mime
     return BodyCheck.Stored(size: record.size, mime: mime)
   }
-
-  static let notStored = Failure(
-    .unsupported,
-    "its server says `no-store`, and `honor_no_store` heeds it"
-  )
 
   /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
   private mutating func passed(_ item: Int, _ response: TransferResponse) {
@@ -263,6 +258,7 @@ extension Dispatcher {
     record.note(exchange.hops, terms)
     guard segments.count > 1 else { return }
     settled.note(record.variance, of: item)
+    settled.note(record.headers, of: item)
   }
 
   /// Where a confirmation brings nothing but a new time, that alone is kept.

@@ -138,10 +138,20 @@ extension Dispatcher {
   /// The declared body is stored already, for another URL or from before the index was lost.
   private mutating func adopt(_ item: Int, _ digest: ContentDigest, size: Int64) {
     let slot = Int(items[item].slot)
-    if let declared = active[slot].entry.size, declared != size {
-      return fail(item, Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared"))
+    separateSharers(item, size: size) { sharer, expectation in
+      Self.objection(size: size, digest: digest, strong: [:], as: sharer.entry)
+        ?? expectation.sizeObjection(size)
     }
-    if let objection = limitObjection(to: size, in: Int(items[item].segment)) {
+    let index = Int(items[item].segment)
+    if let objection = Self.objection(
+      size: size,
+      digest: digest,
+      strong: [:],
+      as: active[slot].entry
+    ) ?? limitObjection(to: size, in: index)
+      ?? segments[index].declaration.expectation.sizeObjection(size)
+    {
+      leaveSharers(item)
       return fail(item, objection)
     }
     active[slot].result.action = .keep

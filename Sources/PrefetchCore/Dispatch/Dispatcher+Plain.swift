@@ -85,8 +85,10 @@ extension Dispatcher {
     }
     guard step.decision == .revalidate, step.isHeld || request.mode == .get, step.isDescribed,
       row.state == .cached, isUsable(row), digest == nil,
-      // What is stored may be what another segment expects.
-      segments.count == 1 || segments[index].declaration.expectation.isEmpty
+      // What is stored may be what another segment expects, or may store.
+      segments.count == 1
+        || segments[index].declaration.expectation.isEmpty
+          && !segments[index].declaration.honorsNoStore
     else { return nil }
     return Preparation(item: item, record: row.item, digest: nil)
   }
@@ -286,7 +288,10 @@ extension Dispatcher {
     if publishes {
       noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
     }
-    if segments.count > 1 { settled.note(arrival.variance, of: item) }
+    if segments.count > 1 {
+      settled.note(arrival.variance, of: item)
+      settled.note(arrival.headers, of: item)
+    }
     let place = Self.place(of: items[item].slot)
     if let promise = plain[place].promise {
       space.promises.changePlain(by: arrival.body.size - promise)

@@ -108,7 +108,8 @@ extension Dispatcher {
 
   /// Items that several segments keep count once for the run and once for each segment.
   private mutating func announceKept(_ fragment: PlanFragment, of index: Int) {
-    var fresh = (count: fragment.keptCount, bytes: fragment.keptBytes)
+    var kept = (count: fragment.keptCount, bytes: fragment.keptBytes)
+    var fresh = kept
     if segments.count > 1, segments[index].declaration.isStored {
       let worked = Set(fragment.steps.map(\.entry))
       let entries = segments[index].entries
@@ -117,19 +118,26 @@ extension Dispatcher {
           let row = facts.inventory.position(of: entries.key(at: entry))
         else { continue }
         noteShared(index, Int(known.segment))
+        let size = facts.inventory.rows[row].size
+        let isPinned = entries.plainDigest(at: entry) != nil
         fresh.count -= 1
-        fresh.bytes.add(
-          -facts.inventory.rows[row].size,
-          isPinned: entries.plainDigest(at: entry) != nil
-        )
+        fresh.bytes.add(-size, isPinned: isPinned)
+        guard known.item >= 0, items[Int(known.item)].step.decision != .keep,
+          defend(entry, row, of: index, against: Int(known.item))
+        else { continue }
+        kept.count -= 1
+        kept.bytes.add(-size, isPinned: isPinned)
+        segments[index].usableCount -= 1
+        segments[index].usableBytes -= size
+        segments[index].openItems += 1
       }
     }
-    guard fragment.keptCount > 0 else { return }
+    guard kept.count > 0 else { return }
     announce(
       .itemsKept(
         segment: segments[index].declaration.name,
-        count: fragment.keptCount,
-        bytes: fragment.keptBytes,
+        count: kept.count,
+        bytes: kept.bytes,
         freshCount: fresh.count,
         freshBytes: fresh.bytes
       )
@@ -269,30 +277,11 @@ extension Dispatcher {
   }
 
   /// Nothing is to be asked about it in this run.
-  private mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
+  mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
     let item = newItem(step, of: index)
-    let slot = activate(item)
+    _ = activate(item)
     switch step.decision {
-    case .keep, .describe:
-      if step.reason == .paused, !active[slot].result.isUsable {
-        // The user wants it so: it changes nothing for its segment.
-        active[slot].result.isRequired = false
-        active[slot].sparing = [index]
-        return settleDeferred(item, Deferral(rule: .paused))
-      }
-      active[slot].result.outcome = step.reason == .staleOffline ? .stale : .unchanged
-      active[slot].result.source = step.reason == .staleOffline ? .stale : .cache
-      if step.reason == .staleOffline, let row = row(of: step) {
-        active[slot].result.confirmedAt = row.answeredAt
-      }
-      if request.mode == .run, !step.isHeld, let row = step.position {
-        batch.join(
-          segments[index].key,
-          items: [facts.inventory.rows[row].item],
-          now: now.uptime
-        )
-      }
-      settleItem(item)
+    case .keep, .describe: keep(item)
     case .fail:
       if let deferral = segments[index].heldBack {
         return settleDeferred(item, deferral)
@@ -307,6 +296,39 @@ extension Dispatcher {
       guard halt != nil else { return settleItem(item) }
       settleItemHalted(item)
     }
+  }
+
+  /// Ends an item that is as its segments declare it.
+  private mutating func keep(_ item: Int) {
+    let (step, index) = (items[item].step, Int(items[item].segment))
+    let work = active[activate(item)]
+    if step.reason == .paused, !work.result.isUsable {
+      // The user wants it so: it changes nothing for its segment.
+      work.result.isRequired = false
+      work.sparing = [index]
+      return settleDeferred(item, Deferral(rule: .paused))
+    }
+    work.result.outcome = step.reason == .staleOffline ? .stale : .unchanged
+    work.result.source = step.reason == .staleOffline ? .stale : .cache
+    if step.reason == .staleOffline, let row = row(of: step) {
+      work.result.confirmedAt = row.answeredAt
+    }
+    if request.mode == .run, !step.isHeld, let row = step.position {
+      let items = [facts.inventory.rows[row].item]
+      batch.join(segments[index].key, items: items, now: now.uptime)
+    }
+    settleItem(item)
+  }
+
+  /// Whether a digest has shown, while it waited for its turn, that nothing has to be asked.
+  mutating func isSpared(_ item: Int) -> Bool {
+    guard items[item].step.decision == .keep else { return false }
+    let work = active[activate(item)]
+    work.result.action = items[item].step.action
+    work.result.reason = items[item].step.reason.text
+    work.result.isPinned = items[item].step.reason.isForGood
+    keep(item)
+    return true
   }
 
   func planFailure(of item: Int) -> Failure? {

@@ -156,9 +156,7 @@ extension Dispatcher {
     )
     if let objection { return objection }
     guard isStored(item) else { return nil }
-    let honorsNoStore = work.segments.contains { segments[$0].declaration.honorsNoStore }
-    guard !Freshness.mayStore(response.headers, honorsNoStore: honorsNoStore) else { return nil }
-    return Self.notStored
+    return storeObjection(to: response.headers, in: work.judgingSegments)
   }
 
   /// Notes the other segments that a head shows to refuse its body.
@@ -175,7 +173,9 @@ extension Dispatcher {
         expectations: [segments[sharer.segment].declaration.expectation],
         stored: nil
       )
-      let failure = limitObjection(to: size, in: sharer.segment) ?? objection
+      let failure =
+        limitObjection(to: size, in: sharer.segment) ?? objection
+        ?? storeObjection(to: response.headers, in: [sharer.segment])
       if let failure { work.foreseenRefusals.append((sharer, failure)) }
     }
   }
@@ -196,12 +196,7 @@ extension Dispatcher {
       )
         == true
     else {
-      // What one of them wants nobody to keep is kept for none.
-      if objection.code == .unsupported {
-        refuseAsForeseen(item)
-      } else {
-        leaveSharers(item)
-      }
+      leaveSharers(item)
       return fail(item, objection)
     }
     enqueue(.item(item))

@@ -13,6 +13,7 @@ extension Dispatcher {
   mutating func separateSharers(
     _ item: Int,
     size: Int64?,
+    _ headers: HeaderBlock = HeaderBlock(),
     objection: (Sharer, ContentExpectation) -> Failure?
   ) {
     let work = active[Int(items[item].slot)]
@@ -20,7 +21,9 @@ extension Dispatcher {
     for sharer in work.sharers {
       let expectation = segments[sharer.segment].declaration.expectation
       guard
-        let failure = limitObjection(to: size, in: sharer.segment) ?? objection(sharer, expectation)
+        let failure = limitObjection(to: size, in: sharer.segment)
+          ?? objection(sharer, expectation)
+          ?? storeObjection(to: headers, in: [sharer.segment])
       else { continue }
       part(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
@@ -31,14 +34,16 @@ extension Dispatcher {
   /// first of them refuses it.
   mutating func refusesStored(_ item: Int, _ record: ContentRecord) -> Bool {
     guard segments.count > 1, !isAd(item) else { return false }
-    separateSharers(item, size: record.size) { sharer, expectation in
+    separateSharers(item, size: record.size, record.headers) { sharer, expectation in
       Self.objection(to: record, as: sharer.entry)
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
     }
-    let expectation = segments[Int(items[item].segment)].declaration.expectation
+    let index = Int(items[item].segment)
+    let expectation = segments[index].declaration.expectation
     guard
-      let objection = limitObjection(to: record.size, in: Int(items[item].segment))
+      let objection = limitObjection(to: record.size, in: index)
         ?? expectation.objection(type: record.mime, size: record.size, prefix: nil)
+        ?? storeObjection(to: record.headers, in: [index])
     else { return false }
     leaveSharers(item)
     fail(item, objection)
@@ -54,6 +59,17 @@ extension Dispatcher {
       "it has \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
     )
   }
+
+  /// The objection of segments that heed `no-store` to an answer that says so.
+  func storeObjection(to headers: HeaderBlock, in indices: [Int]) -> Failure? {
+    let honorsNoStore = indices.contains { segments[$0].declaration.honorsNoStore }
+    return Freshness.mayStore(headers, honorsNoStore: honorsNoStore) ? nil : Self.notStored
+  }
+
+  private static let notStored = Failure(
+    .unsupported,
+    "its server says `no-store`, and `honor_no_store` heeds it"
+  )
 
   /// Lets segments with a larger limit ask for themselves, where the limit of the first one ended the
   /// transfer.
@@ -79,12 +95,20 @@ extension Dispatcher {
   }
 
   /// The objection of one more segment to a body that has come for others.
-  func objection(toSettled result: ItemResult, _ entry: ManifestEntry, of index: Int) -> Failure? {
+  func objection(
+    toSettled item: Int,
+    _ result: ItemResult,
+    _ entry: ManifestEntry,
+    of index: Int
+  ) -> Failure? {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
       result.isUsable || request.mode == .plan, let size = result.size
     else { return nil }
     if let declared = entry.size, declared != size {
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+    }
+    if settled.saysNoStore(item), segments[index].declaration.honorsNoStore {
+      return Self.notStored
     }
     // The type and the first bytes are not at hand any more.
     return limitObjection(to: size, in: index)
@@ -145,7 +169,7 @@ extension Dispatcher {
     return objection(size: record.size, digest: digest, strong: record.otherDigests, as: entry)
   }
 
-  private static func objection(
+  static func objection(
     size: Int64,
     digest: ContentDigest,
     strong: [DigestAlgorithm: [UInt8]],

@@ -81,7 +81,15 @@ extension Dispatcher {
     )
     // What holds for it without a question holds whatever others learn, before it or after it.
     if known >= 0, rivalry == nil, step.decision == .keep, items[known].step.decision != .keep {
-      return false
+      return defend(step, entry, of: index, against: known)
+    }
+    if rivalry == nil, step.decision == .revalidate, step.bundle == nil,
+      isProven(step, by: first.entries[Int(mention.entry)], of: known)
+    {
+      var kept = step
+      (kept.decision, kept.reason) = (.keep, .digestMatches)
+      settleAtOnce(kept, of: index)
+      return true
     }
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
       // What is stored answers the other segment, or one whose turn is over.
@@ -106,6 +114,62 @@ extension Dispatcher {
     }
     share(known, entry, step, with: index, besides: rivalry)
     return true
+  }
+
+  /// The same of an entry that is kept and only counted.
+  mutating func defend(_ entry: Int, _ row: Int, of index: Int, against known: Int) -> Bool {
+    let declared = segments[index].entries[entry]
+    let step = PlannedStep(
+      entry: entry,
+      row: row,
+      decision: .keep,
+      reason: .digestMatches,
+      isHeld: true
+    )
+    return defend(step, declared, of: index, against: known)
+  }
+
+  /// Holds what an earlier segment asks for to the digest by which this one keeps what is stored; true
+  /// where that came too late, and the right body is asked for.
+  private mutating func defend(
+    _ step: PlannedStep,
+    _ entry: ManifestEntry,
+    of index: Int,
+    against known: Int
+  ) -> Bool {
+    guard !entry.digests.isEmpty, step.bundle == nil else { return false }
+    if items[known].state == .queued, items[known].step.decision == .revalidate,
+      items[known].step.bundle == nil, isProven(step, by: entry, of: -1)
+    {
+      (items[known].step.decision, items[known].step.reason) = (.keep, .digestMatches)
+      return false
+    }
+    guard isDecided(known) else {
+      let work = active[activate(known)]
+      // One that declares bytes of its own is held to these.
+      guard work.digests.isEmpty else { return false }
+      work.require(entry.digests)
+      work.hasTwin = true
+      work.exchange?.value.require(Self.algorithms(of: work.digests))
+      return false
+    }
+    guard let digest = decidedDigest(of: known),
+      Comparison(entry.digests, stored: digest, strong: [:]) == .different
+    else { return false }
+    var wanted = step
+    (wanted.decision, wanted.reason) = (.update, .digestDiffers)
+    begin(wanted, of: index)
+    return true
+  }
+
+  /// Whether the stored body is what an earlier segment keeps for its digest: no answer would be
+  /// better for this one, and another one would not be taken.
+  private func isProven(_ step: PlannedStep, by entry: ManifestEntry, of known: Int) -> Bool {
+    guard known < 0 || items[known].step.decision == .keep, let row = row(of: step), isUsable(row),
+      entry.digests.contains(where: \.algorithm.isTrustworthy), let position = step.position
+    else { return false }
+    let strong = facts.inventory.strongDigests(of: position)
+    return Comparison(entry.digests, stored: row.digest, strong: strong) == .equal
   }
 
   /// Whether what is stored of it is the answer to an earlier segment, which this run leaves alone.
@@ -254,7 +318,7 @@ extension Dispatcher {
     let name = segments[index].declaration.name
     let isRequired = segments[index].declaration.isRequired && entry.isRequired
     if items[item].state == .settled, let result = settledResult(item, isRequired: isRequired) {
-      if let failure = objection(toSettled: result, entry, of: index) {
+      if let failure = objection(toSettled: item, result, entry, of: index) {
         return reject(entry, failure, of: index)
       }
       announce(.itemShared(result, segment: name))
@@ -265,7 +329,7 @@ extension Dispatcher {
     let slot = activate(item)
     let sharer = Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
     if items[item].state == .committing, rivalry == nil,
-      let failure = objection(toSettled: active[slot].result, entry, of: index)
+      let failure = objection(toSettled: item, active[slot].result, entry, of: index)
     {
       guard request.mode == .plan else { return reject(entry, failure, of: index) }
       active[slot].foreseenRefusals.append((sharer, failure))
@@ -313,12 +377,7 @@ extension Dispatcher {
     known: [ExpectedDigest],
     besides item: Int
   ) -> Bool {
-    let isDecided =
-      switch items[item].state {
-      case .settled, .committing: true
-      case .queued, .preparing, .inFlight, .waiting, .gathering: false
-      }
-    guard isDecided else { return false }
+    guard isDecided(item) else { return false }
     // What the declarations of others refuse may be right for this one.
     let failure =
       items[item].state == .settled || items[item].slot < 0
@@ -335,6 +394,13 @@ extension Dispatcher {
     // What it keeps without a question may be too old for another one.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
+  }
+
+  private func isDecided(_ item: Int) -> Bool {
+    switch items[item].state {
+    case .settled, .committing: true
+    case .queued, .preparing, .inFlight, .waiting, .gathering: false
+    }
   }
 
   /// Of what is stored of an item whose end is decided.

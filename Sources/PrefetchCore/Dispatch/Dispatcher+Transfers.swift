@@ -38,7 +38,7 @@ extension Dispatcher {
         else { continue }
         effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
       case .item(let item):
-        if isForsaken(item) {
+        if isForsaken(item) || isSpared(item) {
           queue.finished(item, on: host, httpVersion: nil)
           continue
         }

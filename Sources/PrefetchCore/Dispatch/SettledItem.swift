@@ -53,6 +53,8 @@ struct SettledItems: Sendable {
 
   /// Request headers on which the answers of a few items depend.
   private var selecting: [Int: [String]] = [:]
+  /// Those few whose answers say `no-store`.
+  private var unstorable: Set<Int> = []
 
   private struct Trouble: Sendable {
     var failure: Failure?
@@ -80,6 +82,15 @@ struct SettledItems: Sendable {
   mutating func note(_ variance: Variance?, of item: Int) {
     guard let variance else { return }
     selecting[item] = variance.hops.flatMap(\.names)
+  }
+
+  /// What came for it, as far as it weighs for another segment.
+  mutating func note(_ headers: HeaderBlock, of item: Int) {
+    if !Freshness.mayStore(headers, honorsNoStore: true) { unstorable.insert(item) }
+  }
+
+  func saysNoStore(_ item: Int) -> Bool {
+    unstorable.contains(item)
   }
 
   func selecting(of item: Int) -> [String] {
