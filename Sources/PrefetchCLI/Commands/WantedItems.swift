@@ -234,8 +234,15 @@ struct KeptItems {
   /// Whether a run would ask no server about it.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &asking, now)
-      // What a digest proves to be right no answer would change.
-      || items.isPinned(item) && isSatisfied(item, by: record)
+      || isProven(item, record) && isSatisfied(item, by: record)
+  }
+
+  /// Whether a digest that any segment declares which stores it shows a body to be the right one.
+  private mutating func isProven(_ item: Int, _ record: ContentRecord) -> Bool {
+    items.spots(of: item).contains { spot in
+      items.groups[spot.group].isStored
+        && asking[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
+    }
   }
 
   private static func isKept(

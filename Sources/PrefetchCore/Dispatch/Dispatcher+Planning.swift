@@ -115,14 +115,15 @@ extension Dispatcher {
       let entries = segments[index].entries
       for entry in entries.indices where !worked.contains(UInt32(entry)) {
         guard let known = declared.note(entries.key(at: entry), segment: index, entry: entry),
-          let row = facts.inventory.position(of: entries.key(at: entry))
+          let row = facts.inventory.position(of: entries.key(at: entry)),
+          facts.inventory.rows[row].hasBody, !hasExpired(entry, of: index)
         else { continue }
         noteShared(index, Int(known.segment))
         let size = facts.inventory.rows[row].size
         let isPinned = entries.plainDigest(at: entry) != nil
         fresh.count -= 1
         fresh.bytes.add(-size, isPinned: isPinned)
-        guard known.item >= 0, items[Int(known.item)].step.decision != .keep,
+        guard known.item >= 0, !items[Int(known.item)].step.isKept,
           defend(entry, row, of: index, against: Int(known.item))
         else { continue }
         kept.count -= 1
@@ -142,6 +143,13 @@ extension Dispatcher {
         freshBytes: fresh.bytes
       )
     )
+  }
+
+  /// Whether the planner has left an entry out for its age.
+  private func hasExpired(_ entry: Int, of index: Int) -> Bool {
+    let entries = segments[index].table.value
+    guard !facts.isClockAhead, entries.isSpecial(at: entry) else { return false }
+    return entries[entry].expires.map { $0 <= facts.now } ?? false
   }
 
   /// Takes in the next slice of a segment's items, and asks to come back for the rest.
@@ -202,7 +210,7 @@ extension Dispatcher {
       {
         return
       }
-      hasTwin = known.map { $0.item >= 0 && items[Int($0.item)].step.decision != .keep } ?? false
+      hasTwin = known.map { $0.item >= 0 && !items[Int($0.item)].step.isKept } ?? false
     }
     if belongsElsewhere(step, of: index, besides: &elders) { return }
     if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,

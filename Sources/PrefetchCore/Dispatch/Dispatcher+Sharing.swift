@@ -80,11 +80,11 @@ extension Dispatcher {
       first.entries[Int(mention.entry)]
     )
     // What holds for it without a question holds whatever others learn, before it or after it.
-    if known >= 0, rivalry == nil, step.decision == .keep, items[known].step.decision != .keep {
+    if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
       return defend(step, entry, of: index, against: known)
     }
     if rivalry == nil, step.decision == .revalidate, step.bundle == nil,
-      isProven(step, by: first.entries[Int(mention.entry)], of: known)
+      isProven(step, of: index, by: first.entries[Int(mention.entry)], of: known)
     {
       var kept = step
       (kept.decision, kept.reason) = (.keep, .digestMatches)
@@ -119,6 +119,7 @@ extension Dispatcher {
   /// The same of an entry that is kept and only counted.
   mutating func defend(_ entry: Int, _ row: Int, of index: Int, against known: Int) -> Bool {
     let declared = segments[index].entries[entry]
+    declaredItems += 1
     let step = PlannedStep(
       entry: entry,
       row: row,
@@ -139,7 +140,8 @@ extension Dispatcher {
   ) -> Bool {
     guard !entry.digests.isEmpty, step.bundle == nil else { return false }
     if items[known].state == .queued, items[known].step.decision == .revalidate,
-      items[known].step.bundle == nil, isProven(step, by: entry, of: -1)
+      items[known].step.bundle == nil,
+      isProven(step, of: Int(items[known].segment), by: entry, of: -1)
     {
       (items[known].step.decision, items[known].step.reason) = (.keep, .digestMatches)
       return false
@@ -164,8 +166,14 @@ extension Dispatcher {
 
   /// Whether the stored body is what an earlier segment keeps for its digest: no answer would be
   /// better for this one, and another one would not be taken.
-  private func isProven(_ step: PlannedStep, by entry: ManifestEntry, of known: Int) -> Bool {
-    guard known < 0 || items[known].step.decision == .keep, let row = row(of: step), isUsable(row),
+  private func isProven(
+    _ step: PlannedStep,
+    of index: Int,
+    by entry: ManifestEntry,
+    of known: Int
+  ) -> Bool {
+    guard known < 0 || items[known].step.isKept,
+      !segments[index].declaration.honorsNoStore, let row = row(of: step), isUsable(row),
       entry.digests.contains(where: \.algorithm.isTrustworthy), let position = step.position
     else { return false }
     let strong = facts.inventory.strongDigests(of: position)
@@ -415,7 +423,7 @@ extension Dispatcher {
 
   /// Ends of an item that may differ between the segments that declare it.
   private static let refusals: Set<ErrorCode> = [
-    .tooLarge, .corrupted, .unexpectedContent, .digestMismatch,
+    .tooLarge, .corrupted, .unexpectedContent, .digestMismatch, .unsupported,
   ]
 
   static func algorithms(of digests: [ExpectedDigest]) -> Set<DigestAlgorithm> {

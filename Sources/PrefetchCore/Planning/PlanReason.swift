@@ -91,6 +91,14 @@ package enum PlanReason: Hashable, Sendable {
     self == .digestMatches || self == .entityTagMatches || self == .immutable
   }
 
+  /// Whether what is stored is right, and a server could be asked all the same.
+  var isOfAnswer: Bool {
+    switch self {
+    case .freshUntil, .unchangedSince: true
+    default: isForGood
+    }
+  }
+
   /// What fails an item for this reason; nil for reasons that fail nothing.
   package func failure(
     of entry: ManifestEntry,

@@ -91,6 +91,11 @@ package struct PlannedStep: Hashable, Sendable {
     row < 0 ? nil : Int(row)
   }
 
+  /// Whether what is stored holds without a question.
+  var isKept: Bool {
+    decision == .keep || decision == .describe
+  }
+
   /// What is expected to come of it: an answer that cannot be asked about conditionally may well be the
   /// stored one.
   package var action: ItemAction {

@@ -124,6 +124,10 @@ package enum Planner {
         fragment.declaredCount -= 1
         continue
       }
+      // Whether its answer says `no-store` only its server tells one that heeds it.
+      if decision == .keep, segment.honorsNoStore, !isHeld, reason.isOfAnswer {
+        (decision, reason) = row.hasValidators ? (.revalidate, .stale) : (.update, .noValidators)
+      }
       if decision == .keep {
         // A secret that selects answers may change where nothing else does.
         let isSelected = row.variance > 0 && reason != .digestMatches
