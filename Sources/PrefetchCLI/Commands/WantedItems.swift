@@ -237,11 +237,10 @@ struct KeptItems {
       || isProven(item, record) && isSatisfied(item, by: record)
   }
 
-  /// Whether a digest that any segment declares which stores it shows a body to be the right one.
+  /// Whether a digest that any segment declares shows a body to be the right one.
   private mutating func isProven(_ item: Int, _ record: ContentRecord) -> Bool {
     items.spots(of: item).contains { spot in
-      items.groups[spot.group].isStored
-        && asking[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
+      asking[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
     }
   }
 

@@ -24,13 +24,6 @@ package struct Confirmable: Sendable {
   var conditions: Validators {
     Revalidation.conditions(validators, stored: headers, receivedAt: receivedAt)
   }
-
-  /// Whether an answer says that it still holds, and nothing else.
-  func isConfirmed(by response: TransferResponse) -> Bool {
-    response.status == 304
-      && Revalidation.confirms(response.headers, stored: validators)
-      && Revalidation.repeats(stored: headers, confirmed: response.headers)
-  }
 }
 
 /// Where all of it is at hand.

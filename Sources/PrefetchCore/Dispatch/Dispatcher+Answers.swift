@@ -50,22 +50,6 @@ extension Dispatcher {
     work.toldAt = response.toldByTierAt
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting) { return }
-    if response.status == 304, work.exchange?.value.isConditional == true, let record = work.record
-    {
-      separateRivals(item, by: selecting)
-      guard Revalidation.confirms(response.headers, stored: record.value.validators),
-        !Planner.isContradicted(work.digests, by: record.value)
-      else {
-        work.exchange?.value.dropConditions()
-        return reask(.item(item))
-      }
-      if refusesStored(item, record.value) { return }
-      if isEvicted(record) {
-        return askAnew(item, forWhole: record.value.size)
-      }
-      if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
-      return confirmed(item, record, response)
-    }
     guard let exchange = work.exchange else { return }
     // What was kept of the origin's is of no use beside the whole.
     if work.toldAt != nil, response.body != nil, exchange.value.partial != nil {
@@ -74,30 +58,42 @@ extension Dispatcher {
     guard isStored(item) else { return passed(item, response) }
     if isAd(item), Self.isBlank(response) {
       if let body = response.body { effects.append(.discard(body)) }
-      let failure = Failure(.empty, "the ad server has no ad")
-      return settleEmpty(item, failure)
+      return settleEmpty(item, Failure(.empty, "the ad server has no ad"))
     }
+    let expected = expectation(item, of: response, by: selecting)
+    let conclusion = exchange.value.conclude(
+      response,
+      expecting: expected,
+      policy: request.policy,
+      now: now.wall
+    )
+    switch conclusion {
+    case .confirmed: holds(item, response)
+    case .body(let body): came(item, body, response, exchange)
+    case .bodiless: missed(item, response)
+    case .again, .elsewhere, .refused: turnedDown(item, response, conclusion)
+    }
+  }
+
+  /// What the segments of an item hold an answer to; those that judge alone have done so then.
+  private mutating func expectation(
+    _ item: Int,
+    of response: TransferResponse,
+    by selecting: [String]
+  ) -> Expectation {
+    let work = active[Int(items[item].slot)]
+    var expected = Expectation(stored: work.record?.value.validators)
+    expected.isContradicted =
+      work.record.map { Planner.isContradicted(work.digests, by: $0.value) } ?? false
+    expected.algorithms = Self.algorithms(of: work.wantedDigests)
+    expected.maySeekElsewhere = halt == nil
     guard let body = response.body else {
-      if removeGone(item, response.status) { return }
-      let failure = Self.failure(
-        status: response.status,
-        carriesCredentials: exchange.value.carriesCredentials
-      )
-      if serveStale(item, failure, status: response.status) { return }
-      if failure.code == .gone {
-        let figures = work.result.figures ?? TransferFigures()
-        active[Int(items[item].slot)].result.absence = Freshness(
-          response.headers,
-          at: Freshness.Timing(now.wall, figures)
-        )
+      if response.status == 304, work.exchange?.value.isConditional == true, work.record != nil {
+        separateRivals(item, by: selecting)
       }
-      return fail(item, failure)
+      return expected
     }
-    if !exchange.value.hasAsked(for: Self.algorithms(of: work.wantedDigests)) {
-      // Another segment has asked for a digest that was not taken while the body came.
-      effects.append(.discard(body))
-      return reask(.item(item))
-    }
+    guard work.exchange?.value.hasAsked(for: expected.algorithms) == true else { return expected }
     separateRivals(item, by: selecting, from: body)
     separateSharers(item, size: body.size, response.headers) { sharer, expectation in
       BodyCheck.objection(
@@ -107,7 +103,7 @@ extension Dispatcher {
         expectations: [expectation]
       )
     }
-    if let objection = BodyCheck.objection(
+    expected.objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
       entry: work.entry,
@@ -116,15 +112,66 @@ extension Dispatcher {
       expectations: isAd(item)
         ? [] : work.judgingSegments.map { segments[$0].declaration.expectation },
       stored: isAd(item) ? nil : storedBody(of: work)
-    ) {
-      return refuse(item, body, response, objection)
-    }
+    )
+    return expected
+  }
+
+  /// What is stored still holds.
+  private mutating func holds(_ item: Int, _ response: TransferResponse) {
+    let work = active[Int(items[item].slot)]
+    guard let record = work.record, !refusesStored(item, record.value) else { return }
+    if isEvicted(record) { return askAnew(item, forWhole: record.value.size) }
+    if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
+    confirmed(item, record, response)
+  }
+
+  private mutating func came(
+    _ item: Int,
+    _ body: StagedBody,
+    _ response: TransferResponse,
+    _ exchange: ExchangeBox
+  ) {
+    let work = active[Int(items[item].slot)]
     if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
-      effects.append(.discard(body))
-      leaveSharers(item)
-      return fail(item, objection)
+      return turnedDown(item, response, .refused(objection))
     }
     arrived(item, body, response, exchange: exchange)
+  }
+
+  /// An answer without a body.
+  private mutating func missed(_ item: Int, _ response: TransferResponse) {
+    if removeGone(item, response.status) { return }
+    let work = active[Int(items[item].slot)]
+    let failure = Self.failure(
+      status: response.status,
+      carriesCredentials: work.exchange?.value.carriesCredentials ?? false
+    )
+    if serveStale(item, failure, status: response.status) { return }
+    if failure.code == .gone {
+      let figures = work.result.figures ?? TransferFigures()
+      work.result.absence = Freshness(
+        response.headers,
+        at: Freshness.Timing(now.wall, figures)
+      )
+    }
+    fail(item, failure)
+  }
+
+  /// An answer that was not the right one.
+  private mutating func turnedDown(
+    _ item: Int,
+    _ response: TransferResponse,
+    _ conclusion: Conclusion
+  ) {
+    if let body = response.body { effects.append(.discard(body)) }
+    switch conclusion {
+    case .again: reask(.item(item))
+    case .elsewhere: enqueue(.item(item))
+    case .refused(let objection):
+      leaveSharers(item)
+      fail(item, objection)
+    case .confirmed, .body, .bodiless: break
+    }
   }
 
   /// What is stored of an item, as a new body is compared with it.
@@ -145,7 +192,15 @@ extension Dispatcher {
         entry: work.entry,
         expectations: [segments[Int(items[item].segment)].declaration.expectation]
       ) {
-        return refuse(item, body, response, objection)
+        var expected = Expectation(objection: objection)
+        expected.maySeekElsewhere = halt == nil
+        let conclusion = exchange.value.conclude(
+          response,
+          expecting: expected,
+          policy: request.policy,
+          now: now.wall
+        )
+        return turnedDown(item, response, conclusion)
       }
       effects.append(.discard(body))
       work.result.size = body.size
@@ -185,37 +240,6 @@ extension Dispatcher {
       case .ask, .wait, .deferred:
         exchange.value.endings
       }
-  }
-
-  /// A wrong body: the whole may be right where a part was kept, and else the next source.
-  private mutating func refuse(
-    _ item: Int,
-    _ body: StagedBody,
-    _ response: TransferResponse,
-    _ objection: Failure
-  ) {
-    let slot = Int(items[item].slot)
-    effects.append(.discard(body))
-    if response.toldByTierAt != nil {
-      active[slot].exchange?.value.askOrigin()
-      return reask(.item(item))
-    }
-    if active[slot].exchange?.value.startOverWithoutPart(after: response.status) == true {
-      return reask(.item(item))
-    }
-    let step = Exchange.Step.failed(objection, status: response.status)
-    if halt == nil,
-      active[slot].exchange?.value.nextAlternate(
-        after: step,
-        policy: request.policy,
-        now: now.wall
-      )
-        == true
-    {
-      return enqueue(.item(item))
-    }
-    leaveSharers(item)
-    fail(item, objection)
   }
 
   /// 304: the body stays, freshness and headers are renewed.

@@ -293,15 +293,6 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return end(item, nil)
     }
-    if case .document(let number) = place.role, response.status == 304, let record = work.record {
-      guard Revalidation.confirms(response.headers, stored: record.value.validators) else {
-        work.exchange?.value.dropConditions()
-        return reask(.item(item))
-      }
-      bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
-      note(item, response, as: number, of: bundle)
-      return end(item, nil)
-    }
     if case .document(let number) = place.role, bundle.documents[number].isAnswer,
       Self.isBlank(response)
     {
@@ -309,19 +300,37 @@ extension Dispatcher {
       bundle.documents[number].bytes = .nothing
       return end(item, nil)
     }
-    guard let body = response.body else {
+    guard let exchange = work.exchange else { return }
+    let expected = Expectation(
+      stored: work.record?.value.validators,
+      objection: response.body.flatMap { objection(to: $0, response, as: place, of: work) }
+    )
+    let conclusion = exchange.value.conclude(
+      response,
+      expecting: expected,
+      policy: request.policy,
+      now: now.wall
+    )
+    let body: StagedBody
+    switch conclusion {
+    case .confirmed:
+      if case .document(let number) = place.role {
+        bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
+        note(item, response, as: number, of: bundle)
+      }
+      return end(item, nil)
+    case .body(let new): body = new
+    case .bodiless:
       let failure = Self.failure(
         status: response.status,
-        carriesCredentials: work.exchange?.value.carriesCredentials ?? false
+        carriesCredentials: exchange.value.carriesCredentials
       )
       return end(item, .failed(failure))
-    }
-    if let objection = objection(to: body, response, as: place, of: work) {
-      effects.append(.discard(body))
-      if response.toldByTierAt != nil {
-        work.exchange?.value.tierQuestion = nil
-        return reask(.item(item))
-      }
+    case .again, .elsewhere:
+      if let body = response.body { effects.append(.discard(body)) }
+      return reask(.item(item))
+    case .refused(let objection):
+      if let body = response.body { effects.append(.discard(body)) }
       return end(item, .failed(objection))
     }
     var kept = body

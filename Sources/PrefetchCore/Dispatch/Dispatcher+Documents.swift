@@ -134,22 +134,29 @@ extension Dispatcher {
       if let body = response.body { effects.append(.discard(body)) }
       return settleManifestHalted(index)
     }
-    if response.status == 304, exchange.isConditional,
-      let stored = documents[number].offered ?? documents[number].stored
-    {
-      guard Revalidation.confirms(response.headers, stored: stored.validators) else {
-        exchange.dropConditions()
-        documents[number].exchange = exchange
-        return reask(.document(number))
-      }
+    let stored = documents[number].offered ?? documents[number].stored
+    let conclusion = exchange.conclude(
+      response,
+      expecting: Expectation(stored: stored?.validators),
+      policy: request.policy,
+      now: now.wall
+    )
+    documents[number].exchange = exchange
+    let body: StagedBody
+    switch conclusion {
+    case .confirmed:
       documents[number].stored = stored
       return useStored(number, status: .notModified)
-    }
-    guard let body = response.body else {
+    case .again, .elsewhere:
+      return reask(.document(number))
+    case .body(let new): body = new
+    case .bodiless:
       let failure = Self.failure(
         status: response.status,
         carriesCredentials: exchange.carriesCredentials
       )
+      return fail(document: number, failure)
+    case .refused(let failure):
       return fail(document: number, failure)
     }
     documents[number].staged = body

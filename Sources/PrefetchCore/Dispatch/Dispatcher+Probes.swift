@@ -16,11 +16,10 @@ extension Dispatcher {
     }
     switch response.status {
     case 304 where work.exchange?.value.isConditional == true:
-      guard let record = work.record?.value,
-        Revalidation.confirms(response.headers, stored: record.validators),
-        !Planner.isContradicted(work.digests, by: record)
-      else {
-        work.exchange?.value.dropConditions()
+      guard let record = work.record?.value else { return }
+      var expected = Expectation(stored: record.validators)
+      expected.isContradicted = Planner.isContradicted(work.digests, by: record)
+      guard case .confirmed = conclude(item, response, expected) else {
         return reask(.item(item))
       }
       if refusesStored(item, record) { return }
@@ -182,24 +181,29 @@ extension Dispatcher {
 
   /// The next source may have the right one.
   private mutating func refuse(_ item: Int, _ response: TransferResponse, _ objection: Failure) {
-    let step = Exchange.Step.failed(objection, status: response.status)
-    let slot = Int(items[item].slot)
-    if response.toldByTierAt != nil {
-      active[slot].exchange?.value.askOrigin()
-      return reask(.item(item))
-    }
-    guard halt == nil, objection.code != .unsupported,
-      active[slot].exchange?.value.nextAlternate(
-        after: step,
-        policy: request.policy,
-        now: now.wall
-      )
-        == true
-    else {
+    var expected = Expectation(objection: objection)
+    expected.maySeekElsewhere = halt == nil && objection.code != .unsupported
+    switch conclude(item, response, expected) {
+    case .again: reask(.item(item))
+    case .elsewhere: enqueue(.item(item))
+    case .confirmed, .body, .bodiless, .refused:
       leaveSharers(item)
-      return fail(item, objection)
+      fail(item, objection)
     }
-    enqueue(.item(item))
+  }
+
+  private mutating func conclude(
+    _ item: Int,
+    _ response: TransferResponse,
+    _ expected: Expectation
+  ) -> Conclusion {
+    let exchange = active[Int(items[item].slot)].exchange
+    return exchange?.value.conclude(
+      response,
+      expecting: expected,
+      policy: request.policy,
+      now: now.wall
+    ) ?? .bodiless
   }
 
   /// What was to be fetched anyway keeps the planner's reason.

@@ -57,12 +57,6 @@ extension Exchange {
     return false
   }
 
-  /// Asks for the whole where a kept part went into a body that was not the right one: the part may
-  /// be at fault.
-  package mutating func startOverWithoutPart(after status: Int) -> Bool {
-    hasSentPart && [206, 416].contains(status) && dropPart()
-  }
-
   /// The circumstances of one result.
   private struct Chance {
     var now: Moment
@@ -203,37 +197,6 @@ extension Exchange {
     isLedByTier = false
   }
 
-  // MARK: Parts
-
-  private mutating func keepPart(of result: TransferResult) {
-    let hasBodyBegun = result.partial != nil || result.figures.firstByte != nil
-    // A coded body cannot be continued, so what breaks off once is asked for as it is.
-    if hasBodyBegun, !hasSentPart { allowsCoding = false }
-    guard let kept = result.partial else {
-      if hasSentPart, hasBodyBegun { partial = nil }
-      return
-    }
-    let gained = kept.offset - (hasSentPart ? partial?.offset ?? 0 : 0)
-    partial = kept
-    if hasSentPart, gained <= 0, result.figures.firstByte != nil {
-      fruitlessParts += 1
-      // A server that keeps on answering with nothing would never let it end.
-      if fruitlessParts > 1 { partial = nil }
-    }
-    // A line that drops every few minutes still brings a large body home; only who gets nowhere
-    // runs out of tries. What a source may cost in all stays bounded.
-    if gained >= Self.realProgress { tries = 0 }
-  }
-
-  /// Gives up what is kept, if that has not been done before; the whole is asked for then.
-  private mutating func dropPart() -> Bool {
-    partial = nil
-    guard !hasDroppedPart else { return false }
-    hasDroppedPart = true
-    isFollowUp = true
-    return true
-  }
-
   /// The signature in a redirect's target may have run out between two tries.
   private mutating func startOver() -> Bool {
     if isLedByTier {
@@ -254,17 +217,11 @@ extension Exchange {
     if isLedByTier { returnToSource() }
   }
 
-  /// The transport found another part than the kept one continues, or the kept one is damaged.
-  private static func isObjectionToPart(_ failure: Failure) -> Bool {
-    failure.code == .badResponse || failure.code.category == .io
-  }
-
   private static func isAbsence(_ status: Int) -> Bool {
     [400, 401, 403, 404, 410].contains(status)
   }
 
   private static let redirectStatuses: Set<Int> = [301, 302, 303, 307, 308]
-  private static let realProgress: Int64 = 1 << 20
   private static let mostRounds = 25
 }
 

@@ -189,6 +189,13 @@ struct World: Sendable {
     }
   }
 
+  /// Whether a segment declares the digest of a body, whether or not it stores that.
+  func isProven(_ path: String, _ digest: String, in night: Int) -> Bool {
+    segments.flatMap(\.items).contains { item in
+      item.path == path && facts(item, in: night).contains { $0 == "sha256" && $1 == digest }
+    }
+  }
+
   // MARK: What is declared
 
   func url(_ path: String, _ origin: WorldOrigin) -> String {
