@@ -96,7 +96,7 @@ struct SharedURLTests {
         - { name: first, urls: ["\(server.address("/a"))"], \(first) }
         - { name: second, urls: ["\(server.address("/a"))"], \(second) }
       cache: { min_free: 0 }
-      network: { concurrency: 1 }
+      network: { concurrency: 1, retries: { items: 0 } }
       """
     )
   }
@@ -208,6 +208,23 @@ struct SharedURLTests {
       #expect(
         failed.flatMap { $0.list("segments").compactMap(\.text) } == [isFirst ? "first" : "second"]
       )
+    }
+  }
+
+  @Test("is stale for the segment alone that takes stale copies", arguments: [true, false])
+  func stale(isFirst: Bool) throws {
+    let rules = ["max_stale: 1d", "ttl: 0s"]
+    declare(first: rules[isFirst ? 0 : 1], second: rules[isFirst ? 1 : 0])
+    #expect(try home.run().status == 0)
+    site["/a"] = Site.Page(Array("broken".utf8), status: 500)
+    for command in ["plan", "run"] {
+      let run = try home.run(command, "--json", "--items", "all")
+      let failed = try run.json().list("items").filter { $0.text("outcome") == "failed" }
+      #expect(
+        failed.flatMap { $0.list("segments").compactMap(\.text) } == [isFirst ? "second" : "first"],
+        "\(command): \(run)"
+      )
+      #expect(run.status == 69, "\(command): \(run)")
     }
   }
 }

@@ -231,7 +231,7 @@ extension Dispatcher {
   private mutating func readsFirst(_ item: Int) -> Bool {
     let work = active[Int(items[item].slot)]
     let mayBeStale = work.segments.contains {
-      (segments[$0].declaration.maximumStale ?? request.policy.maximumStale) > .zero
+      staleBound(of: $0) > .zero
     }
     guard halt == nil, mayBeStale, work.record == nil, !work.isRead,
       let row = row(of: items[item].step)

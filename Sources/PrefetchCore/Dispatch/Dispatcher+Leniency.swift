@@ -9,18 +9,7 @@ extension Dispatcher {
       record.digest.map({ !space.evicted.contains($0) }) ?? false,
       !Planner.isContradicted(digests, by: record)
     else { return false }
-    let bound = active[slot].segments.map {
-      segments[$0].declaration.maximumStale ?? request.policy.maximumStale
-    }.min()
-    // However fresh: a user who had it asked for anyway wants to hear that no server answered.
-    guard let bound, bound > .zero,
-      StaleRule.mayServe(
-        record,
-        granted: granted(active[slot]),
-        maximumStale: bound,
-        now: now.wall
-      )
-    else { return false }
+    guard mayBeStale(record, for: item, failure) else { return false }
     separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [])
     let isFresh =
       record.freshUntil(under: granted(active[slot]), at: now.wall).map { now.wall < $0 } ?? false
@@ -32,6 +21,37 @@ extension Dispatcher {
     for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
     settleItem(item)
     return true
+  }
+
+  /// Whether its segments take a copy of that age, of which each decides for itself: the item ends
+  /// for those that decide otherwise than the first.
+  private mutating func mayBeStale(
+    _ record: ContentRecord,
+    for item: Int,
+    _ failure: Failure
+  ) -> Bool {
+    let work = active[Int(items[item].slot)]
+    let granted = granted(work)
+    let taking = work.segments.filter { index in
+      let bound = staleBound(of: index)
+      // However fresh: a user who had it asked for anyway wants to hear that no server answered.
+      return bound > .zero
+        && StaleRule.mayServe(record, granted: granted, maximumStale: bound, now: now.wall)
+    }
+    guard work.judgingSegments.allSatisfy(taking.contains) else {
+      leaveSharers(item) { taking.contains($0) }
+      return false
+    }
+    for sharer in work.sharers where !taking.contains(sharer.segment) {
+      part(sharer, from: work)
+      reject(sharer.entry, failure, of: sharer.segment)
+    }
+    return true
+  }
+
+  /// How long behind its lifetime a segment takes a copy where no server answers.
+  func staleBound(of index: Int) -> Duration {
+    segments[index].declaration.maximumStale ?? request.policy.maximumStale
   }
 
   /// Whether the configuration gives up what its server has no more; then it leaves.

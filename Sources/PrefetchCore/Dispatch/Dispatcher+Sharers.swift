@@ -116,16 +116,16 @@ extension Dispatcher {
   }
 
   /// Lets those ask for themselves to which a body was right that the first segment refuses.
-  mutating func leaveSharers(_ item: Int) {
+  mutating func leaveSharers(_ item: Int, where isLeft: (Int) -> Bool = { _ in true }) {
     let work = active[Int(items[item].slot)]
-    for sharer in work.sharers {
+    for sharer in work.sharers where isLeft(sharer.segment) {
       work.hasTwin = true
       part(sharer, from: work)
       begin(sharer.step, of: sharer.segment, at: sharer.position)
     }
   }
 
-  private func part(_ sharer: Sharer, from work: ActiveItem) {
+  func part(_ sharer: Sharer, from work: ActiveItem) {
     work.sharers.removeAll { $0.segment == sharer.segment }
     work.foreseenRefusals.removeAll { $0.sharer.segment == sharer.segment }
     part(sharer.segment, from: work)

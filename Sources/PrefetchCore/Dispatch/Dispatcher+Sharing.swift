@@ -102,6 +102,12 @@ extension Dispatcher {
       refuseVariant(rivalry)
       return true
     }
+    // A copy that one of them takes although no server answers may be too old for the other.
+    if known >= 0, items[known].state == .settled, settled.source(of: known) == .stale,
+      staleBound(of: index) < staleBound(of: Int(mention.segment))
+    {
+      return false
+    }
     // What one of them may not ask for now the other may all the same.
     if known >= 0, settled.isDeferred(known), deferral(ofSegment: Int(mention.segment)) != nil,
       deferral(ofSegment: index) == nil
