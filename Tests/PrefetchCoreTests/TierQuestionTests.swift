@@ -23,7 +23,7 @@ struct TierQuestionTests {
       #expect(!exchange.isAnonymous)
       #expect(request.tierQuestion?.granted == nil)
       // It stays so where another server needs no proof.
-      exchange.hop = try WebURL("https://b.example/")
+      exchange.chain.hop = try WebURL("https://b.example/")
       _ = exchange.nextRequest(TransferID(2), under: &table, at: Self.now)
       #expect(!exchange.isAnonymous)
     }
@@ -36,11 +36,11 @@ struct TierQuestionTests {
   @Test("It is asked once, however far the origin came since, and beside a kept part as well")
   func once() throws {
     var exchange = try exchange(TierQuestion(granted: []))
-    exchange.partial = PartialBody(source: "https://a.example/", validator: "\"a\"", offset: 9)
+    exchange.part.kept = PartialBody(source: "https://a.example/", validator: "\"a\"", offset: 9)
     #expect(exchange.nextRequest(TransferID(1)).tierQuestion != nil)
     exchange.takeBack()
     #expect(exchange.nextRequest(TransferID(2)).tierQuestion != nil)
-    exchange.partial?.offset = 9 << 20
+    exchange.part.kept?.offset = 9 << 20
     let broken = Result<TransferResponse, Failure>.failure(
       Failure(.truncated, "it broke off", isTransient: true)
     )

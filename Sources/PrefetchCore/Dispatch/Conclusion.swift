@@ -60,7 +60,7 @@ extension Exchange {
       askOrigin()
       return .again
     }
-    if hasSentPart, [206, 416].contains(response.status), dropPart() { return .again }
+    if part.wasSent, [206, 416].contains(response.status), dropPart() { return .again }
     let step = Step.failed(objection, status: response.status)
     if expected.maySeekElsewhere, nextAlternate(after: step, policy: policy, now: now) {
       return .elsewhere

@@ -238,7 +238,7 @@ extension Dispatcher {
       case .answered(let response):
         exchange.value.sources(endingWith: nil, status: response.status)
       case .ask, .wait, .deferred:
-        exchange.value.endings
+        exchange.value.sources.endings
       }
   }
 
@@ -279,7 +279,7 @@ extension Dispatcher {
       at: Freshness.Timing(now.wall, work.result.figures ?? TransferFigures()),
       agent: request.policy.agent
     )
-    record.note(exchange.hops, terms)
+    record.note(exchange.chain.terms, terms)
     guard segments.count > 1 else { return }
     settled.note(record.variance, of: item)
     settled.note(record.headers, of: item)

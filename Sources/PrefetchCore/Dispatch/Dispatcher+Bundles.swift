@@ -639,7 +639,7 @@ extension Dispatcher {
     record.validators = isAd ? Validators() : bundle.documents[0].file.validators
     if let exchange = work.exchange?.value {
       record.note(
-        exchange.hops,
+        exchange.chain.terms,
         exchange.terms(
           of: record.headers,
           at: Freshness.Timing(now.wall, work.result.figures ?? TransferFigures()),

@@ -215,7 +215,7 @@ extension Dispatcher {
 
   /// Passes over the sources that are not asked, as the item's detour did; false where none is left.
   mutating func passOver(_ question: inout Exchange, of item: Int) -> Bool {
-    while question.sourceNumber < items[item].source {
+    while question.sources.number < items[item].source {
       // Its host may answer again by now; it was not asked all the same.
       let step =
         refusal(queue.table.host(question.hop.authority))

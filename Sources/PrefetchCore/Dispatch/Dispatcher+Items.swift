@@ -226,12 +226,12 @@ extension Dispatcher {
     if !isAd(item), isStored(item), work.place?.bundle.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
     }
-    if let part = work.leftPart { question.partial = part }
+    if let part = work.leftPart { question.part.kept = part }
     if case .part(let number)? = work.place?.role {
       // Media do not shrink, and a range of a coded body is a range of other bytes.
-      question.allowsCoding = false
+      question.part.allowsCoding = false
       // Of a range that is asked for no part is kept.
-      if work.place?.bundle.reading.parts[number].prefix != nil { question.partial = nil }
+      if work.place?.bundle.reading.parts[number].prefix != nil { question.part.kept = nil }
     }
     return question
   }

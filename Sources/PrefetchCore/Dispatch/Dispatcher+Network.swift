@@ -12,7 +12,7 @@ extension Dispatcher {
   private mutating func readConditions() {
     guard let watch = network else { return }
     network?.beginReading()
-    effects.append(.readConditions(watch.aspects, hasMemory: !watch.needsMemory))
+    effects.append(.readConditions(watch.readings.aspects, hasMemory: !watch.needsMemory))
   }
 
   mutating func conditionsRead(_ reading: ConditionsReading) {
@@ -22,7 +22,7 @@ extension Dispatcher {
     guard halt == nil else { return giveUpWaiting() }
     decide()
     // Another manifest may have asked for more while this was looked at.
-    guard network?.knowsEnough == true else { return readConditions() }
+    guard network?.readings.areEnough == true else { return readConditions() }
     let waiting = awaitingConditions
     awaitingConditions = []
     for (segment, rejected) in waiting {
@@ -83,14 +83,14 @@ extension Dispatcher {
   /// Looks whether anything may go on that did before.
   mutating func watchNetwork() {
     guard let watch = network, watch.isReady, halt == nil, hasOpenWork else { return }
-    if watch.isDue(at: now) { readConditions() }
+    if watch.readings.areDue(at: now.uptime) { readConditions() }
     if watch.hasTurned(at: now) { decide() }
   }
 
   /// The uptime at which a window closes or a period turns, while anything waits for its turn.
   var networkDeadline: Duration? {
     guard halt == nil, hasOpenWork else { return nil }
-    return network?.turnUptime
+    return network?.turns.uptime
   }
 
   private mutating func decide(sweepsItems: Bool = true) {

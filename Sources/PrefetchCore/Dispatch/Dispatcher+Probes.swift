@@ -117,7 +117,7 @@ extension Dispatcher {
     let work = active[Int(items[item].slot)]
     guard let size = Self.size(toldBy: response), let exchange = work.exchange else { return nil }
     let objection: String
-    if let limit = exchange.value.sizeLimit, size > limit {
+    if let limit = exchange.value.terms.sizeLimit, size > limit {
       let sizes = SizeText.format(together: [size, limit])
       objection = "announces \(sizes[0]), more than the \(SizeText.format(limit: limit)) allowed"
     } else if let found = periodObjection(to: size, of: item, response) {

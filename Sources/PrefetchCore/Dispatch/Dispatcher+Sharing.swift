@@ -286,7 +286,7 @@ extension Dispatcher {
   func selecting(_ item: Int, _ response: TransferResponse) -> [String] {
     let work = active[Int(items[item].slot)]
     guard !work.rivals.isEmpty || !work.elders.isEmpty else { return [] }
-    let redirects = (work.exchange?.value.hops ?? []).compactMap(\.variance).flatMap(\.names)
+    let redirects = (work.exchange?.value.chain.terms ?? []).compactMap(\.variance).flatMap(\.names)
     let known = work.record?.value.variance?.hops.flatMap(\.names) ?? []
     let own =
       response.headers.has(.vary) || response.status != 304

@@ -12,14 +12,14 @@ extension Exchange {
     switch result.outcome {
     case .failure(let failure):
       switch result.figures.tierTrouble {
-      case .lostRecord where isLedByTier:
+      case .lostRecord where chain.isLedByTier:
         askOrigin()
         return .ask
       // No other source stands in for a tier that is required.
       case .refusal: return lastWord(.failed(failure, status: nil))
       case .lostRecord, nil: break
       }
-      if hasSentPart, failure.isTransient, Self.isObjectionToPart(failure), dropPart() {
+      if part.wasSent, failure.isTransient, Self.isObjectionToPart(failure), dropPart() {
         return .ask
       }
       keepPart(of: result)
@@ -33,27 +33,29 @@ extension Exchange {
   ///
   /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.
   package mutating func nextAlternate(after step: Step, policy: RunPolicy, now: Instant) -> Bool {
-    let ended = setAside.map { Self.graver($0, step) } ?? step
+    let ended = sources.setAside.map { Self.graver($0, step) } ?? step
     var place = source
     var ending = SourceResult(url: place, step)
-    while sourceNumber < alternates.count {
-      sourceNumber += 1
-      endings.append(ending)
+    while sources.number < alternates.count {
+      sources.number += 1
+      sources.endings.append(ending)
       place = source
-      if let refusal = policy.refusal(of: place, for: purpose, named: firstProvenance, at: now) {
+      if let refusal = policy.refusal(
+        of: place,
+        for: terms.purpose,
+        named: terms.provenance,
+        at: now
+      ) {
         ending = SourceResult(url: place, failure: refusal)
         continue
       }
-      setAside = ended
-      tries = 0
-      triesOfSource = 0
-      isFollowUp = false
-      hasStartedOver = false
+      sources.setAside = ended
+      tries.beginSource()
       returnToSource()
       return true
     }
-    if !alternates.isEmpty, !isExhausted { endings.append(ending) }
-    isExhausted = true
+    if !alternates.isEmpty, !sources.isExhausted { sources.endings.append(ending) }
+    sources.isExhausted = true
     return false
   }
 
@@ -73,7 +75,7 @@ extension Exchange {
     let status = response.status
     if Self.redirectStatuses.contains(status), let location = response.headers["Location"] {
       let timing = Freshness.Timing(chance.now.wall, figures)
-      let terms = terms(of: response.headers, at: timing, agent: policy.agent)
+      let hopTerms = terms(of: response.headers, at: timing, agent: policy.agent)
       let step = follow(
         HeaderText.escaped(location),
         status: status,
@@ -87,11 +89,11 @@ extension Exchange {
           askOrigin()
           return .ask
         }
-        isLedByTier = true
+        chain.isLedByTier = true
       }
       if case .ask = step {
-        isFollowUp = true
-        hops.append(terms)
+        tries.isFollowUp = true
+        chain.terms.append(hopTerms)
         if !OriginAnswer.isForAll(response.headers) { isAnonymous = false }
       }
       return step
@@ -100,7 +102,7 @@ extension Exchange {
       return busy(status, response.headers[.retryAfter], policy: policy, chance)
     }
     // With a body it says that the part was the whole.
-    if status == 416, response.body == nil, hasSentPart, dropPart() { return .ask }
+    if status == 416, response.body == nil, part.wasSent, dropPart() { return .ask }
     if Self.isAbsence(status), startOver() { return .ask }
     // Who does not know HEAD may have the body all the same.
     let isOfMethod = status == 501 && !asksForBody
@@ -137,16 +139,16 @@ extension Exchange {
     policy: RunPolicy,
     _ chance: Chance
   ) -> Step {
-    let limit = isLookup ? policy.retries.lookups : policy.retries.count
+    let limit = terms.isLookup ? policy.retries.lookups : policy.retries.count
     let cap = Self.mostRounds * (limit + 1)
-    guard failure.isTransient, limit > 0, tries <= limit, triesOfSource < cap else {
+    guard failure.isTransient, limit > 0, tries.sinceProgress <= limit, tries.ofSource < cap else {
       let isElsewhereBetter = failure.isTransient || failure.code.category == .connectivity
       let step = Step.failed(failure, status: status)
       return isElsewhereBetter ? end(step, policy: policy, chance) : lastWord(step)
     }
     let jitter = policy.retries.delay(
-      beforeAttempt: tries + 1,
-      isLookup: isLookup,
+      beforeAttempt: tries.sinceProgress + 1,
+      isLookup: terms.isLookup,
       random: chance.random
     )
     let pause = max(told ?? .zero, jitter)
@@ -166,15 +168,15 @@ extension Exchange {
 
   /// Where the body was looked for, with what came of each place; empty where it was one only.
   package func sources(endingWith failure: Failure?, status: Int?) -> [SourceResult] {
-    guard !endings.isEmpty, !isExhausted else { return endings }
-    return endings + [SourceResult(url: source, status: status, failure: failure)]
+    guard !sources.endings.isEmpty, !sources.isExhausted else { return sources.endings }
+    return sources.endings + [SourceResult(url: source, status: status, failure: failure)]
   }
 
   /// What to tell once no source is left: the gravest of all ends, `step` the last of them.
   func lastWord(_ step: Step) -> Step {
     // Who called it back knows why.
     if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
-    return setAside.map { Self.graver($0, step) } ?? step
+    return sources.setAside.map { Self.graver($0, step) } ?? step
   }
 
   /// Of two sources that failed, the one to tell: what harms trust, then what time will lift, then
@@ -190,22 +192,18 @@ extension Exchange {
   }
 
   private mutating func returnToSource() {
-    hop = source
-    provenance = firstProvenance
-    redirects = []
-    hops = []
-    isLedByTier = false
+    chain = Chain(hop: source, provenance: terms.provenance)
   }
 
   /// The signature in a redirect's target may have run out between two tries.
   private mutating func startOver() -> Bool {
-    if isLedByTier {
+    if chain.isLedByTier {
       askOrigin()
       return true
     }
-    guard !redirects.isEmpty, tries > 1, !hasStartedOver else { return false }
-    hasStartedOver = true
-    isFollowUp = true
+    guard !redirects.isEmpty, tries.sinceProgress > 1, !tries.hasStartedOver else { return false }
+    tries.hasStartedOver = true
+    tries.isFollowUp = true
     returnToSource()
     return true
   }
@@ -213,8 +211,8 @@ extension Exchange {
   /// What a second tier has told is no help; the origin says it anew, from the beginning.
   mutating func askOrigin() {
     tierQuestion = nil
-    isFollowUp = true
-    if isLedByTier { returnToSource() }
+    tries.isFollowUp = true
+    if chain.isLedByTier { returnToSource() }
   }
 
   private static func isAbsence(_ status: Int) -> Bool {

@@ -29,7 +29,7 @@ extension Exchange {
         }
       return .failed(Failure(code, "its redirect target \(error)"), status: status)
     }
-    redirects.append(RedirectHop(status: status, url: target))
+    chain.redirects.append(RedirectHop(status: status, url: target))
     if redirects.count > rules.maximum {
       return .failed(
         Failure(.redirectLimit, "more than \(rules.maximum) redirects"),
@@ -54,12 +54,12 @@ extension Exchange {
         status: status
       )
     }
-    if var failure = policy.refusal(of: target, for: purpose, named: sender, at: now) {
+    if var failure = policy.refusal(of: target, for: terms.purpose, named: sender, at: now) {
       failure.message = "a redirect leads to `\(target)`: \(failure.message)"
       return .failed(failure, status: status)
     }
-    provenance = sender
-    hop = target
+    chain.provenance = sender
+    chain.hop = target
     return .ask
   }
 }

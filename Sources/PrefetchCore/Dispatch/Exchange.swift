@@ -15,47 +15,20 @@ package struct Exchange: Sendable {
     case deferred(Deferral, status: Int?)
   }
 
-  package let url: WebURL
-  /// Further places of the same bytes, in the order in which they are asked.
-  package let alternates: [WebURL]
-  package internal(set) var hop: WebURL
-  /// Of the present source.
-  package internal(set) var redirects: [RedirectHop] = []
-  /// What the answers of the present source state that led to ``hop``.
-  package internal(set) var hops: [HopTerms] = []
-  /// Requests sent, whatever for.
-  package private(set) var attempts = 0
-  /// What is kept of the body, should it have broken off.
-  package internal(set) var partial: PartialBody?
-
-  /// 0 is the declared URL, others are alternates.
-  var sourceNumber = 0
-  /// How often the present source was tried since something last moved there.
-  var tries = 0
-  /// The same from its beginning.
-  var triesOfSource = 0
-  /// The next request belongs to the try that is under way.
-  var isFollowUp = false
-  /// A part that does not fit is given up once, an outdated redirect asked for anew once.
-  var hasDroppedPart = false
-  /// Requests for the rest of a part that brought nothing of it.
-  var fruitlessParts = 0
-  var hasStartedOver = false
-  /// Whether a redirect of the present chain is what a second tier says that the origin said.
-  var isLedByTier = false
-  /// What ended an earlier source; it counts if no later one brings the body.
-  var setAside: Step?
-  /// Whether no source is left.
-  var isExhausted = false
-  /// What ended each source that was given up, and what spoke against asking others.
-  package internal(set) var endings: [SourceResult] = []
-  var allowsCoding: Bool
-  /// Who named the URL of the present hop.
-  package internal(set) var provenance: Provenance
-  /// Whether the last request carried what a rule of the configuration adds and proves who we are.
-  private(set) var carriesRuleCredentials = false
+  /// What is asked, the same at every hop and in every try.
+  let terms: Terms
+  /// How the present source has led to where the question is put now.
+  package internal(set) var chain: Chain
+  package internal(set) var sources = Sources()
+  var tries = Tries()
+  var part: Part
+  var method: TransferRequest.Method
+  private var conditions: Validators
+  private var algorithms: Set<DigestAlgorithm>
   /// Of the last request.
-  private(set) var hasSentPart = false
+  private var askedAlgorithms: Set<DigestAlgorithm> = []
+  /// Whether the last request carried what a rule of the configuration adds and proves who we are.
+  private var carriesRuleCredentials = false
   /// What of the last request may have selected its answer.
   private var selecting: [HeaderField] = []
   /// What a second tier may be asked for first; nil where it is passed by.
@@ -65,38 +38,59 @@ package struct Exchange: Sendable {
   /// Whether whatever stands between is to be passed: the question is what the origin has.
   private var meansOrigin: Bool
 
-  package let purpose: RequestPurpose
-  /// Of the first hop of every source.
-  let firstProvenance: Provenance
+  struct Terms: Sendable {
+    let url: WebURL
+    /// Further places of the same bytes, in the order in which they are asked.
+    let alternates: [WebURL]
+    let purpose: RequestPurpose
+    /// Who named the first hop of every source.
+    let provenance: Provenance
+    /// Private to the first origin.
+    let headers: [HeaderField]
+    /// The media types asked for, on every hop.
+    let accept: String?
+    /// For one origin, whichever hop leads there.
+    let credentials: Shared<OriginCredentials>?
+    /// Validators belong to the URL that gave them, which after redirects is not the first one.
+    let conditionURL: String
+    let sizeLimit: Int64?
+    let expectedSize: Int64?
+    let isPinned: Bool
+    let partialKey: String?
+    let keepsBody: Bool
+    /// Whether it asks what there is, rather than for an item.
+    let isLookup: Bool
+    /// Whether the headers hold the license.
+    let holdsLicense: Bool
+    /// Whether the first origin was chosen by the configuration, by the user, or by itself.
+    let isOriginChosen: Bool
+    /// Of the store, for digests of what selects answers.
+    let key: VarianceKey
+  }
 
-  var method: TransferRequest.Method
-  private var conditions: Validators
-  /// Validators belong to the URL that gave them, which after redirects is not the first one.
-  private let conditionURL: String?
-  /// Whether the headers hold the license.
-  private let holdsLicense: Bool
-  /// Whether the first origin was chosen by the configuration, by the user, or by itself.
-  private let isOriginChosen: Bool
-  /// Private to the first origin.
-  private let headers: [HeaderField]
-  /// The media types asked for, on every hop.
-  private let accept: String?
-  /// For one origin, whichever hop leads there.
-  private let credentials: Shared<OriginCredentials>?
-  let sizeLimit: Int64?
-  /// Whether it asks what there is, rather than for an item.
-  let isLookup: Bool
-  private let expectedSize: Int64?
-  private let isPinned: Bool
-  private let partialKey: String?
-  private let keepsBody: Bool
-  /// Of the store, for digests of what selects answers.
-  private let key: VarianceKey
-  private var algorithms: Set<DigestAlgorithm>
-  /// Of the last request.
-  private var askedAlgorithms: Set<DigestAlgorithm> = []
-  private var triesInAll = 0
-  private var wasFollowUp = false
+  /// The hops from a source to the one that is asked now.
+  package struct Chain: Sendable {
+    package internal(set) var hop: WebURL
+    /// Who named the URL of the present hop.
+    package internal(set) var provenance: Provenance
+    package internal(set) var redirects: [RedirectHop] = []
+    /// What the answers state that led to ``hop``.
+    package internal(set) var terms: [HopTerms] = []
+    /// Whether one of the redirects is what a second tier says that the origin said.
+    var isLedByTier = false
+  }
+
+  /// The places that were asked one after the other.
+  package struct Sources: Sendable {
+    /// 0 is the declared URL, others are alternates.
+    package internal(set) var number = 0
+    /// What ended an earlier source; it counts if no later one brings the body.
+    var setAside: Step?
+    /// Whether no source is left.
+    var isExhausted = false
+    /// What ended each source that was given up, and what spoke against asking others.
+    package internal(set) var endings: [SourceResult] = []
+  }
 
   /// `partial` is what an earlier run kept under `partialKey`.
   package init(
@@ -124,36 +118,49 @@ package struct Exchange: Sendable {
     isLookup: Bool = false,
     key: VarianceKey = VarianceKey()
   ) {
-    self.isLookup = isLookup
-    self.accept = accept
-    self.meansOrigin = meansOrigin
-    self.key = key
-    self.keepsBody = keepsBody
-    self.url = url
-    self.purpose = purpose
-    self.provenance = provenance
-    firstProvenance = provenance
-    self.alternates = alternates
-    hop = url
+    terms = Terms(
+      url: url,
+      alternates: alternates,
+      purpose: purpose,
+      provenance: provenance,
+      headers: headers,
+      accept: accept,
+      credentials: credentials,
+      conditionURL: conditionURL ?? url.string,
+      sizeLimit: sizeLimit,
+      expectedSize: expectedSize,
+      isPinned: isPinned,
+      partialKey: partialKey,
+      keepsBody: keepsBody,
+      isLookup: isLookup,
+      holdsLicense: holdsLicense,
+      isOriginChosen: isOriginChosen,
+      key: key
+    )
+    chain = Chain(hop: url, provenance: provenance)
+    part = Part(partial, allowsCoding: allowsCoding)
     self.method = method
-    self.headers = headers
-    self.holdsLicense = holdsLicense
-    self.isOriginChosen = isOriginChosen
-    self.credentials = credentials
     self.conditions = conditions
-    self.conditionURL = conditionURL ?? url.string
-    self.allowsCoding = allowsCoding
-    self.sizeLimit = sizeLimit
-    self.expectedSize = expectedSize
-    self.isPinned = isPinned
     self.algorithms = algorithms
-    self.partialKey = partialKey
-    self.partial = partial
+    self.meansOrigin = meansOrigin
   }
+
+  package var url: WebURL { terms.url }
+
+  package var alternates: [WebURL] { terms.alternates }
+
+  package var hop: WebURL { chain.hop }
+
+  package var redirects: [RedirectHop] { chain.redirects }
+
+  package var partial: PartialBody? { part.kept }
+
+  /// Requests sent, whatever for.
+  package var attempts: Int { tries.requests }
 
   /// The URL at which the present chain of hops began.
   package var source: WebURL {
-    sourceNumber == 0 ? url : alternates[sourceNumber - 1]
+    sources.number == 0 ? url : alternates[sources.number - 1]
   }
 
   package var asksForBody: Bool {
@@ -161,31 +168,24 @@ package struct Exchange: Sendable {
   }
 
   package var isAlternate: Bool {
-    sourceNumber > 0
+    sources.number > 0
   }
 
   /// Whether the last request repeated what was asked before, there or elsewhere.
   package var isRetry: Bool {
-    triesInAll > 1
+    tries.inAll > 1
   }
 
   package mutating func nextRequest(
     _ id: TransferID,
     over connection: Shared<ConnectionRules>? = nil
   ) -> TransferRequest {
-    attempts += 1
-    if !isFollowUp {
-      tries += 1
-      triesOfSource += 1
-      triesInAll += 1
-    }
-    wasFollowUp = isFollowUp
-    isFollowUp = false
+    tries.begin()
     askedAlgorithms = algorithms
     let declared = declaredFields
     selecting = declared
-    let part = method == .get ? partial : nil
-    hasSentPart = part != nil
+    let kept = method == .get ? part.kept : nil
+    part.wasSent = kept != nil
     var request = TransferRequest(
       id: id,
       method: method,
@@ -193,22 +193,22 @@ package struct Exchange: Sendable {
       headers: declared.isEmpty ? conditionFields : declared + conditionFields
     )
     // A range of a coded body is a range of other bytes.
-    request.allowsCoding = allowsCoding && part == nil
-    request.sizeLimit = sizeLimit
+    request.allowsCoding = part.allowsCoding && kept == nil
+    request.sizeLimit = terms.sizeLimit
     request.algorithms = algorithms
-    request.expectedSize = expectedSize
-    request.isPinned = isPinned
-    request.partialKey = method == .get ? partialKey : nil
-    request.partial = part
+    request.expectedSize = terms.expectedSize
+    request.isPinned = terms.isPinned
+    request.partialKey = method == .get ? terms.partialKey : nil
+    request.partial = kept
     request.connection = connection
-    request.keepsBody = keepsBody
-    if tierQuestion != nil, method == .get || method == .head, keepsBody, sourceNumber == 0,
-      triesInAll <= 1, !meansOrigin,
-      !headers.contains(where: { $0.name.lowercased() == "range" })
+    request.keepsBody = terms.keepsBody
+    if tierQuestion != nil, method == .get || method == .head, terms.keepsBody,
+      sources.number == 0, tries.inAll <= 1, !meansOrigin,
+      !terms.headers.contains(where: { $0.name.lowercased() == "range" })
     {
       request.tierQuestion = tierQuestion
       request.tierQuestion?.isFirstHop = redirects.isEmpty
-      request.tierQuestion?.isLedByTier = isLedByTier
+      request.tierQuestion?.isLedByTier = chain.isLedByTier
     }
     return request
   }
@@ -219,23 +219,23 @@ package struct Exchange: Sendable {
     under connections: inout ConnectionTable,
     at now: Instant
   ) -> TransferRequest {
-    let terms = connections.terms(
+    let connection = connections.terms(
       for: hop,
       method: method,
-      purpose: purpose,
-      named: provenance,
-      isFirstOrigin: isOriginChosen && isAtFirstOrigin,
+      purpose: terms.purpose,
+      named: chain.provenance,
+      isFirstOrigin: terms.isOriginChosen && isAtFirstOrigin,
       at: now
     )
-    var request = nextRequest(id, over: terms.connection)
-    if terms.headers.isEmpty {
+    var request = nextRequest(id, over: connection.connection)
+    if connection.headers.isEmpty {
       carriesRuleCredentials = false
     } else {
-      selecting += RequestFields.missing(terms.headers, in: selecting)
-      carriesRuleCredentials = ConnectionTable.add(terms.headers, to: &request)
+      selecting += RequestFields.missing(connection.headers, in: selecting)
+      carriesRuleCredentials = ConnectionTable.add(connection.headers, to: &request)
     }
     // What is asked for in a way of our own may be answered so, whether the server says that or not.
-    if !ownHeaders.isEmpty || carriesCredentials || terms.connection?.value.client != nil {
+    if !ownHeaders.isEmpty || carriesCredentials || connection.connection?.value.client != nil {
       isAnonymous = false
     }
     // What others were told may not be what we would be.
@@ -245,19 +245,14 @@ package struct Exchange: Sendable {
 
   /// Undoes the last ``nextRequest(_:)``, whose request never went out.
   package mutating func takeBack() {
-    attempts -= 1
-    isFollowUp = wasFollowUp
-    guard !wasFollowUp else { return }
-    tries -= 1
-    triesOfSource -= 1
-    triesInAll -= 1
+    tries.takeBack()
   }
 
   /// Forgets the validators, for an answer that does not fit them; the question stays the same.
   package mutating func dropConditions() {
     conditions = Validators()
     meansOrigin = true
-    isFollowUp = true
+    tries.isFollowUp = true
   }
 
   /// What the answer to the last request states, once every hop before it is counted in.
@@ -272,7 +267,7 @@ package struct Exchange: Sendable {
       of: url.string,
       asked: headers.has(.vary) ? RequestFields.selecting(selecting, agent: agent) : [],
       at: timing,
-      key: key
+      key: terms.key
     )
   }
 
@@ -287,22 +282,22 @@ package struct Exchange: Sendable {
   }
 
   package var isConditional: Bool {
-    !conditions.isEmpty && hop.string == conditionURL
+    !conditions.isEmpty && hop.string == terms.conditionURL
   }
 
   /// Whether this hop sent something that proves who we are.
   package var carriesCredentials: Bool {
     if carriesRuleCredentials { return true }
-    if let credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
     return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
   }
 
   /// Whether the next request would show the license to a proxy.
   func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
     guard connections.isReadByProxy(hop, method: method) else { return false }
-    if let credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
-    guard purpose == .manifest, isAtFirstOrigin else { return false }
-    if holdsLicense { return true }
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    guard terms.purpose == .manifest, isAtFirstOrigin else { return false }
+    if terms.holdsLicense { return true }
     return connections.rule(for: hop, method: method)
       .map { !connections.rules[$0].manifestHeaders.isEmpty } ?? false
   }
@@ -312,11 +307,16 @@ package struct Exchange: Sendable {
   }
 
   private var ownHeaders: [HeaderField] {
-    isAtFirstOrigin ? headers : []
+    isAtFirstOrigin ? terms.headers : []
   }
 
   private var declaredFields: [HeaderField] {
-    RequestFields.declared(own: ownHeaders, accept: accept, credentials: credentials, at: hop)
+    RequestFields.declared(
+      own: ownHeaders,
+      accept: terms.accept,
+      credentials: terms.credentials,
+      at: hop
+    )
   }
 
   private var conditionFields: [HeaderField] {

@@ -1,25 +1,15 @@
 /// The rules of the network over a run: what they say of each segment now, and when to look again.
 struct NetworkWatch: Sendable {
-  /// Conditions are not read more often than this.
-  static let interval: Duration = .seconds(5)
   /// So many transfers at once where the network is to be spared.
   static let throttledConcurrency = 2
-  /// Bytes that may be lost to the books when the process is killed.
-  private static let patience: Int64 = 1 << 20
-  private static let leastPatience: Int64 = 1 << 14
 
-  private(set) var aspects: Set<NetworkConditions.Aspect>
-  private var policy: NetworkPolicy
-  private var policies: [NetworkPolicy]
-  private let keys: [SegmentKey]
+  private var rules: Rules
+  private(set) var readings = ConditionsReadings()
   /// Whether a budget counts what comes.
   private(set) var keepsUsage: Bool
   private let keepsSamples: Bool
-  private var hasItemRules: Bool
-  /// Whether the calendar is the one that the configuration means.
-  private var hasCalendar = false
 
-  private(set) var situation: NetworkSituation
+  private(set) var situation = NetworkSituation()
   private(set) var verdicts: [NetworkVerdict]
   /// Whether a budget of a segment is used up, whatever the verdict names.
   private(set) var isExhausted: [Bool]
@@ -27,63 +17,79 @@ struct NetworkWatch: Sendable {
   private(set) var quality = NetworkQuality.unknown
   /// Whether anything was decided yet.
   private(set) var isReady = false
-  /// Whether the conditions are being read.
-  private(set) var isReading = false
-  private var readAt: Duration?
-  /// What is looked at by the last reading that was asked for, and by the last one that came.
-  private var asked: Set<NetworkConditions.Aspect> = []
-  private var known: Set<NetworkConditions.Aspect> = []
-  /// What is not remembered for good yet.
-  private var unrecorded = NetworkMemory()
-  private var unrecordedBytes: Int64 = 0
-  /// What progress told of transfers under way, so that their ends count the rest alone.
-  private var counted: [TransferID: Int64] = [:]
+  private(set) var turns = Turns()
+  private var books = TrafficBooks()
+  private var allowances = AllowanceTable()
   /// Bytes that may come before the verdicts have to be made anew.
   private var headroom = Int64.max
-  /// The most bytes that a transfer of this run has received.
-  private var largestTransfer: Int64 = 0
-  /// The time by the calendar at which they have to be.
-  private(set) var nextTurn: Instant?
   private var day: String?
-  private var allowances: [ByteBudget: TransferRequest.Allowance] = [:]
-  private var allowancePeriod: Period?
-  private var allowanceCount = 0
+
+  /// What the configuration and its segments say.
+  private struct Rules: Sendable {
+    var common: NetworkPolicy
+    var ofSegments: [NetworkPolicy]
+    let keys: [SegmentKey]
+    let haveItemsOwn: Bool
+    /// Whether the calendar is the one that the configuration means.
+    var hasCalendar = false
+  }
+
+  /// When the verdicts have to be made anew, by either clock, since one of them may be set.
+  struct Turns: Sendable {
+    fileprivate(set) var next: Instant?
+    fileprivate(set) var uptime: Duration?
+    fileprivate var areKnown = false
+
+    fileprivate func havePassed(at now: Moment) -> Bool {
+      next.map { $0 <= now.wall } ?? false || uptime.map { $0 <= now.uptime } ?? false
+    }
+
+    fileprivate mutating func set(_ turn: Instant?, at now: Moment) {
+      next = turn
+      uptime = turn.map { now.uptime + ($0 - now.wall) }
+    }
+  }
 
   /// Nil where no rule forbids anything, so that nothing has to be asked.
   static func ifNeeded(_ request: RunRequest) -> NetworkWatch? {
     guard !request.policy.isOffline else { return nil }
     let watch = NetworkWatch(request)
     let isIdle =
-      !watch.hasItemRules && watch.policy.isFree && watch.policies.allSatisfy(\.isFree)
+      !watch.rules.haveItemsOwn && watch.rules.common.isFree
+      && watch.rules.ofSegments.allSatisfy(\.isFree)
     return isIdle ? nil : watch
   }
 
   init(_ request: RunRequest) {
     var common = request.policy.network
     var itemAspects: Set<NetworkConditions.Aspect> = []
-    hasItemRules = false
+    var haveItemsOwn = false
+    var hasCalendar = false
     for segment in request.segments {
       guard case .inline(let entries) = segment.source else { continue }
-      hasItemRules = hasItemRules || entries.value.hasNetworkRules
+      haveItemsOwn = haveItemsOwn || entries.value.hasNetworkRules
       itemAspects.formUnion(entries.value.networkAspects)
     }
     // What items say of hours is meant by the clock of the configuration.
-    if hasItemRules, let calendar = request.policy.zone(nil) {
+    if haveItemsOwn, let calendar = request.policy.zone(nil) {
       hasCalendar = true
       common.calendar = calendar
     }
     let policies = request.segments.map { segment in
       segment.network.map { common.narrowed(by: $0) } ?? common
     }
-    policy = common
-    self.policies = policies
-    keys = request.segments.map { SegmentKey(identity: request.identity, name: $0.name) }
-    aspects = policies.reduce(into: common.aspects.union(itemAspects)) {
+    rules = Rules(
+      common: common,
+      ofSegments: policies,
+      keys: request.segments.map { SegmentKey(identity: request.identity, name: $0.name) },
+      haveItemsOwn: haveItemsOwn,
+      hasCalendar: hasCalendar
+    )
+    readings.aspects = policies.reduce(into: common.aspects.union(itemAspects)) {
       $0.formUnion($1.aspects)
     }
     keepsUsage = !common.budgets.isEmpty || policies.contains { !$0.budgets.isEmpty }
     keepsSamples = common.quality.isMeasured || policies.contains { $0.quality.isMeasured }
-    situation = NetworkSituation()
     verdicts = policies.map { _ in .go }
     isExhausted = policies.map { _ in false }
   }
@@ -91,26 +97,31 @@ struct NetworkWatch: Sendable {
   /// Takes in what a manifest asks; false where the conditions have to be read for it first.
   mutating func narrow(
     _ segment: Int,
-    by rules: NetworkPolicy?,
+    by more: NetworkPolicy?,
     itemAspects: Set<NetworkConditions.Aspect>,
     zone: (String?) -> TimeZoneRules?
   ) -> Bool {
-    if !hasCalendar {
-      hasCalendar = true
-      policy.calendar = zone(nil) ?? policy.calendar
-      for index in policies.indices { policies[index].calendar = policy.calendar }
+    if !rules.hasCalendar {
+      rules.hasCalendar = true
+      let calendar = zone(nil) ?? rules.common.calendar
+      rules.common.calendar = calendar
+      for index in rules.ofSegments.indices { rules.ofSegments[index].calendar = calendar }
     }
     var needed = itemAspects
-    if let rules {
-      let own = rules.resolved(for: keys[segment], calendar: policy.calendar, zone: zone)
-      policies[segment] = policies[segment].narrowed(by: own)
+    if let more {
+      let own = more.resolved(
+        for: rules.keys[segment],
+        calendar: rules.common.calendar,
+        zone: zone
+      )
+      rules.ofSegments[segment] = rules.ofSegments[segment].narrowed(by: own)
       needed.formUnion(own.aspects)
       keepsUsage = keepsUsage || !own.budgets.isEmpty
-      areTurnsKnown = false
+      turns.areKnown = false
       items = ItemVerdicts()
     }
-    aspects.formUnion(needed)
-    return isReady && needed.isSubset(of: known)
+    readings.aspects.formUnion(needed)
+    return isReady && needed.isSubset(of: readings.known)
   }
 
   var isThrottled: Bool {
@@ -122,64 +133,44 @@ struct NetworkWatch: Sendable {
     !isReady || keepsUsage
   }
 
-  /// Whether all was looked at that anything depends on by now.
-  var knowsEnough: Bool {
-    aspects.isSubset(of: known)
+  var isReading: Bool {
+    readings.isUnderWay
   }
 
   mutating func beginReading() {
-    isReading = true
-    asked = aspects
+    readings.begin()
   }
 
   mutating func read(_ reading: ConditionsReading, at now: Moment) {
     situation.conditions = reading.conditions
-    known = asked
     if let usage = reading.memory?.usage { _ = booked(usage) }
     if !isReady, let samples = reading.memory?.samples { situation.samples = samples }
-    isReading = false
-    readAt = now.uptime
-  }
-
-  /// Whether the conditions should be read again.
-  func isDue(at now: Moment) -> Bool {
-    guard !aspects.isEmpty, !isReading, let readAt else { return false }
-    return now.uptime >= readAt + Self.interval
+    readings.end(at: now.uptime)
   }
 
   /// Whether the verdicts may not hold any more.
   func hasTurned(at now: Moment) -> Bool {
-    headroom <= 0 || hasPassed(at: now)
-  }
-
-  /// The turn by the other clock, as it was when the verdicts were made.
-  private(set) var turnUptime: Duration?
-  private var areTurnsKnown = false
-
-  /// By either clock, since one of them may be set.
-  private func hasPassed(at now: Moment) -> Bool {
-    nextTurn.map { $0 <= now.wall } ?? false || turnUptime.map { $0 <= now.uptime } ?? false
+    headroom <= 0 || turns.havePassed(at: now)
   }
 
   /// Makes the verdicts anew; true where the quality is another one.
   mutating func decide(at now: Moment) -> Bool {
     isReady = true
-    verdicts = policies.map { $0.verdict(in: situation, at: now.wall) }
-    isExhausted = policies.map { $0.isExhausted(in: situation, at: now.wall) }
+    verdicts = rules.ofSegments.map { $0.verdict(in: situation, at: now.wall) }
+    isExhausted = rules.ofSegments.map { $0.isExhausted(in: situation, at: now.wall) }
     items.verdicts.removeAll(keepingCapacity: true)
     // Windows take some working out, and a verdict may be wanted after each transfer.
-    if !areTurnsKnown || keepsSamples && turnUptime == nil || hasPassed(at: now) {
-      let all = policies + items.policies.values
-      nextTurn = all.compactMap { $0.nextTurn(in: situation, after: now.wall) }.min()
-      turnUptime = nextTurn.map { now.uptime + ($0 - now.wall) }
-      areTurnsKnown = true
+    if !turns.areKnown || keepsSamples && turns.uptime == nil || turns.havePassed(at: now) {
+      let all = rules.ofSegments + items.policies.values
+      turns.set(all.compactMap { $0.nextTurn(in: situation, after: now.wall) }.min(), at: now)
+      turns.areKnown = true
     }
     // What has no headroom at all is deferred already and need not be looked at again.
     headroom =
-      policies.compactMap { $0.headroom(in: situation, at: now.wall) }.filter { $0 > 0 }.min()
-      ?? .max
-    day = TransferUsage.day(at: now.wall, in: policy.calendar)
-    let level = policy.quality(in: situation, at: now.wall)
+      rules.ofSegments.compactMap { $0.headroom(in: situation, at: now.wall) }
+      .filter { $0 > 0 }.min() ?? .max
+    day = TransferUsage.day(at: now.wall, in: rules.common.calendar)
+    let level = rules.common.quality(in: situation, at: now.wall)
     defer { quality = level }
     return level != quality
   }
@@ -187,35 +178,34 @@ struct NetworkWatch: Sendable {
   /// The verdict on an item that says more than its segment, by the number of what it says.
   mutating func verdict(
     of segment: Int,
-    narrowedBy rules: NetworkPolicy,
+    narrowedBy own: NetworkPolicy,
     number: Int,
     zone: (String?) -> TimeZoneRules?,
     at now: Moment
   ) -> NetworkVerdict {
     let key = ItemVerdicts.Key(segment: segment, rules: number)
     if let verdict = items.verdicts[key] { return verdict }
-    let policy = items.policies[key] ?? narrowed(segment, by: rules, zone: zone)
+    let policy = items.policies[key] ?? narrowed(segment, by: own, zone: zone)
     let verdict = policy.verdict(in: situation, at: now.wall)
     items.verdicts[key] = verdict
     if items.policies.updateValue(policy, forKey: key) == nil,
       let turn = policy.nextTurn(in: situation, after: now.wall),
-      nextTurn.map({ turn < $0 }) ?? true
+      turns.next.map({ turn < $0 }) ?? true
     {
-      nextTurn = turn
-      turnUptime = now.uptime + (turn - now.wall)
+      turns.set(turn, at: now)
     }
     return verdict
   }
 
   private func narrowed(
     _ segment: Int,
-    by rules: NetworkPolicy,
+    by more: NetworkPolicy,
     zone: (String?) -> TimeZoneRules?
   ) -> NetworkPolicy {
-    var own = rules.resolved(for: keys[segment], calendar: policy.calendar, zone: zone)
+    var own = more.resolved(for: rules.keys[segment], calendar: rules.common.calendar, zone: zone)
     // A day's budget is none of a single item.
     own.budgets = []
-    return policies[segment].narrowed(by: own)
+    return rules.ofSegments[segment].narrowed(by: own)
   }
 
   // MARK: Allowances
@@ -223,27 +213,12 @@ struct NetworkWatch: Sendable {
   /// What a transfer of a segment may receive, together with all others under the same budgets.
   mutating func allowances(of segment: Int) -> [TransferRequest.Allowance] {
     guard keepsUsage, let day else { return [] }
-    let period = Period(day: day, type: situation.conditions.type)
-    if allowancePeriod != period {
-      allowancePeriod = period
-      allowances = [:]
-    }
-    return policies[segment].budgets.compactMap { budget in
-      if let allowance = allowances[budget] { return allowance }
-      let type = situation.conditions.type
-      guard let bytes = budget.remaining(situation.usage, over: type, on: day),
-        let whole = budget.limit(over: type)
-      else { return nil }
-      allowanceCount += 1
-      let allowance = TransferRequest.Allowance(
-        number: allowanceCount,
-        bytes: bytes,
-        whole: whole,
-        period: budget.period
-      )
-      allowances[budget] = allowance
-      return allowance
-    }
+    return allowances.of(
+      rules.ofSegments[segment].budgets,
+      after: situation.usage,
+      on: day,
+      over: situation.conditions.type
+    )
   }
 
   /// How many transfers may be in flight.
@@ -252,23 +227,12 @@ struct NetworkWatch: Sendable {
   /// would be cut, in each period anew.
   var transferLimit: Int {
     guard keepsUsage, headroom < .max else { return .max }
-    let expected =
-      largestTransfer == 0 ? Self.firstTransfer : max(largestTransfer, Self.leastTransfer)
-    return max(1, Int(clamping: headroom / expected))
+    return max(1, Int(clamping: headroom / books.expectedTransfer))
   }
-
-  /// The bytes that are expected of a transfer before any has ended.
-  private static let firstTransfer: Int64 = 1 << 20
-  private static let leastTransfer: Int64 = 64 << 10
 
   /// Counts anew from what is booked by then.
   mutating func renewAllowances() {
-    allowancePeriod = nil
-  }
-
-  private struct Period: Hashable, Sendable {
-    var day: String
-    var type: NetworkType?
+    allowances.renew()
   }
 
   // MARK: Books
@@ -281,22 +245,22 @@ struct NetworkWatch: Sendable {
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
-    let left = policies[segment].budgets.compactMap {
+    let left = rules.ofSegments[segment].budgets.compactMap {
       $0.remaining(situation.usage, over: type, on: day)
     }
-    let key = TransferUsage.Key(day: day, type: type, segment: keys[segment])
+    let key = TransferUsage.Key(day: day, type: type, segment: rules.keys[segment])
     let rest = left.min() ?? .max
     let read = Int64(TransferRequest.Allowance.excess)
     let reach = rest > 0 ? (rest / read * read).addingSaturated(read) : 0
     let isWhole = rest > 0 && bytes <= reach
     situation.usage.add(isWhole ? bytes : min(bytes, rest), key)
     guard !isWhole else { return nil }
-    return policies[segment].verdict(in: situation, at: now.wall).deferral
+    return rules.ofSegments[segment].verdict(in: situation, at: now.wall).deferral
   }
 
   mutating func progressed(_ id: TransferID, bytes: Int64, of segment: Int) {
     guard keepsUsage else { return }
-    counted[id, default: 0] += bytes
+    books.progressed(id, bytes)
     book(bytes, of: segment)
   }
 
@@ -308,22 +272,20 @@ struct NetworkWatch: Sendable {
     at now: Moment
   ) -> Bool {
     if keepsUsage {
-      let told = counted.removeValue(forKey: id) ?? 0
-      largestTransfer = max(largestTransfer, result.figures.wireBytes)
-      book(max(0, result.figures.wireBytes - told), of: segment)
+      book(books.rest(of: id, result.figures.wireBytes), of: segment)
     }
     guard keepsSamples, let sample = sample(of: result, at: now) else { return false }
     situation.samples.note(sample)
-    unrecorded.samples.note(sample)
+    books.note(sample)
     return true
   }
 
   private mutating func book(_ bytes: Int64, of segment: Int) {
     guard bytes > 0, let day else { return }
-    let key = TransferUsage.Key(day: day, type: situation.conditions.type, segment: keys[segment])
+    let type = situation.conditions.type
+    let key = TransferUsage.Key(day: day, type: type, segment: rules.keys[segment])
     situation.usage.add(bytes, key)
-    unrecorded.usage.add(bytes, key)
-    unrecordedBytes += bytes
+    books.add(bytes, key)
     headroom = headroom.addingSaturated(-bytes)
   }
 
@@ -343,7 +305,7 @@ struct NetworkWatch: Sendable {
   mutating func booked(_ usage: TransferUsage) -> Bool {
     let before = situation.usage
     var usage = usage
-    usage.add(unrecorded.usage)
+    usage.add(books.unrecorded.usage)
     situation.usage.raise(to: usage)
     guard situation.usage != before else { return false }
     renewAllowances()
@@ -353,14 +315,8 @@ struct NetworkWatch: Sendable {
   /// What has to be kept for good now, if anything.
   mutating func unrecorded(isIdle: Bool) -> NetworkMemory? {
     // While the books are read the run writes nothing into them, so it is clear what they hold.
-    guard !unrecorded.isEmpty, !isReading else { return nil }
+    guard !isReading else { return nil }
     // Other runs hear of it by the books alone: the less is left, the sooner.
-    let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))
-    guard isIdle || unrecordedBytes >= patience else { return nil }
-    defer {
-      unrecorded = NetworkMemory()
-      unrecordedBytes = 0
-    }
-    return unrecorded
+    return books.take(isIdle: isIdle, headroom: headroom)
   }
 }

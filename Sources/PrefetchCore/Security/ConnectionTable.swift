@@ -112,8 +112,8 @@ package struct ConnectionTable: Sendable {
     guard url.scheme == .http else { return nil }
     if let refusal = policy.refusal(
       of: url,
-      for: exchange.purpose,
-      named: exchange.provenance,
+      for: exchange.terms.purpose,
+      named: exchange.chain.provenance,
       at: now
     ) {
       return refusal

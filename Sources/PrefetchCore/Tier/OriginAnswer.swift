@@ -50,7 +50,7 @@ package struct OriginAnswer: Hashable, Sendable {
       headers: record.headers,
       answeredAt: answeredAt
     )
-    redirects = zip(exchange.redirects, exchange.hops).map { hop, terms in
+    redirects = zip(exchange.redirects, exchange.chain.terms).map { hop, terms in
       Redirect(status: hop.status, target: hop.url.string, freshness: terms.freshness)
     }
   }
