@@ -29,7 +29,7 @@ struct OrderWitness {
     }
     let lookedUp = dispatcher.documents.count { $0.isBeingLookedUp }
     let isFull =
-      dispatcher.inFlight.count + dispatcher.preparing + lookedUp
+      dispatcher.inFlight.count + dispatcher.begun.count(of: .preparations) + lookedUp
       >= min(dispatcher.request.policy.concurrency, dispatcher.network?.transferLimit ?? .max)
     for other in waiting where mayUse(other, &dispatcher, now: now) {
       if !isFull { problems.append("\(other.job) waits for nobody") }

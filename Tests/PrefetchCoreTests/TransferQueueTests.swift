@@ -295,65 +295,6 @@ import Testing
   }
 }
 
-@Suite struct CommitBatchTests {
-  static let key = SegmentKey(identity: "me", name: "s")
-
-  static func record(_ url: String) -> StoreChange {
-    .store(ContentRecord(url: url, id: url), body: nil, joining: [])
-  }
-
-  @Test("Records come before the memberships that name them, and one commit at a time")
-  func order() {
-    var batch = CommitBatch()
-    #expect(!batch.isDue(now: .zero, isIdle: true))
-    batch.join(Self.key, items: [5], now: .zero)
-    batch.add(item: 7, Self.record("a"), now: .zero)
-    batch.confirm(
-      item: 9,
-      Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshness: .asked),
-      now: .zero
-    )
-    #expect(batch.isDue(now: .zero, isIdle: true))
-    #expect(!batch.isDue(now: .zero, isIdle: false))
-    #expect(batch.isDue(now: CommitBatch.patience, isIdle: false))
-    let changes = batch.take()
-    #expect(changes.count == 3)
-    guard case .store = changes[0], case .confirm(let confirmations) = changes[1],
-      case .join(Self.key, let items) = changes[2]
-    else {
-      Issue.record("in another order")
-      return
-    }
-    #expect(confirmations.map(\.item) == [5])
-    #expect(items == [5])
-    batch.add(item: 8, Self.record("c"), now: .zero)
-    #expect(!batch.isDue(now: .seconds(99), isIdle: true))
-    #expect(batch.written() == [7, 9])
-    #expect(batch.isDue(now: .seconds(99), isIdle: true))
-    #expect(batch.drop().items == [8])
-    #expect(batch.isEmpty)
-    #expect(batch.due == nil)
-  }
-
-  @Test("A full batch waits for nothing")
-  func full() {
-    var bodies = CommitBatch()
-    for item in 0..<CommitBatch.changeLimit {
-      #expect(!bodies.isDue(now: .zero, isIdle: false))
-      bodies.add(item: item, Self.record("\(item)"), now: .zero)
-    }
-    #expect(bodies.isDue(now: .zero, isIdle: false))
-
-    var times = CommitBatch()
-    let confirmation = Confirmation(item: 5, validatedAt: Instant(seconds: 1), freshness: .asked)
-    for item in 0..<CommitBatch.limit {
-      #expect(!times.isDue(now: .zero, isIdle: false))
-      times.confirm(item: item, confirmation, now: .zero)
-    }
-    #expect(times.isDue(now: .zero, isIdle: false))
-  }
-}
-
 // MARK: - Hosts by name
 
 extension TransferQueue {

@@ -93,7 +93,7 @@ extension Dispatcher {
   }
 
   private mutating func readBundle(_ bundle: BundleWork) {
-    readingCount += 1
+    begun.begin(.documents)
     let documents = bundle.documents.compactMap { document in
       document.bytes.map { BundleDocument(url: document.url, base: document.base, bytes: $0) }
     }
@@ -102,7 +102,7 @@ extension Dispatcher {
 
   /// What its documents say, as far as they are here; said again where less of it is wanted.
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
-    readingCount -= 1
+    begun.end(.documents)
     let slot = activate(item)
     guard let bundle = active[slot].bundle else { return }
     // Some may end as soon as they are asked for.
@@ -531,7 +531,7 @@ extension Dispatcher {
         return readBundle(bundle)
       }
       guard request.mode != .plan else { return foretell(bundle) }
-      readingCount += 1
+      begun.begin(.documents)
       if bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
@@ -611,7 +611,7 @@ extension Dispatcher {
 
   /// All of it is here: the old whole gives way to the new one in one commit.
   mutating func textsStaged(_ item: Int, _ result: Result<[StagedBody], Failure>) {
-    readingCount -= 1
+    begun.end(.documents)
     let work = active[activate(item)]
     guard let bundle = work.bundle else { return }
     guard halt == nil || bundle.ending == nil, storeFailure == nil else {

@@ -54,7 +54,7 @@ extension Dispatcher {
   /// all rules hold for this request as for any.
   mutating func documentFound(_ number: Int, isOurs: Bool, _ found: DocumentRecord?) {
     let index = documents[number].segment
-    readingCount -= 1
+    begun.end(.documents)
     if let host = documents[number].host {
       queue.finished(Job.document(number).number, on: host, httpVersion: nil)
     }
@@ -151,7 +151,7 @@ extension Dispatcher {
     active[slot].isBeingRead = true
     active[slot].isBeingClaimed = true
     items[item].state = .preparing
-    preparing += 1
+    begun.begin(.preparations)
     var preparation =
       preparation(of: item) ?? Preparation(item: item, record: nil, digest: nil)
     preparation.claimed = active[slot].entry.url.string

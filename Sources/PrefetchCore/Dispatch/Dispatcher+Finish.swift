@@ -48,10 +48,7 @@ extension Dispatcher {
   }
 
   mutating func finishIfDone() {
-    guard phase == .working, inFlight.isEmpty, queue.count == 0, waiting.isEmpty, preparing == 0,
-      readingCount == 0,
-      batch.isEmpty, !batch.isWriting, awaitingInventory.isEmpty, network?.isReading != true,
-      !hasForecast, !space.isMeasuring, request.mode != .run || !mayShrink,
+    guard phase == .working, isQuiescent(), !hasForecast, request.mode != .run || !mayShrink,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     switch request.mode {

@@ -30,9 +30,8 @@ extension Dispatcher {
 
   /// Decides about what was held, once nothing else is under way.
   mutating func foretell() {
-    guard request.mode == .plan, hasForecast, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
-      preparing == 0, !isPlanning, readingCount == 0,
-      network?.isReading != true, segments.allSatisfy({ $0.phase != .discovering })
+    guard request.mode == .plan, hasForecast, isQuiescent(),
+      segments.allSatisfy({ $0.phase != .discovering })
     else { return }
     guard halt != nil || space.room != nil || !space.hasRules else {
       return measureRoom(inDetail: true)

@@ -240,7 +240,7 @@ extension Dispatcher {
     work.isTurnedAway = true
     if !work.isBeingRead {
       work.isBeingRead = true
-      preparing += 1
+      begun.begin(.preparations)
       effects.append(.prepare([Preparation(item: item, record: row.item, digest: nil)]))
     }
     return true

@@ -38,7 +38,7 @@ extension Dispatcher {
       _ = activate(next)
       guard let preparation = preparation(of: next) else { continue }
       active[Int(items[next].slot)].isBeingRead = true
-      preparing += 1
+      begun.begin(.preparations)
       preparations.append(preparation)
     }
   }
@@ -47,7 +47,7 @@ extension Dispatcher {
 
   mutating func prepared(_ answer: Prepared) {
     let item = answer.item
-    preparing -= 1
+    begun.end(.preparations)
     guard items[item].state != .settled,
       isClaimed(item, answer)
     else { return }

@@ -82,14 +82,14 @@ extension Dispatcher {
 
   /// Looks whether anything may go on that did before.
   mutating func watchNetwork() {
-    guard let watch = network, watch.isReady, halt == nil, hasOpenWork else { return }
+    guard let watch = network, watch.isReady, halt == nil, !isQuiescent(.work) else { return }
     if watch.readings.areDue(at: now.uptime) { readConditions() }
     if watch.hasTurned(at: now) { decide() }
   }
 
   /// The uptime at which a window closes or a period turns, while anything waits for its turn.
   var networkDeadline: Duration? {
-    guard halt == nil, hasOpenWork else { return nil }
+    guard halt == nil, !isQuiescent(.work) else { return nil }
     return network?.turns.uptime
   }
 

@@ -93,7 +93,7 @@ extension Dispatcher {
     source.maximumSize = request.policy.maximumManifestSize
     source.part = document.part?.kind
     if isToBeSigned(number) { source.proof = proof(of: document, path: path) }
-    readingCount += 1
+    begun.begin(.documents)
     effects.append(.readDocument(number, source))
   }
 
@@ -117,7 +117,7 @@ extension Dispatcher {
 
   mutating func documentRead(_ number: Int, _ reading: Result<Manifest, Failure>) {
     let index = documents[number].segment
-    readingCount -= 1
+    begun.end(.documents)
     guard segments[index].isGathering else { return }
     if storeFailure != nil { return settleManifestHalted(index) }
     switch reading {

@@ -64,7 +64,7 @@ extension Dispatcher {
       plain[place].isRead = true
       return true
     }
-    preparing += 1
+    begun.begin(.preparations)
     preparations.append(reading)
     return true
   }
@@ -118,7 +118,7 @@ extension Dispatcher {
     // What has nothing to be read for it overtakes no item whose turn came before.
     if plain[place].isRead, plain[place].stored == nil, !preparations.isEmpty {
       plain[place].isRead = false
-      preparing += 1
+      begun.begin(.preparations)
       preparations.append(Preparation(item: item, record: nil, digest: nil))
     }
     guard plain[place].isRead else {

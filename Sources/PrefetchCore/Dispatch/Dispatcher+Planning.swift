@@ -265,7 +265,7 @@ extension Dispatcher {
       return decideWithoutAsking(item)
     }
     items[item].state = .preparing
-    preparing += 1
+    begun.begin(.preparations)
     effects.append(.prepare([preparation]))
   }
 

@@ -108,10 +108,7 @@ extension Dispatcher {
 
   /// Looks once more at what found no room, now that nothing else is under way.
   private mutating func lookForTheLastTime() {
-    guard space.line.isParkedOnly, inFlight.isEmpty, queue.count == 0, waiting.isEmpty,
-      preparing == 0, !isPlanning, readingCount == 0, batch.isEmpty, !batch.isWriting,
-      !space.isMeasuring, halt == nil
-    else { return }
+    guard space.line.isParkedOnly, halt == nil, isQuiescent(except: .room) else { return }
     for item in space.line.takeParked() { enqueue(.item(item)) }
   }
 
@@ -249,8 +246,8 @@ extension Dispatcher {
   /// Brings a cache whose limit was lowered back within it, once everything has come that may have
   /// become smaller.
   mutating func shrinkRoom() {
-    guard mayShrink, request.mode == .run, !hasOpenWork, readingCount == 0, batch.isEmpty,
-      !batch.isWriting, segments.allSatisfy({ $0.phase == .settled })
+    guard mayShrink, request.mode == .run, isQuiescent(),
+      segments.allSatisfy({ $0.phase == .settled })
     else { return }
     guard space.room != nil else { return measureRoom(inDetail: true) }
     space.shrink()

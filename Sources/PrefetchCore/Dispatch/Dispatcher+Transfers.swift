@@ -8,7 +8,7 @@ extension Dispatcher {
     queue.release(at: now.uptime)
     renewHoldbacks()
     let limit = network?.transferLimit ?? .max
-    while halt == nil, inFlight.count + preparing < limit,
+    while halt == nil, inFlight.count + begun.count(of: .preparations) < limit,
       let (number, host) = queue.take(at: now.uptime)
     {
       switch Job(number: number) {
@@ -17,7 +17,7 @@ extension Dispatcher {
         if let look = lookBefore(asking: number) {
           // It keeps its place until then.
           documents[number].isBeingLookedUp = true
-          readingCount += 1
+          begun.begin(.documents)
           effects.append(look)
           continue
         }
@@ -66,7 +66,7 @@ extension Dispatcher {
         {
           items[item].state = .preparing
           active[slot].isBeingRead = true
-          preparing += 1
+          begun.begin(.preparations)
           preparations.append(preparation)
           lastRead = item
         } else {

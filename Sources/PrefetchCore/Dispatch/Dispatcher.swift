@@ -126,7 +126,7 @@ package struct Dispatcher: Uncopied {
   var inFlight = InFlight()
   /// Of bodies under way that have taken longer than a moment.
   var advances: [TransferID: TransferAdvance] = [:]
-  var preparing = 0
+  var begun = Obligations.Begun()
   var space: Space
   var waiting = WaitingLine()
   var connections: ConnectionTable
@@ -134,8 +134,6 @@ package struct Dispatcher: Uncopied {
   var documents: [DocumentWork]
   /// The newest of all configurations, once one is asked for.
   var knownDocuments: [Question: DocumentRecord]?
-  /// Documents that are being read, or looked up.
-  var readingCount = 0
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
   var freshBodies: [URLKey: TreeBody] = [:]
@@ -287,7 +285,7 @@ package struct Dispatcher: Uncopied {
   }
 
   private mutating func advance() {
-    if let deadline, halt == nil, now.uptime >= deadline, hasOpenWork {
+    if let deadline, halt == nil, now.uptime >= deadline, !isQuiescent(.work) {
       stop(.deadline)
     }
     watchNetwork()
@@ -298,7 +296,7 @@ package struct Dispatcher: Uncopied {
     // Behind these, of which one may end without a request and be the last.
     foretell()
     announceAnswers()
-    let isIdle = inFlight.isEmpty && queue.count == 0 && preparing == 0 && !isPlanning
+    let isIdle = isQuiescent(.wire)
     let isDue = batch.isDue(now: now.uptime, isIdle: isIdle)
     keepBooks(isIdle: isIdle || isDue)
     if isDue { flush() }
@@ -308,16 +306,6 @@ package struct Dispatcher: Uncopied {
 
   mutating func announce(_ fact: RunFact) {
     effects.append(.announce(fact))
-  }
-
-  var isPlanning: Bool {
-    segments.contains { $0.phase == .planning } || !awaitingInventory.isEmpty
-      || !awaitingConditions.isEmpty
-  }
-
-  var hasOpenWork: Bool {
-    !inFlight.isEmpty || queue.count > 0 || !waiting.isEmpty || preparing > 0 || isPlanning
-      || !space.line.isEmpty
   }
 
   private mutating func resumeWaiting() {

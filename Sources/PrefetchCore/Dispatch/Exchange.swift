@@ -288,14 +288,18 @@ package struct Exchange: Sendable {
   /// Whether this hop sent something that proves who we are.
   package var carriesCredentials: Bool {
     if carriesRuleCredentials { return true }
-    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
+      return true
+    }
     return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
   }
 
   /// Whether the next request would show the license to a proxy.
   func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
     guard connections.isReadByProxy(hop, method: method) else { return false }
-    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) { return true }
+    if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
+      return true
+    }
     guard terms.purpose == .manifest, isAtFirstOrigin else { return false }
     if terms.holdsLicense { return true }
     return connections.rule(for: hop, method: method)

@@ -1,0 +1,167 @@
+/// What the sources show of each type: its stored properties, whether it changes, and where it stands.
+///
+/// It goes by words: the type of a member is the innermost one whose braces are open around it.
+struct TypeMeasures {
+  struct Measure {
+    /// Those of its instances; a copy of it has as many.
+    var stored: [String] = []
+    var isClass = false
+    var hasMutation = false
+    var files: Set<String> = []
+    /// Files that extend it.
+    var extensions: Set<String> = []
+
+    /// Whether it does something with what it keeps.
+    var hasBehaviour: Bool { isClass || hasMutation }
+  }
+
+  private(set) var types: [String: Measure] = [:]
+
+  private static let kinds: Set<String> = ["struct", "class", "enum", "actor"]
+  private static let ends: Set<String> = [
+    "let", "var", "func", "init", "deinit", "subscript", "case", "struct", "class", "enum", "actor",
+    "extension", "typealias", "static", "private", "fileprivate", "internal", "package", "public",
+    "mutating", "nonmutating", "lazy", "weak", "unowned", "final", "override", "indirect",
+  ]
+
+  /// What a brace encloses.
+  private enum Scope {
+    case type(String)
+    case other
+  }
+
+  mutating func add(_ tokens: SwiftTokens, of file: String) {
+    let all = tokens.all
+    var scopes: [Scope] = []
+    var index = 0
+    while index < all.count {
+      let token = all[index]
+      if token.mark == UInt8(ascii: "{") {
+        scopes.append(.other)
+      } else if token.mark == UInt8(ascii: "}") {
+        _ = scopes.popLast()
+      } else if let opening = opening(all, index, in: scopes, of: file) {
+        scopes.append(opening.scope)
+        index = opening.brace
+      } else if case .type(let name)? = scopes.last {
+        if token.word == "mutating" { types[name]?.hasMutation = true }
+        if token.word == "let" || token.word == "var" {
+          let (names, end) = Self.stored(all, index)
+          if !Self.isStatic(all, index) { types[name]?.stored += names }
+          index = end
+          continue
+        }
+      }
+      index += 1
+    }
+  }
+
+  /// A type or an extension that begins here, and where its brace stands.
+  private mutating func opening(
+    _ all: [SwiftTokens.Token],
+    _ index: Int,
+    in scopes: [Scope],
+    of file: String
+  ) -> (scope: Scope, brace: Int)? {
+    let word = all[index].word
+    let isExtension = word == "extension"
+    guard isExtension || Self.kinds.contains(word), index + 1 < all.count,
+      !all[index + 1].word.isEmpty, all[index + 1].word != "func", all[index + 1].word != "var"
+    else { return nil }
+    var path = [all[index + 1].word]
+    var place = index + 2
+    while place + 1 < all.count, all[place].mark == UInt8(ascii: "."), !all[place + 1].word.isEmpty
+    {
+      path.append(all[place + 1].word)
+      place += 2
+    }
+    while place < all.count, all[place].mark != UInt8(ascii: "{") { place += 1 }
+    guard place < all.count else { return nil }
+    var name = path.joined(separator: ".")
+    if !isExtension, let outer = Self.name(of: scopes) { name = "\(outer).\(name)" }
+    types[name, default: Measure()].files.insert(file)
+    if isExtension { types[name]?.extensions.insert(file) }
+    if word == "class" || word == "actor" { types[name]?.isClass = true }
+    return (.type(name), place)
+  }
+
+  private static func name(of scopes: [Scope]) -> String? {
+    for case .type(let name) in scopes.reversed() { return name }
+    return nil
+  }
+
+  private static func isStatic(_ all: [SwiftTokens.Token], _ index: Int) -> Bool {
+    var place = index - 1
+    while place >= 0 {
+      let token = all[place]
+      if token.word == "static" || token.word == "class" { return true }
+      let isModifier = ends.contains(token.word) && !["let", "var", "case"].contains(token.word)
+      let isOfSet =
+        ["set"].contains(token.word) || [UInt8(ascii: "("), UInt8(ascii: ")")].contains(token.mark)
+      guard isModifier || isOfSet, token.line >= all[index].line - 1 else { return false }
+      place -= 1
+    }
+    return false
+  }
+
+  /// The names that a declaration stores, and where the next one may begin.
+  private static func stored(_ all: [SwiftTokens.Token], _ index: Int) -> ([String], Int) {
+    var names: [String] = []
+    var place = index + 1
+    var depth = 0
+    var wantsName = true
+    while place < all.count {
+      let token = all[place]
+      switch token.mark {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "<"): depth += 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: ">") where all[place - 1].mark != UInt8(ascii: "-"): depth -= 1
+      case UInt8(ascii: ",") where depth == 0: wantsName = true
+      case UInt8(ascii: "=") where depth == 0: return (names, end(of: all, place))
+      case UInt8(ascii: "{"):
+        let isWatched =
+          place + 1 < all.count && ["didSet", "willSet"].contains(all[place + 1].word)
+        return (isWatched ? names : [], place)
+      case UInt8(ascii: "}"), UInt8(ascii: ";"): return (names, place)
+      default: break
+      }
+      if wantsName, !token.word.isEmpty {
+        names.append(token.word)
+        wantsName = false
+      } else if token.line > all[place - 1].line, depth == 0,
+        ends.contains(token.word) || token.mark == UInt8(ascii: "@")
+          || token.mark == UInt8(ascii: "#")
+      {
+        return (names, place)
+      }
+      place += 1
+    }
+    return (names, place)
+  }
+
+  /// Behind the value that begins here: at the next line that begins a declaration, or a brace that
+  /// closes more than was opened.
+  private static func end(of all: [SwiftTokens.Token], _ start: Int) -> Int {
+    var place = start
+    var depth = 0
+    while place < all.count {
+      let token = all[place]
+      switch token.mark {
+      case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: ")"), UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: "}"):
+        depth -= 1
+        if depth < 0 { return place }
+      default: break
+      }
+      if place > start, depth == 0, token.line > all[place - 1].line,
+        ends.contains(token.word) || token.mark == UInt8(ascii: "@")
+          || token.mark == UInt8(ascii: "#")
+      {
+        return place
+      }
+      place += 1
+    }
+    return place
+  }
+}

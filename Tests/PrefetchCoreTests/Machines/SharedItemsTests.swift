@@ -1,0 +1,69 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// Who named a URL first, and how its item ended.
+@Suite("Items that several segments name")
+struct SharedItemsTests {
+  private static func result(_ failure: Failure? = nil) -> ItemResult {
+    var result = ItemResult(
+      url: "https://a.example/",
+      id: "a",
+      segments: ["s"],
+      state: .cached,
+      action: .keep,
+      reason: ""
+    )
+    result.isUsable = true
+    result.size = 9
+    result.digest = ContentDigest(first: 1, second: 2, third: 3, fourth: 4)
+    result.failure = failure
+    return result
+  }
+
+  @Test("The first mention of a URL is told to all who mention it later")
+  func mentions() {
+    var declared = DeclaredURLs()
+    let (one, other) = (URLKey("https://a.example/1"), URLKey("https://a.example/2"))
+    #expect(declared.note(one, segment: 3, entry: 5) == nil)
+    #expect(declared.note(other, segment: 3, entry: 6) == nil)
+    let mention = declared.note(one, segment: 4, entry: 0)
+    #expect(mention?.segment == 3 && mention?.entry == 5 && mention?.item == -1)
+    declared.set(item: 7, for: one, unlessKnown: true)
+    declared.set(item: 8, for: one, unlessKnown: true)
+    #expect(declared.note(one, segment: 4, entry: 0)?.item == 7)
+    declared.set(item: 8, for: one, unlessKnown: false)
+    #expect(declared.note(one, segment: 4, entry: 0)?.item == 8)
+    declared.set(item: 9, for: URLKey("unknown"), unlessKnown: false)
+  }
+
+  @Test("An end is told once more as it was, with what was wrong")
+  func ends() {
+    var settled = SettledItems()
+    let failure = Failure(.gone, "the server answered 404")
+    settled.note(Self.result(), of: 2)
+    settled.note(Self.result(failure), of: 0)
+    var told = Self.result()
+    told.isUsable = false
+    #expect(settled.complete(&told, of: 2) == true)
+    #expect(told.isUsable && told.size == 9 && told.failure == nil)
+    #expect(settled.complete(&told, of: 0) == true)
+    #expect(told.failure == failure && settled.failure(of: 0) == failure)
+    #expect(settled.complete(&told, of: 1) == false)
+    #expect(settled.complete(&told, of: 99) == false)
+    #expect(settled.digest(of: 2) == Self.result().digest && settled.digest(of: 99) == nil)
+    settled.require(2)
+    _ = settled.complete(&told, of: 2)
+    #expect(told.isRequired)
+  }
+
+  @Test("What an answer depends on, and whether it may be kept, is known as long as it weighs")
+  func answers() {
+    var settled = SettledItems()
+    settled.note(HeaderBlock([HeaderField("Cache-Control", "max-age=9")]), of: 1)
+    settled.note(HeaderBlock([HeaderField("Cache-Control", "no-store")]), of: 2)
+    #expect(!settled.saysNoStore(1) && settled.saysNoStore(2))
+    #expect(settled.selecting(of: 1) == [])
+  }
+}
