@@ -44,7 +44,7 @@ package struct Engine {
     seed: UInt64
   ) throws(Failure) -> Report {
     let start = clock.now()
-    let mayAsk = request.mode != .plan
+    let mayAsk = request.mode.writes
     // Before anything is read: what others write from then on they have claimed.
     if mayAsk { try store.beginClaims() }
     defer { store.endClaims() }

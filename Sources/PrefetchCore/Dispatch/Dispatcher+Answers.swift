@@ -15,7 +15,7 @@ extension Dispatcher {
       if failure.code == .cancelled {
         return brokenOff(.item(item))
       }
-      if request.mode == .plan {
+      if request.mode.probes {
         return probeFailed(item, failure, status: status)
       }
       if lacksDisk(item, failure, announced: announced) { return }
@@ -33,7 +33,7 @@ extension Dispatcher {
     case .answered(let response):
       active[slot].result.status = response.status
       // What it consists of stands in its documents, which a dry run reads as it reads manifests.
-      if request.mode == .plan, !isBundle(item) {
+      if request.mode.probes, !isBundle(item) {
         probeAnswered(item, response)
       } else {
         received(item, response)
@@ -373,7 +373,7 @@ extension Dispatcher {
     record.failure = nil
     if work.result.source != .cache { record.validatedAt = work.toldAt ?? now.wall }
     noteStored(item, record, freshUntil: record.freshUntil(under: granted(work), at: now.wall))
-    let keys = request.mode == .run ? work.segments.map { segments[$0].key } : []
+    let keys = request.mode.keepsSegments ? work.segments.map { segments[$0].key } : []
     batch.add(
       item: item,
       .store(record, body: body, besides: parts, joining: keys),
@@ -414,7 +414,7 @@ extension Dispatcher {
 
   /// Whether the index has the item among those of the segment.
   private func isHeld(_ item: Int, by index: Int) -> Bool {
-    if request.mode != .run { return true }
+    if !request.mode.keepsSegments { return true }
     return index == Int(items[item].segment) && items[item].step.isHeld
   }
 }

@@ -201,7 +201,7 @@ extension Dispatcher {
       return
     }
     // A dry run knows then that it would come.
-    guard request.mode != .plan else {
+    guard !request.mode.probes else {
       bundle.hasNews = true
       return
     }
@@ -530,7 +530,7 @@ extension Dispatcher {
         bundle.isToBeReadAgain = false
         return readBundle(bundle)
       }
-      guard request.mode != .plan else { return foretell(bundle) }
+      guard !request.mode.foretells else { return foretell(bundle) }
       begun.begin(.documents)
       if bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
@@ -573,7 +573,7 @@ extension Dispatcher {
   /// What has come waits for the rest, for the next run to go on with.
   private mutating func reserve(_ bundle: BundleWork) {
     // No room was asked for what it would take beside the old whole.
-    guard request.mode == .run, storeFailure == nil, space.rules.limit == nil,
+    guard request.mode.keepsSegments, storeFailure == nil, space.rules.limit == nil,
       !bundle.bodies.isEmpty
     else { return }
     let work = active[activate(bundle.item)]
@@ -701,7 +701,7 @@ extension Dispatcher {
   mutating func settleEmpty(_ item: Int, _ failure: Failure) {
     // A user or client that asks for it by itself gets nothing, which is no answer.
     let isFailure = segments[Int(items[item].segment)].declaration.failsOnEmpty
-    guard request.mode != .get, !isFailure else {
+    guard request.mode.isOfSegments, !isFailure else {
       return fail(item, failure)
     }
     let work = active[activate(item)]

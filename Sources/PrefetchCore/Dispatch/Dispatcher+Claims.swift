@@ -41,7 +41,7 @@ extension Dispatcher {
   /// A run with the manifest has all that belongs to it: were each document claimed alone, two
   /// runs could wait for one another.
   func lookBefore(asking number: Int) -> Effect? {
-    guard hasCompany, request.mode != .plan, !documents[number].isLookedUp,
+    guard hasCompany, request.mode.writes, !documents[number].isLookedUp,
       let url = documents[number].url, let asked = fingerprint(ofDocument: number)
     else { return nil }
     let isClaim = documents[number].role == .manifest
@@ -92,7 +92,7 @@ extension Dispatcher {
   /// None where no other configuration has any.
   private func newestDocuments() -> [Question: DocumentRecord] {
     let hasOthers = start.segments.contains { $0.key.identity != request.identity }
-    guard hasOthers, request.mode != .plan else { return [:] }
+    guard hasOthers, request.mode.writes else { return [:] }
     var newest: [Question: DocumentRecord] = [:]
     let never = Instant(seconds: 0)
     for segment in start.segments.sorted(by: { $0.lastChecked ?? never < $1.lastChecked ?? never })
@@ -140,7 +140,7 @@ extension Dispatcher {
   // MARK: Items
 
   func needsClaim(_ item: Int) -> Bool {
-    hasCompany && request.mode != .plan && isStored(item) && !claimed.contains(item)
+    hasCompany && request.mode.writes && isStored(item) && !claimed.contains(item)
       && !isPart(item)
   }
 

@@ -33,7 +33,7 @@ extension Dispatcher {
     if isFirst, facts.isClockAhead {
       warnOfClock("servers say \(Timestamp.format(date)): nothing expires by time in this run")
     }
-    if isNews, request.mode != .plan { batch.add(.dated(date), now: now.uptime) }
+    if isNews, request.mode.writes { batch.add(.dated(date), now: now.uptime) }
   }
 
   /// Whether items past their expiry stay, since the clock is not to be believed.

@@ -8,7 +8,7 @@ extension Dispatcher {
       recorded: start.segments,
       now: isClockAhead ? Instant(milliseconds: .min) : facts.now
     )
-    guard request.mode != .get else {
+    guard request.mode.isOfSegments else {
       order.isWhole = false
       return order
     }
@@ -37,7 +37,7 @@ extension Dispatcher {
 
   /// Where an item stands, by the most important of those that name it.
   func rank(of item: Int) -> ContentRank {
-    guard request.mode != .get else { return .passing }
+    guard request.mode.isOfSegments else { return .passing }
     let work = items[item]
     let key = key(of: item)
     var best: ContentRank?

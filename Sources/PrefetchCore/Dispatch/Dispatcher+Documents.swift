@@ -111,7 +111,7 @@ extension Dispatcher {
   /// of a run there may be no time for a million items.
   private func showsLastGeneration(_ number: Int) -> Bool {
     guard case .manifest = documents[number].role else { return false }
-    return request.mode != .get && halt == nil && documents[number].stored != nil
+    return request.mode.isOfSegments && halt == nil && documents[number].stored != nil
   }
 
   /// What came for a document that no segment waits for any more.

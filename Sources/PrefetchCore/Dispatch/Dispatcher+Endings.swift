@@ -14,7 +14,8 @@ extension Dispatcher {
     }
     if !active[slot].result.isUsable { active[slot].result.state = .failed }
     // What others bring is not said to have failed, and no older record is written over theirs.
-    guard request.mode == .run, storeFailure == nil, isStored(item), !active[slot].hasTwin else {
+    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !active[slot].hasTwin
+    else {
       return settleItem(item)
     }
     // A record that the run has not read must not be written over: its body would go with it.
@@ -65,7 +66,8 @@ extension Dispatcher {
 
   /// What another segment may let go of in this run is declared all the same, and what waits is listed.
   mutating func keepUnasked(_ item: Int) {
-    guard request.mode == .run, storeFailure == nil, isStored(item), !items[item].step.isHeld else {
+    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !items[item].step.isHeld
+    else {
       return
     }
     let now = start.now.uptime
@@ -150,7 +152,7 @@ extension Dispatcher {
     segments[index].openItems -= 1
     // What a dry run would bring counts as it would after a run.
     let isForeseen =
-      request.mode == .plan && result.failure == nil && result.outcome != .deferred
+      request.mode.foretells && result.failure == nil && result.outcome != .deferred
       && result.state != .deleted
     if result.isUsable || isForeseen {
       segments[index].usableCount += 1

@@ -65,7 +65,7 @@ extension Dispatcher {
 
   /// Whether a segment of the run declares what went; where that is unknown, whatever it held.
   private func misses(_ content: RemovedContent, _ key: URLKey, in index: Int) -> Bool {
-    guard segments[index].declaration.isStored, request.mode != .get else { return false }
+    guard segments[index].declaration.isStored, request.mode.isOfSegments else { return false }
     guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }
     guard let entry = segments[index].table.value.position(of: key) else { return false }
     return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil

@@ -48,11 +48,11 @@ extension Dispatcher {
   }
 
   mutating func finishIfDone() {
-    guard phase == .working, isQuiescent(), !hasForecast, request.mode != .run || !mayShrink,
+    guard phase == .working, isQuiescent(), !hasForecast, !request.mode.keepsSegments || !mayShrink,
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
-    switch request.mode {
-    case .plan:
+    switch request.mode.ending {
+    case .toldRemovals:
       phase = .finishing
       let mayRemove =
         !request.forgotten.isEmpty || !space.forecast.evictions.isEmpty
@@ -62,9 +62,9 @@ extension Dispatcher {
         return
       }
       withInventory(.removals)
-    case .get:
+    case .nothing:
       phase = .finished
-    case .run:
+    case .removals:
       let changes = lastChanges()
       guard !changes.isEmpty else {
         phase = .finished

@@ -6,7 +6,7 @@ extension Dispatcher {
   mutating func holdsForecast(_ item: Int) -> Bool {
     let hasBudgets = network?.keepsUsage == true
     let takesRoom = space.hasRules && isStored(item)
-    guard request.mode == .plan, !space.forecast.isBeingMade, halt == nil, hasBudgets || takesRoom
+    guard request.mode.foretells, !space.forecast.isBeingMade, halt == nil, hasBudgets || takesRoom
     else { return false }
     let result = active[activate(item)].result
     let isOver = result.failure != nil || result.deferral != nil
@@ -30,7 +30,7 @@ extension Dispatcher {
 
   /// Decides about what was held, once nothing else is under way.
   mutating func foretell() {
-    guard request.mode == .plan, hasForecast, isQuiescent(),
+    guard request.mode.foretells, hasForecast, isQuiescent(),
       segments.allSatisfy({ $0.phase != .discovering })
     else { return }
     guard halt != nil || space.room != nil || !space.hasRules else {
@@ -69,7 +69,7 @@ extension Dispatcher {
 
   /// Whether the forecast has still to be made.
   var hasForecast: Bool {
-    !space.forecast.items.isEmpty || mayShrink && request.mode == .plan
+    !space.forecast.items.isEmpty || mayShrink && request.mode.foretells
   }
 
   /// Settles an item, for which others may have to go, by the first rule that would bite.

@@ -127,7 +127,7 @@ extension Dispatcher {
     }
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache
-    if request.mode == .run, storeFailure == nil, var record = active[slot].record?.value {
+    if request.mode.keepsSegments, storeFailure == nil, var record = active[slot].record?.value {
       record.describe(active[slot].entry)
       let keys = active[slot].segments.map { segments[$0].key }
       batch.add(.store(record, body: nil, joining: keys), now: now.uptime)
@@ -158,7 +158,7 @@ extension Dispatcher {
     active[slot].result.outcome = .unchanged
     active[slot].result.source = .cache
     active[slot].result.reason = "a stored body has its digest"
-    guard request.mode != .plan else {
+    guard !request.mode.probes else {
       active[slot].result.size = size
       return settleItem(item)
     }
@@ -222,7 +222,7 @@ extension Dispatcher {
       besides: parent,
       in: Int(items[item].segment)
     )
-    if request.mode == .plan, isBundle(item) || work.place != nil { question.method = .get }
+    if request.mode.probes, isBundle(item) || work.place != nil { question.method = .get }
     if !isAd(item), isStored(item), work.place?.bundle.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
     }
@@ -303,7 +303,7 @@ extension Dispatcher {
   }
 
   private func method(in index: Int) -> TransferRequest.Method {
-    request.mode == .plan || segments[index].declaration.asksHeadOnly ? .head : .get
+    request.mode.probes || segments[index].declaration.asksHeadOnly ? .head : .get
   }
 
   func sizeLimit(_ room: Int64?, in index: Int) -> Int64? {

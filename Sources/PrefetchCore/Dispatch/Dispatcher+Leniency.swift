@@ -64,7 +64,7 @@ extension Dispatcher {
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )
-    guard request.mode != .get, case .removed = ending, let row else { return false }
+    guard request.mode.isOfSegments, case .removed = ending, let row else { return false }
     guard request.shard == nil else {
       active[slot].result.action = .keep
       active[slot].result.outcome = .stale
@@ -83,7 +83,7 @@ extension Dispatcher {
     active[slot].result.isUsable = false
     active[slot].result.state = .deleted
     givenUp.insert(row.key)
-    guard request.mode == .run else {
+    guard request.mode.keepsSegments else {
       if let position = items[item].step.position {
         let holders = facts.inventory.holders(of: position).map { facts.inventory.segmentKeys[$0] }
         for index in active[slot].segments where holders.contains(segments[index].key) {

@@ -12,10 +12,10 @@ extension Dispatcher {
       record.itemCount = entries.value.count + entries.value.duplicateCount
       accept(index, record, manifest: nil)
       // Items that are asked for by themselves are chosen already.
-      if request.mode == .get, !request.policy.bringsThumbnails {
+      if !request.mode.isOfSegments, !request.policy.bringsThumbnails {
         segments[index].entries = entries.value
       } else {
-        let rules = request.mode == .get ? ManifestRules() : segment.declaration.manifestRules
+        let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
         segments[index].entries = ownPart(of: ManifestSelection(rules).apply(to: entries.value))
       }
       withInventory(.plan(segment: index, rejected: []))
@@ -120,8 +120,8 @@ extension Dispatcher {
 
   /// What tells a segment what it holds; a dry run only looks whether there is room for it.
   mutating func book(_ change: StoreChange) {
-    if request.mode == .run { return batch.add(change, now: now.uptime) }
-    if request.mode == .plan, space.rules.limit != nil { space.forecast.lists.append(change) }
+    if request.mode.keepsSegments { return batch.add(change, now: now.uptime) }
+    if request.mode.foretells, space.rules.limit != nil { space.forecast.lists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
   }
 

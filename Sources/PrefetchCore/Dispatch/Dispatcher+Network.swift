@@ -2,7 +2,7 @@
 extension Dispatcher {
   /// Begins with what the machine says of its network, where any rule needs it, else at once.
   mutating func begin() {
-    if request.mode == .plan, space.rules.limit == nil, space.hasRules {
+    if request.mode.foretells, space.rules.limit == nil, space.hasRules {
       measureRoom(inDetail: false)
     }
     guard network != nil else { return discoverAll() }
@@ -205,7 +205,7 @@ extension Dispatcher {
 
   /// What a dry run asks of items is not what a run would receive.
   private func isProbe(_ job: Job) -> Bool {
-    guard request.mode == .plan, case .item(let item) = job else { return false }
+    guard request.mode.probes, case .item(let item) = job else { return false }
     // Playlists are read as manifests are.
     return !isBundle(item) && !isPart(item)
   }
@@ -229,7 +229,7 @@ extension Dispatcher {
 
   /// Has kept for good what came; a dry run keeps nothing.
   mutating func keepBooks(isIdle: Bool) {
-    guard request.mode != .plan, let memory = network?.unrecorded(isIdle: isIdle) else { return }
+    guard request.mode.writes, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
 

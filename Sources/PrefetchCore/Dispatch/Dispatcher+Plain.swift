@@ -83,7 +83,7 @@ extension Dispatcher {
       }
       return Preparation(item: item, record: nil, digest: digest)
     }
-    guard step.decision == .revalidate, step.isHeld || request.mode == .get, step.isDescribed,
+    guard step.decision == .revalidate, step.isHeld || !request.mode.isOfSegments, step.isDescribed,
       row.state == .cached, isUsable(row), digest == nil,
       // What is stored may be what another segment expects, or may store.
       segments.count == 1
@@ -105,7 +105,7 @@ extension Dispatcher {
 
   private func isAskedPlainly(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
-    return request.mode != .plan && declaration.isStored && !declaration.asksHeadOnly
+    return !request.mode.probes && declaration.isStored && !declaration.asksHeadOnly
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
       && start.partials.isEmpty && request.withheld == nil && !request.policy.tier.isTrusted
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
@@ -187,7 +187,7 @@ extension Dispatcher {
     let terms = OrderTerms(
       transfer,
       of: segments[index].declaration,
-      joining: request.mode == .run ? segments[index].key : nil,
+      joining: request.mode.keepsSegments ? segments[index].key : nil,
       table: segments[index].table,
       like: entry,
       agent: given.value.request.policy.agent,

@@ -82,7 +82,7 @@ extension Dispatcher {
     space.orderChanged()
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
     announceKept(fragment, of: index)
-    if request.mode == .run {
+    if request.mode.keepsSegments {
       batch.join(key, items: fragment.joining, now: now.uptime)
     }
     for entry in rejected { settleRejected(entry, in: index) }
@@ -92,7 +92,7 @@ extension Dispatcher {
   /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
   private mutating func noteEmpty(_ index: Int) {
     let declaration = segments[index].declaration
-    guard request.mode != .get else { return }
+    guard request.mode.isOfSegments else { return }
     segments[index].noteQuiet(until: nil)
     guard declaration.failsOnEmpty else {
       guard segments[index].heldBack == nil else { return }
@@ -176,7 +176,7 @@ extension Dispatcher {
   /// Tells of the items behind a number that wait for their turn; a run that only looks starts
   /// nothing.
   private mutating func announceStarts(behind known: Int, of index: Int) {
-    guard !start.isBrief, request.mode == .run, known < items.count else { return }
+    guard !start.isBrief, request.mode.keepsSegments, known < items.count else { return }
     let entries = segments[index].table.value
     let starting = items[known...].filter { $0.state == .queued }
     for first in stride(from: 0, to: starting.count, by: Self.startsTogether) {
@@ -213,8 +213,9 @@ extension Dispatcher {
       hasTwin = known.map { $0.item >= 0 && !items[Int($0.item)].step.isKept } ?? false
     }
     if belongsElsewhere(step, of: index, besides: &elders) { return }
-    if halt == nil, step.decision != .keep, step.decision != .describe || request.mode == .run,
-      request.mode != .plan || needsProbe(step, of: index)
+    if halt == nil, step.decision != .keep,
+      step.decision != .describe || request.mode.keepsSegments,
+      !request.mode.probes || needsProbe(step, of: index)
     {
       begin(step, of: index)
       if !elders.isEmpty || hasTwin, let item = items.indices.last, items[item].state != .settled {
@@ -321,7 +322,7 @@ extension Dispatcher {
     if step.reason == .staleOffline, let row = row(of: step) {
       work.result.confirmedAt = row.answeredAt
     }
-    if request.mode == .run, !step.isHeld, let row = step.position {
+    if request.mode.keepsSegments, !step.isHeld, let row = step.position {
       let items = [facts.inventory.rows[row].item]
       batch.join(segments[index].key, items: items, now: now.uptime)
     }

@@ -2,7 +2,7 @@
 extension Dispatcher {
   /// Entries that cannot have their names fail before anything of them is asked for.
   mutating func refuseNames(_ index: Int) -> [RejectedEntry] {
-    guard let rules = segments[index].declaration.publishing, request.mode != .get,
+    guard let rules = segments[index].declaration.publishing, request.mode.isOfSegments,
       segments[index].declaration.isStored
     else { return [] }
     let naming = TreeNaming(of: segments[index].entries, rules: rules)
@@ -15,7 +15,7 @@ extension Dispatcher {
   /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int) {
     concludeRetention(index)
-    guard request.mode == .run, storeFailure == nil, segments[index].heldBack == nil,
+    guard request.mode.keepsSegments, storeFailure == nil, segments[index].heldBack == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
     guard halt == nil else {

@@ -8,7 +8,7 @@ extension Dispatcher {
     else { return false }
     let policy = request.policy
     return !request.listsKept && !policy.revalidatesAll && !policy.refetchesAll
-      && request.mode != .get
+      && request.mode.isOfSegments
   }
 
   /// Whether the last run looked at the segment later than now.
@@ -51,7 +51,7 @@ extension Dispatcher {
   /// so are manifests of several documents, of which each may have changed.
   func quietMark(of segment: SegmentWork) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
-      request.mode == .run, !segment.hasShared, now.wall < segment.quietUntil,
+      request.mode.keepsSegments, !segment.hasShared, now.wall < segment.quietUntil,
       segment.declaration.isStored, !segment.hasParts
     else { return nil }
     let security = request.policy.nextExpiry(after: now.wall)

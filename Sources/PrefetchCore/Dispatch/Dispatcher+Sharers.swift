@@ -102,7 +102,7 @@ extension Dispatcher {
     of index: Int
   ) -> Failure? {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
-      result.isUsable || request.mode == .plan, let size = result.size
+      result.isUsable || request.mode.foretells, let size = result.size
     else { return nil }
     if let declared = entry.size, declared != size {
       return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")

@@ -337,7 +337,7 @@ extension Dispatcher {
       }
       announce(.itemShared(result, segment: name))
       tally(result, in: index, isRequired: entry.isRequired)
-      if result.isUsable, request.mode == .run { joinLater(item, result, index) }
+      if result.isUsable, request.mode.keepsSegments { joinLater(item, result, index) }
       return
     }
     let slot = activate(item)
@@ -345,7 +345,7 @@ extension Dispatcher {
     if items[item].state == .committing, rivalry == nil,
       let failure = objection(toSettled: item, active[slot].result, entry, of: index)
     {
-      guard request.mode == .plan else { return reject(entry, failure, of: index) }
+      guard request.mode.foretells else { return reject(entry, failure, of: index) }
       active[slot].foreseenRefusals.append((sharer, failure))
     }
     active[slot].result.segments.append(name)
@@ -360,7 +360,7 @@ extension Dispatcher {
     }
     let algorithms = Self.algorithms(of: active[slot].digests + entry.digests)
     active[slot].exchange?.value.require(algorithms)
-    guard request.mode == .run, !step.isHeld else { return }
+    guard request.mode.keepsSegments, !step.isHeld else { return }
     if let row = step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else if items[item].state == .committing {

@@ -8,20 +8,20 @@ extension Dispatcher {
 
   /// Whether the run is about to ask for an item, and does not know what there is room for.
   var needsRoomReading: Bool {
-    space.hasRules && space.lacksReading && hasInventory && request.mode != .plan
+    space.hasRules && space.lacksReading && hasInventory && !request.mode.probes
       && queue.count > 0 && halt == nil
   }
 
   mutating func roomMeasured(_ reading: RoomReading) {
     let order = space.counts(reading) ? contentOrder() : nil
-    if space.take(reading, in: order, foretells: request.mode == .plan) { resumeForRoom() }
+    if space.take(reading, in: order, foretells: request.mode.foretells) { resumeForRoom() }
   }
 
   // MARK: Requests
 
   /// Whether it may be asked for now; else it waits, or has settled.
   mutating func hasRoom(for item: Int) -> Bool {
-    guard space.hasRules, request.mode != .plan, isStored(item), !space.promises.has(item) else {
+    guard space.hasRules, !request.mode.probes, isStored(item), !space.promises.has(item) else {
       return true
     }
     let work = active[activate(item)]
@@ -246,7 +246,7 @@ extension Dispatcher {
   /// Brings a cache whose limit was lowered back within it, once everything has come that may have
   /// become smaller.
   mutating func shrinkRoom() {
-    guard mayShrink, request.mode == .run, isQuiescent(),
+    guard mayShrink, request.mode.keepsSegments, isQuiescent(),
       segments.allSatisfy({ $0.phase == .settled })
     else { return }
     guard space.room != nil else { return measureRoom(inDetail: true) }

@@ -1,13 +1,5 @@
 /// Everything a run is asked to do, resolved from configuration and command line.
 package struct RunRequest: Sendable {
-  package enum Mode: String, Hashable, Sendable {
-    case run
-    /// Asks servers and writes nothing.
-    case plan
-    /// Fetches single items, which belong to no segment.
-    case get
-  }
-
   /// A segment that a run leaves alone.
   package struct Unselected: Sendable {
     package var declaration: SegmentDeclaration

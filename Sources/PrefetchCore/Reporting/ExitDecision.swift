@@ -80,7 +80,7 @@ extension ExitStatus {
   private static func ofContent(_ report: Report, _ failures: [Finding]) -> ExitStatus {
     let isConnectivity = failures.allSatisfy { $0.code.category == .connectivity }
     if isConnectivity, !report.hasAnswer, !foreseesAnswer(report) { return .unavailable }
-    if report.mode == .get {
+    if !report.mode.isOfSegments {
       return report.totals.failed == report.totals.items ? .nothing : .incomplete
     }
     let selected = report.segments.filter { $0.state != .unsubscribed }
@@ -90,7 +90,7 @@ extension ExitStatus {
   /// Whether a dry run promises something of which it has not asked a server.
   private static func foreseesAnswer(_ report: Report) -> Bool {
     let totals = report.totals
-    return report.mode == .plan && totals.fetched + totals.updated + totals.revalidated > 0
+    return report.mode.foretells && totals.fetched + totals.updated + totals.revalidated > 0
   }
 
   /// Whether running again later, with nothing else changed, may end better.
