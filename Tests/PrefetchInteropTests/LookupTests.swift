@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 /// How often is asked what there is, and how often for what there is.
-@Suite("Tries for a manifest", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Attempts for a manifest", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LookupTests {
   private let home: Home
 

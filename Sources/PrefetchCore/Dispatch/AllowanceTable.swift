@@ -1,4 +1,4 @@
-/// What is left of each budget for all transfers that begin under it, until it has to be counted anew.
+/// Remaining bytes of each budget, shared by all transfers that start under it.
 struct AllowanceTable: Sendable {
   private struct Period: Hashable, Sendable {
     var day: String
@@ -9,7 +9,7 @@ struct AllowanceTable: Sendable {
   private var period: Period?
   private var count = 0
 
-  /// Counts anew from what is booked by then.
+  /// Makes the next call compute the remaining bytes again.
   mutating func renew() {
     period = nil
   }

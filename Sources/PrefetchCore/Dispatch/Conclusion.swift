@@ -1,30 +1,30 @@
-/// What an answer comes to for whoever asked; see ``Exchange/conclude(_:expecting:policy:now:)``.
+/// Result of judging a response; see ``Exchange/conclude(_:expecting:policy:now:)``.
 package enum Conclusion: Sendable {
-  /// What is stored still holds.
+  /// The response confirms the stored body (304).
   case confirmed
-  /// It brings a body against which nothing speaks.
+  /// The response has a body without objection.
   case body(StagedBody)
-  /// It brings none.
+  /// The response has no body.
   case bodiless
-  /// The same question has to be asked once more, in another way.
+  /// The request must be sent again; the exchange has changed it.
   case again
-  /// Another source is asked.
+  /// The request goes to the next source.
   case elsewhere
-  /// It is not what was asked for, and nobody else is asked.
+  /// The body is wrong, and there is no other source.
   case refused(Failure)
 }
 
-/// What whoever asked holds an answer to.
+/// Requirements of an item, a document or a piece for its response.
 package struct Expectation: Sendable {
-  /// Of what is stored, which the answer may confirm; nil where nothing is.
+  /// Validators of the stored body, which a 304 may confirm; nil if nothing is stored.
   package var stored: Validators?
-  /// Whether what is stored is known to be wrong.
+  /// Whether the stored body contradicts the declaration.
   package var isContradicted = false
-  /// The digests that a body has to come with.
+  /// Digest algorithms that the transfer must have computed.
   package var algorithms: Set<DigestAlgorithm> = []
-  /// What speaks against the body, or would.
+  /// Objection to the body, computed by the caller.
   package var objection: Failure?
-  /// Whether another source may have the right one, and there is time to ask it.
+  /// Whether another source may be asked.
   package var maySeekElsewhere = true
 
   package init(stored: Validators? = nil, objection: Failure? = nil) {
@@ -34,9 +34,9 @@ package struct Expectation: Sendable {
 }
 
 extension Exchange {
-  /// What an answer comes to for whoever asked.
+  /// Judges a response.
   ///
-  /// Where that is another question, it is the next one: the caller has it asked.
+  /// On `again` and `elsewhere` the exchange holds the next request, and the caller sends it.
   package mutating func conclude(
     _ response: TransferResponse,
     expecting expected: Expectation,
@@ -50,12 +50,12 @@ extension Exchange {
       dropConditions()
       return .again
     }
-    // Another segment has asked meanwhile for a digest that was not taken while the body came.
+    // Another segment required a digest during the transfer, so it was not computed.
     if response.body != nil, !hasAsked(for: expected.algorithms) { return .again }
     guard let objection = expected.objection else {
       return response.body.map { .body($0) } ?? .bodiless
     }
-    // A wrong body: the origin may have the right one, then the whole, then the next source.
+    // Fallbacks for a wrong body: the origin behind a second tier, the whole body, the next source.
     if response.toldByTierAt != nil {
       askOrigin()
       return .again
@@ -70,7 +70,7 @@ extension Exchange {
 }
 
 extension Confirmable {
-  /// Whether an answer says that what is stored still holds, and nothing else.
+  /// Whether a response confirms the stored body and changes no header.
   func isConfirmed(by response: TransferResponse) -> Bool {
     response.status == 304
       && Revalidation.confirms(response.headers, stored: validators)

@@ -1,17 +1,17 @@
-/// What of the machine's network is looked at, and when.
+/// Schedule of readings of the machine's network conditions.
 struct ConditionsReadings: Sendable {
-  /// Conditions are not read more often than this.
+  /// Minimum time between two readings.
   static let interval: Duration = .seconds(5)
 
-  /// All that any rule asks for by now.
+  /// Aspects that any rule needs.
   var aspects: Set<NetworkConditions.Aspect> = []
   private(set) var isUnderWay = false
   private var endedAt: Duration?
-  /// What is looked at by the last reading that was asked for, and by the last one that came.
+  /// Aspects of the last reading that was requested, and of the last one that came.
   private var asked: Set<NetworkConditions.Aspect> = []
   private(set) var known: Set<NetworkConditions.Aspect> = []
 
-  /// Whether all was looked at that anything depends on by now.
+  /// Whether all needed aspects are known.
   var areEnough: Bool {
     aspects.isSubset(of: known)
   }
@@ -27,7 +27,7 @@ struct ConditionsReadings: Sendable {
     endedAt = uptime
   }
 
-  /// Whether it is time for another one.
+  /// Whether the next reading is due.
   func areDue(at uptime: Duration) -> Bool {
     guard !aspects.isEmpty, !isUnderWay, let endedAt else { return false }
     return uptime >= endedAt + Self.interval

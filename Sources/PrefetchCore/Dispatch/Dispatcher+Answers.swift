@@ -354,7 +354,7 @@ extension Dispatcher {
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
     checked.prefix = []
-    space.promises.settle(item, body.size)
+    space.reservations.settle(item, body.size)
     finishStoring(item, record, body: checked)
   }
 

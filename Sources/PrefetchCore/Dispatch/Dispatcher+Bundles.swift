@@ -685,7 +685,7 @@ extension Dispatcher {
     }
     work.result.action = wasUsable ? .update : .fetch
     work.result.outcome = wasUsable ? .updated : .added
-    space.promises.settle(item, record.wholeSize)
+    space.reservations.settle(item, record.wholeSize)
     record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
     let main = bodies.firstIndex { $0.digest == whole.main.digest }.map { bodies.remove(at: $0) }

@@ -213,7 +213,7 @@ extension Dispatcher {
   mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
     guard let job = inFlight[id] else { return }
     advances[id] = advance
-    growPromise(of: job, by: advance.bytes)
+    growReservation(of: job, by: advance.bytes)
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
     network?.progressed(id, bytes: advance.bytes, of: segment)

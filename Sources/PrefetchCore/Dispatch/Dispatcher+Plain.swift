@@ -12,8 +12,8 @@ struct PlainItem: Sendable {
   var host: HostID?
   /// What the disk has for it, where its size was not told.
   var diskLimit: Int64?
-  /// Bytes that will be wanted once it is here, by what is known of it.
-  var promise: Int64?
+  /// Bytes reserved for its body.
+  var reservation: Int64?
   /// What came and waits for its commit.
   var arrival: Arrival?
 }
@@ -201,7 +201,7 @@ extension Dispatcher {
   /// Books what the disk has to have for it; false where there is something to decide.
   private mutating func bookRoom(_ item: Int) -> Bool {
     let place = Self.place(of: items[item].slot)
-    guard space.hasRules, plain[place].promise == nil else { return true }
+    guard space.hasRules, plain[place].reservation == nil else { return true }
     guard plain[place].stored == nil else {
       plain[place].diskLimit = space.diskLeft
       return true
@@ -209,16 +209,16 @@ extension Dispatcher {
     let size = segments[Int(items[item].segment)].table.value.size(at: Int(items[item].step.entry))
     guard let grant = space.requestPlain(size) else { return false }
     plain[place].diskLimit = grant.diskLimit
-    plain[place].promise = size ?? 0
+    plain[place].reservation = size ?? 0
     return true
   }
 
   /// What has come of a body whose size was not told.
   mutating func growPlain(_ item: Int, by bytes: Int64) {
     let place = Self.place(of: items[item].slot)
-    guard let promise = plain[place].promise, plain[place].diskLimit != nil else { return }
-    plain[place].promise = promise + bytes
-    space.promises.changePlain(by: bytes)
+    guard let reservation = plain[place].reservation, plain[place].diskLimit != nil else { return }
+    plain[place].reservation = reservation + bytes
+    space.reservations.changePlain(by: bytes)
   }
 
   // MARK: Answers
@@ -293,9 +293,9 @@ extension Dispatcher {
       settled.note(arrival.headers, of: item)
     }
     let place = Self.place(of: items[item].slot)
-    if let promise = plain[place].promise {
-      space.promises.changePlain(by: arrival.body.size - promise)
-      plain[place].promise = arrival.body.size
+    if let reservation = plain[place].reservation {
+      space.reservations.changePlain(by: arrival.body.size - reservation)
+      plain[place].reservation = arrival.body.size
     }
     plain[place].arrival = arrival
     if request.policy.tier.isWritten { share(arrival, isPinned: isPinned) }
@@ -338,9 +338,9 @@ extension Dispatcher {
     if let id = new.record?.value.id, new.result.id.isEmpty { new.result.id = id }
     new.host = known.host
     new.diskLimit = known.diskLimit
-    if let promise = known.promise {
+    if let reservation = known.reservation {
       let isGrowing = known.diskLimit != nil && known.arrival == nil
-      space.promises.adopt(item, bytes: promise, isGrowing: isGrowing)
+      space.reservations.adopt(item, bytes: reservation, isGrowing: isGrowing)
     }
     if let arrival = known.arrival { new.note(arrival) }
     if items[item].state == .inFlight {
@@ -384,7 +384,7 @@ extension Dispatcher {
         ends[index].confirmedCount += 1
         ends[index].confirmedBytes += row(of: items[item].step)?.size ?? 0
       }
-      if let promise = plain[place].promise { space.endPlain(promise) }
+      if let reservation = plain[place].reservation { space.endPlain(reservation) }
       if space.remembersEndings {
         let key = key(of: item)
         space.note(arrival == nil ? .revalidate : .fetch, of: key)

@@ -21,7 +21,7 @@ extension Dispatcher {
 
   /// Whether it may be asked for now; else it waits, or has settled.
   mutating func hasRoom(for item: Int) -> Bool {
-    guard space.hasRules, !request.mode.probes, isStored(item), !space.promises.has(item) else {
+    guard space.hasRules, !request.mode.probes, isStored(item), !space.reservations.has(item) else {
       return true
     }
     let work = active[activate(item)]
@@ -77,7 +77,7 @@ extension Dispatcher {
       askAnew(item, forWhole: announced)
       return true
     }
-    let left = (space.free ?? 0) - space.promises.bytes
+    let left = (space.free ?? 0) - space.reservations.bytes
     let reason = space.diskObjection(to: announced, free: left)
     settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
     return true
@@ -88,12 +88,12 @@ extension Dispatcher {
     let work = active[activate(item)]
     work.toldSize = size
     work.exchange = nil
-    space.promises.drop(item)
+    space.reservations.drop(item)
     reask(.item(item))
   }
 
   private mutating func resumeForRoom() {
-    resume(space.line.takeWaiting())
+    resume(space.queue.takeWaiting())
   }
 
   private mutating func resume(_ waiting: [Int]) {
@@ -108,15 +108,15 @@ extension Dispatcher {
 
   /// Looks once more at what found no room, now that nothing else is under way.
   private mutating func lookForTheLastTime() {
-    guard space.line.isParkedOnly, halt == nil, isQuiescent(except: .room) else { return }
-    for item in space.line.takeParked() { enqueue(.item(item)) }
+    guard space.queue.isParkedOnly, halt == nil, isQuiescent(except: .room) else { return }
+    for item in space.queue.takeParked() { enqueue(.item(item)) }
   }
 
   /// What has come of a body whose size was not told.
-  mutating func growPromise(of job: Job, by bytes: Int64) {
+  mutating func growReservation(of job: Job, by bytes: Int64) {
     guard case .item(let item) = job else { return }
     if isPlain(item) { return growPlain(item, by: bytes) }
-    space.promises.grow(item, by: bytes)
+    space.reservations.grow(item, by: bytes)
   }
 
   // MARK: Commits

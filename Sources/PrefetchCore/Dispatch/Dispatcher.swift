@@ -327,7 +327,7 @@ package struct Dispatcher: Uncopied {
     case .deadline, nil: halt = reason
     }
     for id in inFlight.ids { effects.append(.cancelTransfer(id)) }
-    let parked = space.line.drain().filter { items[$0].state == .waiting }
+    let parked = space.queue.drain().filter { items[$0].state == .waiting }
     for number in queue.drain() + waiting.drain() + parked {
       settleHalted(Job(number: number))
     }

@@ -50,7 +50,7 @@ extension Exchange {
         continue
       }
       sources.setAside = ended
-      tries.beginSource()
+      attemptCounts.beginSource()
       returnToSource()
       return true
     }
@@ -92,7 +92,7 @@ extension Exchange {
         chain.isLedByTier = true
       }
       if case .ask = step {
-        tries.isFollowUp = true
+        attemptCounts.isFollowUp = true
         chain.terms.append(hopTerms)
         if !OriginAnswer.isForAll(response.headers) { isAnonymous = false }
       }
@@ -141,13 +141,15 @@ extension Exchange {
   ) -> Step {
     let limit = terms.isLookup ? policy.retries.lookups : policy.retries.count
     let cap = Self.mostRounds * (limit + 1)
-    guard failure.isTransient, limit > 0, tries.sinceProgress <= limit, tries.ofSource < cap else {
+    guard failure.isTransient, limit > 0, attemptCounts.sinceProgress <= limit,
+      attemptCounts.ofSource < cap
+    else {
       let isElsewhereBetter = failure.isTransient || failure.code.category == .connectivity
       let step = Step.failed(failure, status: status)
       return isElsewhereBetter ? end(step, policy: policy, chance) : lastWord(step)
     }
     let jitter = policy.retries.delay(
-      beforeAttempt: tries.sinceProgress + 1,
+      beforeAttempt: attemptCounts.sinceProgress + 1,
       isLookup: terms.isLookup,
       random: chance.random
     )
@@ -195,15 +197,17 @@ extension Exchange {
     chain = Chain(hop: source, provenance: terms.provenance)
   }
 
-  /// The signature in a redirect's target may have run out between two tries.
+  /// The signature in a redirect's target may have run out between two attempts.
   private mutating func startOver() -> Bool {
     if chain.isLedByTier {
       askOrigin()
       return true
     }
-    guard !redirects.isEmpty, tries.sinceProgress > 1, !tries.hasStartedOver else { return false }
-    tries.hasStartedOver = true
-    tries.isFollowUp = true
+    guard !redirects.isEmpty, attemptCounts.sinceProgress > 1, !attemptCounts.hasStartedOver else {
+      return false
+    }
+    attemptCounts.hasStartedOver = true
+    attemptCounts.isFollowUp = true
     returnToSource()
     return true
   }
@@ -211,7 +215,7 @@ extension Exchange {
   /// What a second tier has told is no help; the origin says it anew, from the beginning.
   mutating func askOrigin() {
     tierQuestion = nil
-    tries.isFollowUp = true
+    attemptCounts.isFollowUp = true
     if chain.isLedByTier { returnToSource() }
   }
 

@@ -1,14 +1,14 @@
 extension Exchange {
-  /// What is kept of a body that broke off, and goes on where it ended.
+  /// Resumption of an interrupted body.
   struct Part: Sendable {
     var kept: PartialBody?
-    /// Whether the last request asked for the rest of it.
+    /// Whether the last request was a range request for the rest.
     var wasSent = false
-    /// Whether a body may come in a coding, of which no part could be continued.
+    /// Whether a content coding may be requested; a coded body cannot be resumed.
     var allowsCoding: Bool
-    /// One that does not fit is given up once.
+    /// Whether the part was dropped once.
     private var wasDropped = false
-    /// Requests for the rest that brought nothing of it.
+    /// Number of range requests without progress.
     private var fruitless = 0
 
     init(_ kept: PartialBody?, allowsCoding: Bool) {
@@ -16,14 +16,14 @@ extension Exchange {
       self.allowsCoding = allowsCoding
     }
 
-    /// Gives it up, if that has not been done before; the whole is asked for then.
+    /// Drops the part; returns false if that was done before.
     mutating func drop() -> Bool {
       kept = nil
       defer { wasDropped = true }
       return !wasDropped
     }
 
-    /// Takes in what is left of a body that broke off, and tells how much more that is than before.
+    /// Records the part of an interrupted body and returns the bytes gained.
     mutating func keep(_ result: TransferResult) -> Int64 {
       let hasBodyBegun = result.partial != nil || result.figures.firstByte != nil
       // A coded body cannot be continued, so what breaks off once is asked for as it is.
@@ -45,13 +45,13 @@ extension Exchange {
 
   mutating func keepPart(of result: TransferResult) {
     // A line that drops every few minutes still brings a large body home; only who gets nowhere
-    // runs out of tries. What a source may cost in all stays bounded.
-    if part.keep(result) >= Self.realProgress { tries.noteProgress() }
+    // runs out of attempts. What a source may cost in all stays bounded.
+    if part.keep(result) >= Self.realProgress { attemptCounts.noteProgress() }
   }
 
   mutating func dropPart() -> Bool {
     guard part.drop() else { return false }
-    tries.isFollowUp = true
+    attemptCounts.isFollowUp = true
     return true
   }
 

@@ -20,7 +20,7 @@ package struct Exchange: Sendable {
   /// How the present source has led to where the question is put now.
   package internal(set) var chain: Chain
   package internal(set) var sources = Sources()
-  var tries = Tries()
+  var attemptCounts = Attempts()
   var part: Part
   var method: TransferRequest.Method
   private var conditions: Validators
@@ -156,7 +156,7 @@ package struct Exchange: Sendable {
   package var partial: PartialBody? { part.kept }
 
   /// Requests sent, whatever for.
-  package var attempts: Int { tries.requests }
+  package var attempts: Int { attemptCounts.requests }
 
   /// The URL at which the present chain of hops began.
   package var source: WebURL {
@@ -173,14 +173,14 @@ package struct Exchange: Sendable {
 
   /// Whether the last request repeated what was asked before, there or elsewhere.
   package var isRetry: Bool {
-    tries.inAll > 1
+    attemptCounts.inAll > 1
   }
 
   package mutating func nextRequest(
     _ id: TransferID,
     over connection: Shared<ConnectionRules>? = nil
   ) -> TransferRequest {
-    tries.begin()
+    attemptCounts.begin()
     askedAlgorithms = algorithms
     let declared = declaredFields
     selecting = declared
@@ -203,7 +203,7 @@ package struct Exchange: Sendable {
     request.connection = connection
     request.keepsBody = terms.keepsBody
     if tierQuestion != nil, method == .get || method == .head, terms.keepsBody,
-      sources.number == 0, tries.inAll <= 1, !meansOrigin,
+      sources.number == 0, attemptCounts.inAll <= 1, !meansOrigin,
       !terms.headers.contains(where: { $0.name.lowercased() == "range" })
     {
       request.tierQuestion = tierQuestion
@@ -245,14 +245,14 @@ package struct Exchange: Sendable {
 
   /// Undoes the last ``nextRequest(_:)``, whose request never went out.
   package mutating func takeBack() {
-    tries.takeBack()
+    attemptCounts.takeBack()
   }
 
   /// Forgets the validators, for an answer that does not fit them; the question stays the same.
   package mutating func dropConditions() {
     conditions = Validators()
     meansOrigin = true
-    tries.isFollowUp = true
+    attemptCounts.isFollowUp = true
   }
 
   /// What the answer to the last request states, once every hop before it is counted in.

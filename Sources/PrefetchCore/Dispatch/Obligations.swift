@@ -1,31 +1,33 @@
-/// What is under way, by kind: all of it comes to an end by an event, and the run ends behind the last.
+/// Kinds of open work.
+///
+/// Each ends by an event, and the run ends when none is open.
 struct Obligations: OptionSet, Sendable {
   let rawValue: UInt16
 
   static let transfers = Obligations(rawValue: 1 << 0)
-  /// Jobs that wait for a place on the wire.
+  /// Queued jobs.
   static let queue = Obligations(rawValue: 1 << 1)
-  /// Records that are being read for items.
+  /// Records that the store is reading for items.
   static let preparations = Obligations(rawValue: 1 << 2)
-  /// Segments whose items are not all taken in.
+  /// Segments whose plan is not complete.
   static let planning = Obligations(rawValue: 1 << 3)
-  /// Jobs between two tries.
+  /// Jobs that wait for their next attempt.
   static let backoff = Obligations(rawValue: 1 << 4)
   /// Items that wait for room.
   static let room = Obligations(rawValue: 1 << 5)
-  /// Documents that are being read, or looked up.
+  /// Documents that the engine is reading or looking up.
   static let documents = Obligations(rawValue: 1 << 6)
   static let commits = Obligations(rawValue: 1 << 7)
   static let roomReading = Obligations(rawValue: 1 << 8)
   static let conditions = Obligations(rawValue: 1 << 9)
 
-  /// What can bring something to commit at any moment.
+  /// Kinds that can add to the commit batch at any moment.
   static let wire: Self = [.transfers, .queue, .preparations, .planning]
-  /// What a halt, a rule or a deadline could still stop.
+  /// Kinds that a halt, a rule or a deadline can stop.
   static let work: Self = [.wire, .backoff, .room]
   static let all: Self = [.work, .documents, .commits, .roomReading, .conditions]
 
-  /// What has begun of the kinds that nothing else knows the number of.
+  /// Counts of the kinds that no other value counts.
   struct Begun: Sendable {
     private var counts = [Int](repeating: 0, count: UInt16.bitWidth)
 
@@ -46,16 +48,16 @@ struct Obligations: OptionSet, Sendable {
 }
 
 extension Dispatcher {
-  /// Whether nothing of some kinds is under way.
+  /// Whether no work of the given kinds is open.
   func isQuiescent(_ kinds: Obligations = .all, except others: Obligations = []) -> Bool {
-    // No closure: it would copy all of this value.
+    // A closure would copy the whole dispatcher in debug builds.
     let kinds = kinds.subtracting(others)
     if kinds.contains(.transfers), !inFlight.isEmpty { return false }
     if kinds.contains(.queue), queue.count > 0 { return false }
     if kinds.contains(.preparations), begun.count(of: .preparations) > 0 { return false }
     if kinds.contains(.documents), begun.count(of: .documents) > 0 { return false }
     if kinds.contains(.backoff), !waiting.isEmpty { return false }
-    if kinds.contains(.room), !space.line.isEmpty { return false }
+    if kinds.contains(.room), !space.queue.isEmpty { return false }
     if kinds.contains(.commits), !batch.isEmpty || batch.isWriting { return false }
     if kinds.contains(.roomReading), space.isMeasuring { return false }
     if kinds.contains(.conditions), network?.isReading == true { return false }

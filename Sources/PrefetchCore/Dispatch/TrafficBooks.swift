@@ -1,17 +1,17 @@
-/// What this run has received and not yet written into the books that all runs share.
+/// Received bytes and samples that are not yet written to the shared state database.
 struct TrafficBooks: Sendable {
-  /// Bytes that may be lost to the books when the process is killed.
+  /// Unwritten bytes that trigger a write.
   private static let patience: Int64 = 1 << 20
   private static let leastPatience: Int64 = 1 << 14
-  /// The bytes that are expected of a transfer before any has ended.
+  /// Expected bytes of a transfer before any has ended.
   private static let firstTransfer: Int64 = 1 << 20
   private static let leastTransfer: Int64 = 64 << 10
 
   private(set) var unrecorded = NetworkMemory()
   private var bytes: Int64 = 0
-  /// What progress told of transfers under way, so that their ends count the rest alone.
+  /// Bytes already counted for each transfer in flight.
   private var counted: [TransferID: Int64] = [:]
-  /// The most bytes that a transfer of this run has received.
+  /// Bytes of the largest transfer of this run.
   private var largest: Int64 = 0
 
   var expectedTransfer: Int64 {
@@ -22,7 +22,7 @@ struct TrafficBooks: Sendable {
     counted[id, default: 0] += bytes
   }
 
-  /// What of all that a transfer has received is not counted yet, at its end.
+  /// Ends a transfer and returns the bytes that are not counted yet.
   mutating func rest(of id: TransferID, _ all: Int64) -> Int64 {
     largest = max(largest, all)
     return max(0, all - (counted.removeValue(forKey: id) ?? 0))
@@ -37,7 +37,7 @@ struct TrafficBooks: Sendable {
     unrecorded.samples.note(sample)
   }
 
-  /// What has to be kept for good now, if anything.
+  /// Returns what must be written now; nil if that can wait.
   mutating func take(isIdle: Bool, headroom: Int64) -> NetworkMemory? {
     guard !unrecorded.isEmpty else { return nil }
     let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))

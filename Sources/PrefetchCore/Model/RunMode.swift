@@ -8,7 +8,7 @@ extension RunRequest {
   }
 }
 
-/// What each kind of run does and leaves undone: nothing else tells them apart.
+/// Duties of each mode. No other file compares modes.
 ///
 /// | | run | plan | get |
 /// |---|---|---|---|
@@ -18,29 +18,29 @@ extension RunRequest {
 /// | works for | segments | segments | items |
 /// | ends with | removals | a list of them | |
 extension RunRequest.Mode {
-  /// Whether it asks for heads, where a run would ask for bodies.
+  /// Whether items are requested by HEAD.
   package var probes: Bool { self == .plan }
 
-  /// Whether it tells what a run would do.
+  /// Whether the report says what a run would do.
   package var foretells: Bool { self == .plan }
 
-  /// Whether it leaves anything in the store or in the books.
+  /// Whether anything is written to the store or the state.
   package var writes: Bool { self != .plan }
 
-  /// Whether it writes down what segments hold, publishes and removes.
+  /// Whether segment memberships are written, trees published and items removed.
   package var keepsSegments: Bool { self == .run }
 
-  /// Whether items are asked for as those of segments, and not by themselves.
+  /// Whether items belong to segments.
   package var isOfSegments: Bool { self != .get }
 
   enum Ending: Hashable, Sendable {
     case removals
-    /// Those that a run would make are read and told.
+    /// The removals that a run would make are reported.
     case toldRemovals
     case nothing
   }
 
-  /// What is left to do when all items have ended.
+  /// Last step of a run in this mode.
   var ending: Ending {
     switch self {
     case .run: .removals

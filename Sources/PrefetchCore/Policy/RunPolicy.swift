@@ -65,7 +65,7 @@ package struct RedirectPolicy: Hashable, Sendable {
 
 /// When a failed transfer is tried again.
 package struct RetryPolicy: Hashable, Sendable {
-  /// Tries of an item after the first one.
+  /// Attempts of an item after the first one.
   package var count = 3
   /// The same of a manifest, and of whatever else says what there is.
   package var lookups = 3

@@ -1,32 +1,31 @@
-/// What a dry run can say only once it knows all that a run would bring: whether there is room for it,
-/// and whether together it uses up a budget.
+/// Items and lists whose room and budget a dry run can judge only when it knows all of them.
 struct Forecast: Sendable {
-  /// An item that a dry run has asked about, and cannot settle before it knows what else would come.
+  /// An item that the dry run has probed and holds until the forecast.
   struct Item: Sendable {
     var item: Int
-    /// What a probe has told, where nothing else is kept of the item.
+    /// Result of the probe; nil while the item keeps it itself.
     var result: ItemResult?
-    /// How large a body would come, where a probe has told.
+    /// Body size that the probe reported.
     var toldSize: Int64?
   }
 
   var items: [Item] = []
-  /// What a run would store for segments themselves.
+  /// Manifests and documents that a run would store.
   var lists: [StoreChange] = []
-  /// Whether it is being made.
+  /// Whether the dispatcher is settling the held items now.
   var isBeingMade = false
-  /// Whether some of it has to go for the sake of the disk.
+  /// Whether bodies would be evicted to keep disk space free.
   var isDiskShort = false
-  /// Of what a dry run would bring.
+  /// Bytes that a run would add to the disk.
   var bytes: Int64 = 0
-  /// Items that would lose their bodies, by the store's numbers, and who holds them.
+  /// Items that would be evicted: the store's row numbers and the segments that hold them.
   var evictions: [(item: Int64, segments: [SegmentKey])] = []
-  /// What it is made from.
+  /// Cache content that the forecast starts from.
   var stock: Stock?
 }
 
 extension Space {
-  /// What it is made of; what is asked for from now on ends without it.
+  /// Returns the held items and lists; later items settle without a forecast.
   mutating func beginForecast() -> (items: [Forecast.Item], lists: [StoreChange]) {
     hasShrunk = true
     forecast.isBeingMade = true
@@ -34,7 +33,7 @@ extension Space {
     return (forecast.items, forecast.lists)
   }
 
-  /// Whether an item surely finds a place on the disk; if so, it takes it.
+  /// Returns whether the disk has room in any case; if so, counts the item.
   mutating func foretellFits(_ size: Int64?) -> Bool {
     guard rules.limit == nil, isMeasured else { return false }
     guard let free else { return true }
@@ -46,13 +45,13 @@ extension Space {
 
   /// Why a run would not bring an item.
   enum Objection: Sendable {
-    /// The cache has room for no more than so many bytes of it.
+    /// `cache.size` leaves `available` bytes.
     case full(available: Int64)
-    /// So many bytes are free on the disk.
+    /// `free` bytes are free on the disk, too few.
     case disk(free: Int64)
   }
 
-  /// The body that an item would bring.
+  /// A body that a run would store.
   struct Coming: Sendable {
     var size: Int64?
     var rank: ContentRank
@@ -64,9 +63,9 @@ extension Space {
     }
   }
 
-  /// Whether the cache's limit would keep a body out.
+  /// Returns the objection of `cache.size` to a body.
   ///
-  /// Nothing is changed and taken back: that would copy the whole room for each item.
+  /// It changes nothing, since a trial would copy the whole room for each item.
   func foretellFull(_ body: Coming) -> Objection? {
     let owner = Room.Owner.item(body.key)
     guard rules.limit != nil,
@@ -75,7 +74,7 @@ extension Space {
     return .full(available: room?.available(for: body.rank, of: owner) ?? 0)
   }
 
-  /// Whether the disk would keep a body out; else it takes its place there.
+  /// Returns the objection of the disk to a body; without one, counts the body.
   mutating func foretellDisk(_ body: Coming) -> Objection? {
     guard let free, minimumFree > 0 else { return nil }
     let left = free.addingSaturated(-forecast.bytes)
@@ -91,7 +90,7 @@ extension Space {
     _ = room?.admit(body.place, size: body.size ?? 1, rank: body.rank, of: .item(body.key))
   }
 
-  /// Whether a run would not even ask for a body of which no more is known than its list tells.
+  /// Returns the objection to a body by its declared size alone, before any request.
   func foretellUnasked(_ body: Coming) -> Objection? {
     let need = body.size ?? 1
     let available = room?.available(for: body.rank, of: .item(body.key)) ?? .max
@@ -104,21 +103,21 @@ extension Space {
     return .disk(free: left)
   }
 
-  /// Ends it with the bodies that would go for what comes.
+  /// Ends the forecast and returns the bodies that would be evicted.
   mutating func endForecast() -> [ContentDigest] {
     forecast.isBeingMade = false
     if rules.limit != nil { room?.shrink() }
     return room?.takeEvicted(keepingWhatFits: !forecast.isDiskShort) ?? []
   }
 
-  /// Finds the items that lose such bodies, but for those that leave anyway.
+  /// Records which items would lose these bodies; items in `leaving` are removed anyway.
   mutating func foretellEvictions(of digests: [ContentDigest], leaving: Set<Int64>) {
     guard let stock = forecast.stock else { return }
     let going = Set(digests)
     let inventory = stock.inventory
     for (position, row) in inventory.rows.enumerated()
     where row.hasBody && going.contains(row.digest) && !leaving.contains(row.item) {
-      // What comes for it may be smaller than what went.
+      // The item's new body may be smaller than the evicted one and fit.
       if room?.body(of: row.key) != nil { continue }
       let segments = inventory.holders(of: position).map { inventory.segmentKeys[$0] }
       forecast.evictions.append((row.item, segments))
@@ -128,7 +127,7 @@ extension Space {
 }
 
 extension ContentDigest {
-  /// For a body that no run has seen: as much its own as the URL is.
+  /// Placeholder digest, unique per URL, for a body that no run has stored.
   fileprivate init(standingFor key: URLKey) {
     self.init(first: key.first, second: key.second, third: ~key.first, fourth: ~key.second)
   }

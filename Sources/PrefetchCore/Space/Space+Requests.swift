@@ -1,13 +1,13 @@
-/// Room for an item before it is asked for.
+/// Reserves room for an item before its request.
 extension Space {
-  /// What an item would take.
+  /// Room that an item needs.
   struct Need: Sendable {
-    /// Nil where neither its list nor an answer tells it.
+    /// Declared or reported size; nil when unknown.
     var size: Int64?
-    /// Whether a body is to come: what is only looked at again needs nothing.
+    /// Whether a new body is expected; a revalidation needs no room.
     var isNew: Bool
     var owner: Room.Owner
-    /// Where it stands; looked at only where ``Space/ranks(_:)`` says so.
+    /// Eviction rank; needed only if ``Space/ranks(_:)`` returns true.
     var rank = ContentRank.passing
 
     fileprivate var bytes: Int64 {
@@ -17,32 +17,33 @@ extension Space {
 
   enum Answer: Sendable {
     case granted(Grant)
-    /// It stands in the line now; where a reading has to come first, whether that counts bodies.
+    /// The item waits. `measuring` is nil when other items decide; otherwise a reading must come first,
+    /// and its value says whether the reading counts all bodies.
     case waits(measuring: Bool?)
-    /// There is no room as things stand, and it is asked about once more when nothing else is left.
+    /// The item does not fit now; it is tried once more when nothing else is in flight.
     case parked
-    /// There is room for no more than so many bytes of it, and nothing will change that.
+    /// The item does not fit, and nothing in flight can change that.
     case full(available: Int64)
-    /// The disk has no room for it.
+    /// The disk has too little free space.
     case deferred(free: Int64)
   }
 
-  /// Within which bounds an item may be asked for.
+  /// Size limits for the request of an item.
   struct Grant: Sendable {
-    /// By the cache's own limit.
+    /// Limit by `cache.size`.
     var roomLimit: Int64?
-    /// By the disk, where its size was not told.
+    /// Limit by the free disk space, for an unknown size.
     var diskLimit: Int64?
-    /// What has to go for it.
+    /// Bodies to evict first.
     var evicted: [ContentDigest] = []
   }
 
-  /// Whether it matters where an item stands.
+  /// Whether the answer depends on the item's eviction rank.
   func ranks(_ need: Need) -> Bool {
     rules.limit != nil || shortage(of: need.bytes) > 0
   }
 
-  /// Whether an item may be asked for now; what is granted is promised to it.
+  /// Decides whether an item may be requested now, and reserves room if it may.
   mutating func request(_ item: Int, _ need: Need) -> Answer {
     guard isMeasured, rules.limit == nil || room != nil else {
       return wait(item, measuring: false)
@@ -52,63 +53,63 @@ extension Space {
     var rank = ContentRank.passing
     if rules.limit != nil, let room {
       rank = need.rank
-      let promised = promises.bytes(before: rank)
+      let reserved = reservations.bytes(before: rank)
       let available = room.available(for: rank, of: need.owner)
-      // What is only looked at again needs nothing, even where a lowered limit is passed already.
+      // A revalidation needs no room, even when a lowered limit is already exceeded.
       guard !need.isNew || bytes <= available else {
-        guard line.isLastLook else {
-          line.park(item)
+        guard queue.isLastLook else {
+          queue.park(item)
           return .parked
         }
         return .full(available: available)
       }
-      if need.isNew, promised > 0, bytes > available - promised {
+      if need.isNew, reserved > 0, bytes > available - reserved {
         return wait(item, measuring: nil)
       }
-      // What others were promised may yet turn out smaller; the commit decides.
+      // Other reservations may shrink; the commit decides.
       grant.roomLimit = max(1, available)
     }
     let shortage = shortage(of: bytes)
     if shortage > 0, let free {
       guard room != nil else { return wait(item, measuring: true) }
       guard room?.free(shortage, for: need.rank) == true else {
-        return .deferred(free: free - promises.bytes)
+        return .deferred(free: free - reservations.bytes)
       }
       grant.evicted = takeEvicted(keepingWhatFits: false)
       self.free = free + shortage
     }
     grant.diskLimit = need.isNew && need.size != nil ? nil : diskLeft
-    promises.make(item, size: need.isNew ? need.size : need.size.map { _ in 0 }, rank: rank)
-    line.foundRoom()
+    reservations.make(item, size: need.isNew ? need.size : need.size.map { _ in 0 }, rank: rank)
+    queue.foundRoom()
     return .granted(grant)
   }
 
   private mutating func wait(_ item: Int, measuring inDetail: Bool?) -> Answer {
-    line.wait(item)
+    queue.wait(item)
     return .waits(measuring: inDetail)
   }
 
-  /// The same of a plain item; nil where there is something to decide.
+  /// Reserves room for a plain item; nil if the decision needs an active item.
   mutating func requestPlain(_ size: Int64?) -> Grant? {
     guard isMeasured, shortage(of: size ?? 1) <= 0 else { return nil }
     let grant = Grant(diskLimit: size == nil ? diskLeft : nil)
-    promises.makePlain(size ?? 0)
+    reservations.makePlain(size ?? 0)
     return grant
   }
 
-  /// How many bytes more the disk would have to have, beside what is under way.
+  /// Returns the bytes missing on the disk for `need`, with all reservations counted.
   private func shortage(of need: Int64) -> Int64 {
     guard minimumFree > 0, let free, need > 0 else { return 0 }
-    return minimumFree.addingSaturated(promises.bytes).addingSaturated(need) - free
+    return minimumFree.addingSaturated(reservations.bytes).addingSaturated(need) - free
   }
 
-  /// What the disk has for a body that has not been asked about yet.
+  /// Size limit by the free disk space for a body of unknown size; nil without a rule.
   var diskLeft: Int64? {
     guard minimumFree > 0, let free else { return nil }
-    return max(1, free.addingSaturated(-minimumFree).addingSaturated(-promises.bytes))
+    return max(1, free.addingSaturated(-minimumFree).addingSaturated(-reservations.bytes))
   }
 
-  /// What is said of an item for which the cache's limit leaves too little.
+  /// Returns the failure of an item for which `cache.size` leaves too little.
   func full(need: Int64?, _ available: Int64) -> Failure {
     let sizes = SizeText.format(together: [max(0, available)] + (need.map { [$0] } ?? []))
     let size = need == nil ? "it is larger" : "it has \(sizes[1])"
@@ -119,27 +120,26 @@ extension Space {
     )
   }
 
-  /// What is said of an item that waits for the disk.
+  /// Returns the reason why an item waits for disk space.
   func diskObjection(to size: Int64?, free: Int64) -> String {
     DiskSpace.objection(to: size, free: free, keeping: minimumFree)
   }
 
-  /// An item that has settled wants no more than it has got.
+  /// Ends the reservation of a settled item.
   mutating func end(_ item: Int, leavesRoom: Bool) {
-    guard promises.drop(item) else { return }
-    if leavesRoom || promises.isEmpty { line.tell() }
+    guard reservations.drop(item) else { return }
+    if leavesRoom || reservations.isEmpty { queue.tell() }
   }
 
   mutating func endPlain(_ size: Int64) {
-    promises.dropPlain(size)
-    if promises.isEmpty { line.tell() }
+    reservations.dropPlain(size)
+    if reservations.isEmpty { queue.tell() }
   }
 
-  /// Those who wait and may have more room than before: others have less than was thought, or
-  /// nothing is under way any more for which they would have to wait.
+  /// Returns the waiting items if they may have more room: a reservation has shrunk, or none is left.
   mutating func takeRetries() -> [Int] {
-    let hasNews = line.takeNews()
-    guard hasNews || promises.isEmpty && !isMeasuring else { return [] }
-    return line.takeWaiting()
+    let hasNews = queue.takeNews()
+    guard hasNews || reservations.isEmpty && !isMeasuring else { return [] }
+    return queue.takeWaiting()
   }
 }

@@ -1,14 +1,13 @@
-/// The room that a run's bodies are held to: the cache's own limit, and what must stay free on the
-/// disk.
+/// Decides what fits into the cache and on the disk, and which bodies are evicted.
 ///
-/// What it knows comes by readings, which its caller asks the store for. It decides before a request
-/// (``request(_:_:)``) and once more before a commit (``admit(_:)``).
+/// The caller reads the facts from the store (readings). `Space` decides before a request
+/// (``request(_:_:)``) and again before a commit (``admit(_:)``).
 struct Space: Sendable {
-  /// Why the store is asked how much room there is.
+  /// Why the store is asked for a reading.
   private enum Question: Hashable, Sendable {
-    /// Items wait for it.
+    /// Items wait for the reading.
     case items(isDetailed: Bool)
-    /// A commit waits: another process may have written meanwhile.
+    /// A commit waits for it, since another process may have written.
     case commit(isDetailed: Bool)
 
     var isDetailed: Bool {
@@ -19,26 +18,26 @@ struct Space: Sendable {
   }
 
   let rules: Room.Rules
-  /// Nil as long as the run had no need to look what the cache holds.
+  /// Content of the cache by eviction rank; nil until a reading counts all bodies.
   var room: Room?
-  /// What had been written by others when it was counted.
+  /// The index's data version when ``room`` was counted.
   private var version: Int64?
-  /// What is free on the disk; nil where no rule asks, or it is not known.
+  /// Free bytes on the disk; nil if unknown or no rule needs it.
   var free: Int64?
   private(set) var minimumFree: Int64 = 0
   private var question: Question?
   private(set) var isMeasured = false
-  /// Whether it was looked what others have written, for the commit that is about to be made.
+  /// Whether a reading for the next commit has come.
   private var isChecked = false
-  /// How often in a row the store had no room for what this run thought there was room for.
+  /// Number of commits in a row that the store refused for want of room.
   private var refusals = 0
-  var promises = Promises()
-  var line = RoomLine()
-  /// Bodies that went for others.
+  var reservations = Reservations()
+  var queue = RoomQueue()
+  /// Digests of the evicted bodies.
   private(set) var evicted: Set<ContentDigest> = []
-  /// How items ended whose bodies may have to go yet; those that were only kept are not among them.
+  /// Last action for each item whose body may still be evicted; kept items are absent.
   private(set) var endings: [URLKey: ItemAction] = [:]
-  /// Whether the cache was brought within a limit that may have been lowered.
+  /// Whether the cache was shrunk to a limit that may have been lowered.
   var hasShrunk = false
   var forecast = Forecast()
 
@@ -46,7 +45,7 @@ struct Space: Sendable {
     self.rules = rules
   }
 
-  /// Whether there is anything to hold the run's bodies to.
+  /// Whether any rule limits room.
   var hasRules: Bool {
     rules.limit != nil || rules.minimumFree != 0
   }
@@ -55,13 +54,12 @@ struct Space: Sendable {
 
   var isMeasuring: Bool { question != nil }
 
-  /// Whether the first item to be asked for has to wait for a reading.
+  /// Whether a reading is needed before the first request.
   var lacksReading: Bool {
     !isMeasured || rules.limit != nil && room == nil
   }
 
-  /// Whether the bodies of the cache are to be counted, which takes longer; nil where the store is
-  /// being asked already.
+  /// Begins a reading and returns whether it counts all bodies; nil if one is in progress.
   mutating func beginReading(inDetail: Bool) -> Bool? {
     guard question == nil else { return nil }
     let isDetailed = inDetail || rules.limit != nil
@@ -69,31 +67,31 @@ struct Space: Sendable {
     return isDetailed
   }
 
-  /// Begins the look that each commit of bodies waits for.
+  /// Begins the reading that a commit of bodies waits for; returns whether it counts all bodies.
   mutating func beginCheck() -> Bool {
     let isDetailed = room == nil
     question = .commit(isDetailed: isDetailed)
     return isDetailed
   }
 
-  /// Whether what was looked at is good for a commit, for this one alone.
+  /// Returns whether a reading for the next commit has come, and uses it up.
   ///
-  /// It is not looked at again: others may be busy for ever, and the store has the last word.
+  /// One reading is enough: other processes may write for ever, and the store checks the sum again.
   mutating func takeCheck() -> Bool {
     guard room != nil, isChecked else { return false }
     isChecked = false
     return true
   }
 
-  /// Whether bodies are counted by what was read, for which their order has to be known.
+  /// Whether ``take(_:in:foretells:)`` will count all bodies, and needs the content order.
   func counts(_ reading: RoomReading) -> Bool {
     reading.stock != nil && refusals <= Self.patience
   }
 
-  /// How often the same is given to a store that refuses it; another run may be busy for ever.
+  /// Number of refused commits after which bodies are no longer counted.
   private static let patience = 3
 
-  /// Takes in what was read; false where those who wait for room have learnt nothing by it.
+  /// Takes a reading; returns whether waiting items should be tried again.
   mutating func take(_ reading: RoomReading, in order: ContentOrder?, foretells: Bool) -> Bool {
     let isDetailed = question?.isDetailed ?? false
     if case .commit = question {
@@ -113,17 +111,16 @@ struct Space: Sendable {
       room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
       if foretells { forecast.stock = stock }
     } else if isDetailed {
-      // What cannot be counted is found out by the commit; what that has refused has no room.
+      // The commit finds out what fits; after a refusal nothing more fits.
       room = Room(uncounted: refusals > 0 ? rules.limit : nil)
     }
     return true
   }
 
-  /// How the disk stands, and what of it must stay free.
+  /// Records the free disk space, and forgets ``room`` if another process has written.
   mutating func note(_ reading: RoomReading) {
     free = reading.disk?.free
     minimumFree = reading.disk.map { rules.minimumFree(of: $0.size) } ?? 0
-    // Another run has written, or something left: what may go has to be looked at again.
     if let used = reading.used, let room, room.isCounted,
       used != room.used || reading.version != version
     {
@@ -131,14 +128,14 @@ struct Space: Sendable {
     }
   }
 
-  /// What is declared stands elsewhere in the order than what is not: the bodies are counted anew.
+  /// Forgets ``room`` because newly declared items have other eviction ranks.
   mutating func orderChanged() {
     room = nil
   }
 
   // MARK: Commits
 
-  /// A body that is here, or several that come together.
+  /// Received bodies that are admitted together.
   struct Newcomer: Sendable {
     var rank: ContentRank
     var bodies: [(ContentDigest, Int64)]
@@ -154,34 +151,33 @@ struct Space: Sendable {
     return true
   }
 
-  /// The bodies that have to go for what was admitted.
+  /// Returns the bodies to evict for the admitted ones.
   mutating func takeEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
     let going = room?.takeEvicted(keepingWhatFits: keepingWhatFits) ?? []
     evicted.formUnion(going)
     return going
   }
 
-  /// A body that others have taken away.
+  /// Records a body that another process has removed.
   mutating func lose(_ digest: ContentDigest) {
     evicted.insert(digest)
   }
 
   mutating func committed(_ reading: RoomReading) {
-    // Others may have become quieter, and room may be made again.
+    // Other processes may have stopped writing, so bodies can be counted again.
     if refusals > 0, room?.isCounted == false { room = nil }
     refusals = 0
     note(reading)
   }
 
-  /// Another run has taken the room meanwhile: what there is has to be looked at again, and what was
-  /// to go stays for now.
+  /// Records that the store refused a commit; the bodies in `kept` were not evicted after all.
   mutating func refused(keeping kept: [ContentDigest]) {
     room = nil
     refusals += 1
     evicted.subtract(kept)
   }
 
-  /// Whether bodies may have to go of which it has to be known how their items ended.
+  /// Whether ``endings`` is needed, because bodies may be evicted.
   var remembersEndings: Bool {
     rules.limit != nil || room != nil
   }
@@ -190,7 +186,7 @@ struct Space: Sendable {
     endings[key] = ending
   }
 
-  /// Brings a cache whose limit was lowered back within it.
+  /// Evicts bodies until the cache is within its limit.
   mutating func shrink() {
     hasShrunk = true
     room?.shrink()

@@ -78,7 +78,7 @@ struct QueuePartsTests {
     #expect(open.isFirst(low) == true)
   }
 
-  @Test("Nothing starts behind the first rank that somebody holds back, until nobody does")
+  @Test("Nothing starts behind the first rank that is held back, until it is released")
   func holdbacks() {
     var holdbacks = Holdbacks()
     #expect(!holdbacks.holdsBack(Self.rank(9)))

@@ -190,10 +190,10 @@ struct SpaceTests {
     #expect(Self.ask(&space, 0, Self.need(60, place: 0)) == "room 100 disk -")
     space.end(0, leavesRoom: false)
     #expect(space.takeRetries() == [])
-    space.promises.settle(1, 30)
+    space.reservations.settle(1, 30)
     space.end(1, leavesRoom: false)
     #expect(space.takeRetries() == [2])
-    #expect(space.promises.isEmpty && space.promises.bytes == 0)
+    #expect(space.reservations.isEmpty && space.reservations.bytes == 0)
     #expect(Self.ask(&space, 2, Self.need(60, place: 2)) == "room 100 disk -")
   }
 
@@ -202,8 +202,8 @@ struct SpaceTests {
     var space = Self.space(limit: 100, held: [90], isPinned: true)
     #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "parked")
     #expect(Self.ask(&space, 2, Self.need(10, place: 2)) == "room 10 disk -")
-    #expect(space.line.isParkedOnly)
-    #expect(space.line.takeParked() == [1])
+    #expect(space.queue.isParkedOnly)
+    #expect(space.queue.takeParked() == [1])
     #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "full 10")
     // One that finds room may leave some for others, who are asked about again.
     #expect(Self.ask(&space, 3, Self.need(5, place: 0)) == "room 10 disk -")
@@ -214,18 +214,18 @@ struct SpaceTests {
   func growing() {
     var space = Self.space(limit: nil, free: 200, minimumFree: 100)
     #expect(Self.ask(&space, 1, Self.need(nil, place: 1)) == "room - disk 100")
-    space.promises.grow(1, by: 70)
+    space.reservations.grow(1, by: 70)
     #expect(space.diskLeft == 30)
-    space.promises.settle(1, 80)
-    space.promises.grow(1, by: 5)
+    space.reservations.settle(1, 80)
+    space.reservations.grow(1, by: 5)
     #expect(space.diskLeft == 20)
     #expect(space.requestPlain(21) == nil)
     #expect(space.requestPlain(20)?.diskLimit == nil)
     #expect(space.requestPlain(nil) == nil)
-    space.promises.adopt(2, bytes: 20, isGrowing: false)
+    space.reservations.adopt(2, bytes: 20, isGrowing: false)
     space.end(2, leavesRoom: true)
     space.end(1, leavesRoom: false)
-    #expect(space.promises.isEmpty && space.diskLeft == 100)
+    #expect(space.reservations.isEmpty && space.diskLeft == 100)
   }
 
   @Test("Each commit of bodies needs one look whether others have written")

@@ -1,12 +1,12 @@
-/// Items that gave their places on the wire to others for want of room.
-struct RoomLine: Sendable {
-  /// They wait until more is known, or until others turn out smaller.
+/// Items that left the queue because the cache or the disk has no room for them yet.
+struct RoomQueue: Sendable {
+  /// Items that wait for a reading, or for reservations of other items to shrink.
   private var waiting: [Int] = []
-  /// There was no room for them when their turn came.
+  /// Items that did not fit; they are tried once more when nothing else is in flight.
   private var parked: [Int] = []
-  /// Whether nothing is under way that could leave room for these.
+  /// Whether the parked items are being tried for the last time.
   private(set) var isLastLook = false
-  /// Whether some of those who wait may have more room than before.
+  /// Whether a reservation has shrunk since the waiting items were tried.
   private var hasNews = false
 
   var isEmpty: Bool {
@@ -15,7 +15,7 @@ struct RoomLine: Sendable {
 
   var isWaiting: Bool { !waiting.isEmpty }
 
-  /// Whether only those are left for whom there was no room.
+  /// Whether there are parked items and no waiting ones.
   var isParkedOnly: Bool {
     waiting.isEmpty && !parked.isEmpty
   }
@@ -28,7 +28,7 @@ struct RoomLine: Sendable {
     parked.append(item)
   }
 
-  /// Others want less than was thought.
+  /// Records that a reservation has shrunk.
   mutating func tell() {
     hasNews = !waiting.isEmpty
   }
@@ -48,7 +48,7 @@ struct RoomLine: Sendable {
     return parked
   }
 
-  /// One of those found room after all, which may leave room for the others once more.
+  /// Records that an item fits; items parked from now on get another last try.
   mutating func foundRoom() {
     isLastLook = false
   }

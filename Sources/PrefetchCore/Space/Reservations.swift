@@ -1,17 +1,17 @@
-/// Bytes that will be wanted once what is under way is here.
-struct Promises: Sendable {
-  private struct Promise: Sendable {
+/// Bytes reserved for items in flight.
+struct Reservations: Sendable {
+  private struct Reservation: Sendable {
     var rank: ContentRank
     var bytes: Int64
-    /// Whether they are only what has come so far.
+    /// Whether the size is unknown, so that the reservation grows with the received bytes.
     var isGrowing: Bool
   }
 
-  /// By the numbers of items.
-  private var byItem: [Int: Promise] = [:]
-  /// Those of plain items are kept in their columns.
+  /// Reservations of active items, by item number.
+  private var byItem: [Int: Reservation] = [:]
+  /// Number of plain items with a reservation; their bytes are in their columns.
   private var plainCount = 0
-  /// All of them together.
+  /// Sum of all reservations.
   private(set) var bytes: Int64 = 0
 
   var isEmpty: Bool {
@@ -22,36 +22,36 @@ struct Promises: Sendable {
     byItem[item] != nil
   }
 
-  /// What was promised to items that come before those of a rank.
+  /// Returns the bytes reserved for items ranked before `rank`.
   func bytes(before rank: ContentRank) -> Int64 {
     byItem.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
   }
 
-  /// `size` is nil for an item whose size was not told.
+  /// Reserves `size` bytes; nil for an unknown size.
   mutating func make(_ item: Int, size: Int64?, rank: ContentRank) {
-    byItem[item] = Promise(rank: rank, bytes: size ?? 0, isGrowing: size == nil)
+    byItem[item] = Reservation(rank: rank, bytes: size ?? 0, isGrowing: size == nil)
     bytes += size ?? 0
   }
 
-  /// What has come of a body whose size was not told.
+  /// Adds received bytes to the reservation of an item of unknown size.
   mutating func grow(_ item: Int, by more: Int64) {
     guard !byItem.isEmpty, byItem[item]?.isGrowing == true else { return }
     byItem[item]?.bytes += more
     bytes += more
   }
 
-  /// How large a body is, which is here and waits for its commit.
+  /// Sets the reservation to the size of the received body.
   mutating func settle(_ item: Int, _ size: Int64) {
-    guard !byItem.isEmpty, let promise = byItem[item] else { return }
-    bytes += size - promise.bytes
+    guard !byItem.isEmpty, let reservation = byItem[item] else { return }
+    bytes += size - reservation.bytes
     byItem[item]?.bytes = size
     byItem[item]?.isGrowing = false
   }
 
   @discardableResult
   mutating func drop(_ item: Int) -> Bool {
-    guard !byItem.isEmpty, let promise = byItem.removeValue(forKey: item) else { return false }
-    bytes -= promise.bytes
+    guard !byItem.isEmpty, let reservation = byItem.removeValue(forKey: item) else { return false }
+    bytes -= reservation.bytes
     return true
   }
 
@@ -71,9 +71,9 @@ struct Promises: Sendable {
     bytes -= size
   }
 
-  /// A plain item is an item like any other from now on.
+  /// Moves the reservation of a plain item that became active.
   mutating func adopt(_ item: Int, bytes: Int64, isGrowing: Bool) {
     plainCount -= 1
-    byItem[item] = Promise(rank: .passing, bytes: bytes, isGrowing: isGrowing)
+    byItem[item] = Reservation(rank: .passing, bytes: bytes, isGrowing: isGrowing)
   }
 }

@@ -1,17 +1,17 @@
-/// How often a question was put.
-struct Tries: Sendable {
-  /// Requests sent, whatever for.
+/// Attempt counters of an exchange.
+struct Attempts: Sendable {
+  /// Number of requests sent, redirect hops included.
   private(set) var requests = 0
-  /// How often the present source was tried since something last moved there.
+  /// Attempts at the present source since it last made progress.
   private(set) var sinceProgress = 0
-  /// The same from its beginning.
+  /// Attempts at the present source.
   private(set) var ofSource = 0
-  /// Of all sources.
+  /// Attempts at all sources.
   private(set) var inAll = 0
-  /// The next request belongs to the try that is under way.
+  /// Whether the next request belongs to the current attempt.
   var isFollowUp = false
   private var wasFollowUp = false
-  /// An outdated redirect is asked for anew once.
+  /// Whether the redirect chain was restarted once, for an outdated redirect.
   var hasStartedOver = false
 
   mutating func begin() {
@@ -39,7 +39,7 @@ struct Tries: Sendable {
     sinceProgress = 0
   }
 
-  /// Another source is asked from now on.
+  /// Resets the counters for the next source.
   mutating func beginSource() {
     sinceProgress = 0
     ofSource = 0
