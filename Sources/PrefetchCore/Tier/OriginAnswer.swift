@@ -71,7 +71,9 @@ package struct OriginAnswer: Hashable, Sendable {
   package func headers(at now: Instant) -> HeaderBlock {
     var aged = headers.filtered { !headers.isNamed($0, .age) }
     let age = Freshness.ageOnArrival(headers, at: answeredAt) + max(now - answeredAt, .zero)
-    aged.append(HeaderField("Age", String(max(age, .zero).components.seconds)))
+    // Rounded up: no machine may hold an answer longer than the one that got it.
+    let (seconds, rest) = max(age, .zero).components
+    aged.append(HeaderField("Age", String(seconds + (rest > 0 ? 1 : 0))))
     return aged
   }
 

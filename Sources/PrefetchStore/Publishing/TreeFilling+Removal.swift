@@ -10,9 +10,15 @@ extension TreeFilling {
       guard let last = rows.last else { return }
       number = last.number
       var gone: [Int64] = []
+      let removedBefore = outcome.removed
       for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
         try remove(row)
         gone.append(row.number)
+      }
+      // A power cut must not bring back a file whose row is forgotten: some file systems (btrfs) make
+      // the row durable before the removal, if nobody waits for that.
+      if manner.isDurable, outcome.removed > removedBefore {
+        try folders.root.synchronizeFileSystem()
       }
       try record.remove(gone)
     }
