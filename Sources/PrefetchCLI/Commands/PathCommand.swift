@@ -20,6 +20,8 @@ struct PathCommand: Command {
     else { return try missing(loaded, store) }
     let path = store.objectPath(digest)
     guard FileReading.size(path) == record.size else { return try missing(loaded, store) }
+    let isSpoilt = try context.reading { () throws(Failure) in try store.isSpoilt(digest) }
+    guard !isSpoilt else { return try missing(loaded, store, isSpoilt: true) }
     let place = options.server.flatMap { server in
       (try? WebURL(record.url)).map { Self.place(of: record, $0, under: server) }
     }
@@ -77,13 +79,22 @@ struct PathCommand: Command {
 
   private func missing(
     _ loaded: LoadedConfiguration,
-    _ store: DiskStore?
+    _ store: DiskStore?,
+    isSpoilt: Bool = false
   ) throws(CommandExit) -> Int32 {
     if options.fallsBackToURL, let url = try url(loaded, store) {
       return print(url: url.string, path: nil, shown: url.string)
     }
     let name = SafeText.line(Redaction.url(options.item))
-    throw context.failed(.nothing, "item.not-cached", "`\(name)` is not in the cache")
+    guard isSpoilt else {
+      throw context.failed(.nothing, "item.not-cached", "`\(name)` is not in the cache")
+    }
+    throw context.failed(
+      .nothing,
+      "store.damaged",
+      "the stored body of `\(name)` is damaged",
+      hint: "`prefetch verify --repair` drops it, and the next run fetches it again"
+    )
   }
 
   /// Of the item as it was named, stored or declared.

@@ -43,6 +43,7 @@ extension CommandContext {
     )
     try store.setIndexMode(isShared: places.isShared)
     store.lock = lock
+    store.isCancelled = { StopSignals.pending != nil }
     console.report(store.takeDiagnostics())
     return store
   }

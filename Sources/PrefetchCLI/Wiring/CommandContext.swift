@@ -206,6 +206,7 @@ extension CommandContext {
         below: places.lower,
         clockStart: clock.now().wall
       )
+      store?.isCancelled = { StopSignals.pending != nil }
       console.report(store?.takeDiagnostics() ?? [])
       return store
     } catch {

@@ -106,7 +106,7 @@ extension DiskStore {
       // What lay below and comes here takes room, whatever names it.
       let isNew = lower.isEmpty ? [] : Set(pending.map(\.digest)).filter { !layers.isOwn($0) }
       if limit != nil, !isNew.isEmpty { _ = try usedNow() }
-      try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
+      let files = try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
         guard try references.contains(digest) else { return false }
         believed.append(digest)
         return true
@@ -133,7 +133,7 @@ extension DiskStore {
           hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
           let locks = try LockRule(database, now: clockStart)
-          writer.begin(locks: locks, besideOthers: hasSeenOthers) {
+          writer.begin(files: files, locks: locks, besideOthers: hasSeenOthers) {
             () throws(Failure) in try self.isBusy()
           }
           try body(writer) { (digest, isPlanned) throws(Failure) in

@@ -6,68 +6,72 @@ extension DiskStore {
     // Of lower caches no times are kept.
     if !lower.isEmpty { return true }
     for prefix in UInt8.min...UInt8.max {
-      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
-      guard times.isKnown(prefix, modified: modified) else { return true }
+      let changed = try objects?.changed(prefix) ?? FolderTimes.absent
+      guard times.isKnown(prefix, changed: changed) else { return true }
     }
     return false
   }
 
-  /// Also those manifests of segments that are gone, besides the inventory's objects; one of another
-  /// size than the index has counts as gone.
+  /// Also those manifests of segments that are gone, besides the inventory's objects; one that is not
+  /// what its name says counts as gone.
   ///
-  /// What lies below is looked for each time.
+  /// Looks into folders that others changed, and hashes what is another file there than the index
+  /// knows. What lies below is looked for each time.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
-    var changed: [(prefix: UInt8, modified: Int64)] = []
+    var suspects: [(prefix: UInt8, changed: Int64, isKnown: Bool)] = []
     for prefix in UInt8.min...UInt8.max {
-      let modified = try objects?.modified(prefix) ?? FolderTimes.absent
-      let isComplete = times.isComplete(prefix, modified: modified)
-      if !isComplete || !lower.isEmpty {
-        changed.append((prefix, modified))
+      let changed = try objects?.changed(prefix) ?? FolderTimes.absent
+      let isKnown = times.isComplete(prefix, changed: changed)
+      if !isKnown || !lower.isEmpty {
+        suspects.append((prefix, changed, isKnown))
       }
     }
-    guard !changed.isEmpty else { return [] }
+    guard !suspects.isEmpty else { return [] }
     let expected = ExpectedObjects(inventory, manifests: try segments().flatMap(\.manifests))
     var missing: Set<ContentDigest> = []
-    for (prefix, modified) in changed {
+    for (prefix, changed, isKnown) in suspects {
       let present = try objects?.digests(in: prefix) ?? []
       var isComplete = true
       let folder = try objects?.folder(of: prefix)
+      func isThere(_ digest: ContentDigest, _ size: Int64?) -> Bool {
+        guard let folder, present.contains(digest) else { return false }
+        do throws(Failure) {
+          guard isKnown else { return try isSound(digest, size: size, in: folder) }
+          let found = try folder.status(of: digest.hexadecimal)
+          return found.map { $0.kind == .file && $0.size == size ?? $0.size } ?? false
+        } catch {
+          // What cannot be read is not known to be damaged, and stays.
+          isComplete = false
+          return error.code != .storeDamaged
+        }
+      }
       expected.forEach(in: prefix) { digest, size in
-        if present.contains(digest), isWhole(digest, size, in: folder) { return }
+        if isThere(digest, size) { return }
         // Complete is only what will be so without the caches below.
         isComplete = false
         if !layers.isBelow(digest, size: size) { missing.insert(digest) }
       }
       for part in inventory.parts where part.digest.prefix == prefix {
-        if present.contains(part.digest), isWhole(part.digest, part.size, in: folder) { continue }
+        if isThere(part.digest, part.size) { continue }
         isComplete = false
         if layers.isBelow(part.digest, size: part.size) { continue }
         // Without it the item is not whole.
         missing.insert(part.digest)
         missing.insert(inventory.rows[part.row].digest)
       }
-      times.didExamine(prefix, modified: modified, isComplete: isComplete)
+      times.didExamine(prefix, changed: changed, isComplete: isComplete)
     }
     missing.remove(.none)
     return missing
   }
 
-  /// Where the size is not known the name has to do.
-  private func isWhole(_ digest: ContentDigest, _ size: Int64?, in folder: Folder?) -> Bool {
-    guard let size else { return true }
-    guard let status = try? folder?.status(of: digest.hexadecimal) else { return false }
-    return status.kind == .file && status.size == size
-  }
-
-  /// Ends a run: removes what crashes left, notes what is complete, renews the copy of the index,
+  /// Ends a run: removes bodies that no row names, notes what is complete, renews the copy of the index,
   /// and moves the log into the index, unless that is being read.
   package func finishRun() throws(Failure) {
     let writing = try requireWriting()
     if try isMadeFromCopy { try forgetGoneBodies() }
     try removeOverdue(writing)
     try removeOrphans(in: times.suspects, writing, sparing: try sparedOrphans())
-    try writing.partial.removeStale()
-    try writing.partial.parts.tidyUp(now: clockStart)
     try backUpWhenDue()
     try close()
   }
@@ -140,7 +144,7 @@ extension DiskStore {
 
   func recordedTimes(_ database: Database) throws(Failure) -> FolderTimes {
     var recorded: [UInt8: Int64] = [:]
-    let rows = try database.prepare("SELECT prefix, modified FROM object_folders")
+    let rows = try database.prepare("SELECT prefix, changed FROM object_folders")
     while try rows.step() {
       guard let prefix = UInt8(exactly: rows.number(0)) else { continue }
       recorded[prefix] = rows.number(1)
@@ -153,12 +157,12 @@ extension DiskStore {
     guard !changes.isEmpty else { return }
     try database.transaction { () throws(Failure) in
       let insertion = try database.prepare(
-        "INSERT OR REPLACE INTO object_folders (prefix, modified) VALUES (?1, ?2)"
+        "INSERT OR REPLACE INTO object_folders (prefix, changed) VALUES (?1, ?2)"
       )
       let deletion = try database.prepare("DELETE FROM object_folders WHERE prefix=?1")
       for change in changes {
-        if let modified = change.modified {
-          try insertion.run(Int(change.prefix), modified)
+        if let changed = change.changed {
+          try insertion.run(Int(change.prefix), changed)
         } else {
           try deletion.run(Int(change.prefix))
         }

@@ -6,6 +6,7 @@ extension DiskStore {
   func recordUpkeep(_ database: Database) throws(Failure) {
     let changes = database.totalChangeCount - countedChanges
     try recordTimes(database)
+    try recordExamined(database)
     guard changes > 0 else { return }
     try database.execute("UPDATE upkeep SET changes=changes+\(changes)")
     countedChanges = database.totalChangeCount

@@ -60,8 +60,10 @@ package final class DiskStore: ContentStore {
   var hasCommitted = false
   /// Those of the connection's changes that ``recordUpkeep(_:)`` has noted.
   var countedChanges: Int64 = 0
-  /// Orphans that were hashed and found whole, and the files that they were then.
-  var intact: [ContentDigest: FileStatus] = [:]
+  /// Bodies that were hashed and found whole, and the files that they were then.
+  var examined: [ContentDigest: ObjectFile] = [:]
+  /// Asked while large bodies are hashed.
+  package var isCancelled: () -> Bool = { false }
 
   enum Access {
     case reading
@@ -160,12 +162,9 @@ package final class DiskStore: ContentStore {
     in folder: ObjectFolder
   ) throws(Failure) -> Int64? {
     guard let file = try folder.open(digest) else { return nil }
-    let status = try file.status()
-    if intact[digest] != status {
-      guard try ObjectFolder.digest(of: file) == digest else { return nil }
-      intact[digest] = status
-    }
-    return status.size
+    let found = try file.objectFile()
+    if examined[digest] != found, try !examine(file, digest) { return nil }
+    return found.status.size
   }
 
   // MARK: Connection
@@ -213,7 +212,8 @@ package final class DiskStore: ContentStore {
     return current.isSameFile(as: indexFile)
   }
 
-  /// Ends the use of a store that was opened for writing, beside whatever run.
+  /// Ends the use of a store that was opened for writing, beside whatever run, and removes what
+  /// processes left of bodies that were killed.
   ///
   /// Waits a second for readers to leave; if they do not, the log stays for the next writer.
   package func close() throws(Failure) {
@@ -223,6 +223,8 @@ package final class DiskStore: ContentStore {
     }
     let writing = try requireWriting()
     if !database.isDamaged {
+      try writing.partial.removeStale()
+      try writing.partial.parts.tidyUp(now: clockStart)
       try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
     }
     connection = nil

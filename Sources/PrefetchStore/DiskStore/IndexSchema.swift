@@ -12,11 +12,12 @@ extension Schema {
   /// count that began before. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
   /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
-  /// segment has let go of the item. `lower_caches` are those below, whose rows each identity has
+  /// segment has let go of the item. `file` says which file the body is, as ``ObjectFile`` makes it.
+  /// `lower_caches` are those below, whose rows each identity has
   /// taken over, and the files of their indexes at that time.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 16,
+    version: 17,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,
@@ -27,6 +28,7 @@ extension Schema {
         was_held INTEGER NOT NULL DEFAULT 0,
         variance INTEGER NOT NULL,
         expires_at INTEGER,
+        file INTEGER,
         facts BLOB NOT NULL
       ) STRICT;
       CREATE INDEX items_by_mark ON items (mark);
@@ -35,6 +37,7 @@ extension Schema {
         item INTEGER NOT NULL,
         digest BLOB NOT NULL,
         size INTEGER NOT NULL,
+        file INTEGER,
         PRIMARY KEY (item, digest)
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX item_files_by_digest ON item_files (digest);
@@ -100,7 +103,7 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE object_folders (
         prefix INTEGER PRIMARY KEY,
-        modified INTEGER NOT NULL
+        changed INTEGER NOT NULL
       ) STRICT;
       CREATE TABLE released_items (
         item INTEGER PRIMARY KEY,
@@ -110,6 +113,7 @@ extension Schema {
         holders INTEGER NOT NULL,
         variance INTEGER NOT NULL,
         expires_at INTEGER,
+        file INTEGER,
         facts BLOB NOT NULL,
         since INTEGER NOT NULL
       ) STRICT;

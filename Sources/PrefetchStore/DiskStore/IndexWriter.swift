@@ -48,8 +48,10 @@ final class IndexWriter {
     )
   }
 
-  /// `locks` says which locks hold at the moment, `isBusy` whether other runs are under way.
+  /// `locks` says which locks hold at the moment, `isBusy` whether other runs are under way, `files`
+  /// which files the bodies were put into.
   func begin(
+    files: [ContentDigest: ObjectFile] = [:],
     locks: LockRule,
     besideOthers: Bool,
     isBusy: @escaping () throws(Failure) -> Bool
@@ -64,7 +66,7 @@ final class IndexWriter {
     evicted = []
     newReleases = []
     newLost = []
-    items.begin()
+    items.begin(files: files)
     holders.begin()
     segments.begin()
   }

@@ -10,6 +10,7 @@ final class ItemRows {
     var state: ItemState?
     var holders: Int64
     var isDeclared: Bool
+    var file: Int64?
   }
 
   private let database: Database
@@ -30,6 +31,8 @@ final class ItemRows {
   /// The number of the next new item, once it was asked for within this transaction.
   private var nextNumber: Int64?
   private var firstNumber: Int64?
+  /// The files that bodies were put into a moment ago.
+  private var newFiles: [ContentDigest: ObjectFile] = [:]
 
   private struct Deletions: ~Copyable {
     let item: Statement
@@ -47,7 +50,7 @@ final class ItemRows {
   init(_ database: Database) throws(Failure) {
     self.database = database
     variances = try VarianceRows(database)
-    let standing = "SELECT item, holders, was_held, facts, url FROM items"
+    let standing = "SELECT item, holders, was_held, facts, url, file FROM items"
     findByURL = try database.prepare("\(standing) WHERE url=?1")
     findByNumber = try database.prepare("\(standing) WHERE item=?1")
     findByDigest = try database.prepare(
@@ -55,14 +58,14 @@ final class ItemRows {
     )
     insertions = RowBatch(
       database,
-      "INSERT INTO items (item, url, id, mark, holders, variance, expires_at, facts) VALUES",
-      columns: 8,
+      "INSERT INTO items (item, url, id, mark, holders, variance, expires_at, file, facts) VALUES",
+      columns: 9,
       "ON CONFLICT (url) DO NOTHING"
     )
     updateItem = try database.prepare(
       """
       UPDATE items SET id=?2, mark=?3, was_held=was_held OR holders<>0, holders=?4, variance=?5, \
-      expires_at=?6, facts=?7 WHERE item=?1
+      expires_at=?6, file=?7, facts=?8 WHERE item=?1
       """
     )
     // The batch does not look whether the item is still there: times of none are read by none.
@@ -79,11 +82,11 @@ final class ItemRows {
       files: try database.prepare("DELETE FROM item_files WHERE item=?1")
     )
     findFiles = try database.prepare("SELECT digest, size FROM item_files WHERE item=?1")
-    insertFile = try database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3)")
+    insertFile = try database.prepare("INSERT OR IGNORE INTO item_files VALUES (?1, ?2, ?3, ?4)")
     findOwners = try database.prepare(
       "SELECT url FROM items JOIN item_files USING (item) WHERE digest=?1"
     )
-    let columns = "item, url, id, mark, holders, variance, expires_at, facts"
+    let columns = "item, url, id, mark, holders, variance, expires_at, file, facts"
     releases = Releases(
       keep: try database.prepare(
         """
@@ -99,7 +102,8 @@ final class ItemRows {
   }
 
   /// To be called first in a transaction: others may have taken numbers since the last one.
-  func begin() {
+  func begin(files: [ContentDigest: ObjectFile]) {
+    newFiles = files
     nextNumber = nil
     firstNumber = nil
     variances.begin()
@@ -135,7 +139,8 @@ final class ItemRows {
       size: head.size,
       state: head.state,
       holders: row.number(1),
-      isDeclared: row.flag(2) || row.number(1) != 0
+      isDeclared: row.flag(2) || row.number(1) != 0,
+      file: row.optionalNumber(5)
     )
   }
 
@@ -186,6 +191,7 @@ final class ItemRows {
     insertions.add(holders)
     insertions.add(try number(of: variance))
     insertions.add(expiresAt?.milliseconds)
+    insertions.add(digest.flatMap { newFiles[$0] }?.mark)
     insertions.addBlob(facts)
     return item
   }
@@ -198,6 +204,8 @@ final class ItemRows {
   func update(_ standing: Standing, to record: ContentRecord) throws(Failure) {
     var facts: [UInt8] = []
     RecordRow.append(record, to: &facts)
+    let known = standing.digest == record.digest ? standing.file : nil
+    let new = record.digest.flatMap { newFiles[$0] }
     try updateItem.run(
       standing.item,
       ItemName.stored(record.id, url: record.url),
@@ -205,6 +213,7 @@ final class ItemRows {
       standing.holders,
       try number(of: record.variance),
       record.expiresAt,
+      new?.mark ?? known,
       facts
     )
     try deletions.times.run(standing.item)
@@ -275,7 +284,8 @@ final class ItemRows {
   func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {
     try deletions.files.run(item)
     for file in files {
-      try insertFile.run(item, file.digest, file.size)
+      let mark = newFiles[file.digest]?.mark
+      try insertFile.run(item, file.digest, file.size, mark)
     }
   }
 

@@ -6,6 +6,7 @@ struct KeptStatements {
   var references: ObjectReferences?
   var records: RecordQuery?
   var names: NamedItems?
+  var files: KnownFiles?
 }
 
 extension DiskStore {

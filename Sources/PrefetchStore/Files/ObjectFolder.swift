@@ -17,8 +17,8 @@ struct ObjectFolder {
   }
 
   /// When a name was last added to or removed from the folder; ``FolderTimes/absent`` without one.
-  func modified(_ prefix: UInt8) throws(Failure) -> Int64 {
-    try root.status(of: Self.name(of: prefix))?.modified ?? FolderTimes.absent
+  func changed(_ prefix: UInt8) throws(Failure) -> Int64 {
+    try root.status(of: Self.name(of: prefix))?.changed ?? FolderTimes.absent
   }
 
   /// The digests that the names in a folder claim, other names left out.

@@ -29,33 +29,37 @@ struct ObjectPublisher {
     folders = OpenFolders(in: objects.root, descriptors: descriptors)
   }
 
-  /// When it returns, the bodies are under their names and as durable as they have to be.
+  /// When it returns, the bodies are under their names and as durable as they have to be; says which
+  /// files they are.
   ///
   /// `isKnown` says whether the index names a digest, so that an existing file is durable.
   func publish(
     _ publications: [Publication],
     noting times: inout FolderTimes,
     isKnown: (ContentDigest) throws(Failure) -> Bool
-  ) throws(Failure) {
+  ) throws(Failure) -> [ContentDigest: ObjectFile] {
+    var found: [ContentDigest: ObjectFile] = [:]
+    found.reserveCapacity(publications.count)
     var files: [OpenFile] = []
     var changed: [Folder] = []
     var hasNewFolder = false
     for group in Self.grouped(publications, by: \.digest) {
       let prefix = group[0].digest.prefix
-      let (folder, modified) = try folder(prefix)
-      times.willChange(prefix, modified: modified)
+      let (folder, before) = try folder(prefix)
+      times.willChange(prefix, changed: before)
       let fileCount = files.count
       do throws(Failure) {
         for publication in group {
-          guard let file = try place(publication, in: folder, isKnown: isKnown) else { continue }
-          files.append(file)
+          let (file, isDurable) = try place(publication, in: folder, isKnown: isKnown)
+          found[publication.digest] = try file.objectFile()
+          if !isDurable { files.append(file) }
         }
       } catch {
         times.didFail(prefix)
         throw error
       }
-      times.didChange(prefix, modified: try folder.status().modified)
-      hasNewFolder = hasNewFolder || modified == FolderTimes.absent
+      times.didChange(prefix, changed: try folder.status().changed)
+      hasNewFolder = hasNewFolder || before == FolderTimes.absent
       if files.count > fileCount {
         changed.append(folder)
       }
@@ -77,15 +81,16 @@ struct ObjectPublisher {
       try? remove(lost, noting: &times)
       throw error
     }
+    return found
   }
 
   /// The folder and its time; one that was removed while it was held open is made anew.
-  private func folder(_ prefix: UInt8) throws(Failure) -> (Folder, modified: Int64) {
+  private func folder(_ prefix: UInt8) throws(Failure) -> (Folder, changed: Int64) {
     for _ in 1...2 {
       let (folder, isNew) = try folders.making(prefix)
       guard !isNew else { return (folder, FolderTimes.absent) }
       let status = try folder.status()
-      guard status.linkCount == 0 else { return (folder, status.modified) }
+      guard status.linkCount == 0 else { return (folder, status.changed) }
       folders.forget(prefix)
     }
     throw Failure(.disk, "`\(objects.root.path)` was removed while it was written to")
@@ -95,7 +100,7 @@ struct ObjectPublisher {
     for group in Self.grouped(digests, by: \.self) {
       let prefix = group[0].prefix
       guard let folder = try objects.folder(of: prefix) else { continue }
-      times.willChange(prefix, modified: try folder.status().modified)
+      times.willChange(prefix, changed: try folder.status().changed)
       do throws(Failure) {
         for digest in group {
           try folder.remove(digest.hexadecimal)
@@ -104,30 +109,30 @@ struct ObjectPublisher {
         times.didFail(prefix)
         throw error
       }
-      times.didChange(prefix, modified: try folder.status().modified)
+      times.didChange(prefix, changed: try folder.status().changed)
     }
   }
 
-  /// Returns the file if it has to be made durable, nil if it was there already.
+  /// Returns the file, and whether it was there already.
   private func place(
     _ publication: Publication,
     in folder: Folder,
     isKnown: (ContentDigest) throws(Failure) -> Bool
-  ) throws(Failure) -> OpenFile? {
+  ) throws(Failure) -> (file: OpenFile, isDurable: Bool) {
     let name = publication.digest.hexadecimal
     let result = try link(publication.staged, as: name, in: folder)
     if result == 0 {
-      if let file = publication.staged.file { return file }
-      return try folder.open(name, O_RDONLY)
+      if let file = publication.staged.file { return (file, false) }
+      return (try folder.open(name, O_RDONLY), false)
     }
     if result == -EEXIST {
       if let file = try intactFile(name, of: publication, in: folder) {
-        return try isKnown(publication.digest) ? nil : file
+        return (file, try isKnown(publication.digest))
       }
     } else if Self.isFinal(-result) {
       throw .system(-result, "create", folder.path(of: name))
     }
-    return try replace(name, by: publication.staged, in: folder)
+    return (try replace(name, by: publication.staged, in: folder), false)
   }
 
   private func link(

@@ -161,7 +161,8 @@ package final class PublishedTrees: TreePublisher {
       objects: objects,
       neighbours: try neighbours(of: tree, plan),
       dates: dates,
-      manner: manner
+      manner: manner,
+      isSpoilt: store.isSpoilt
     )
     // Whatever happens from here on, the next run looks at every file.
     tree.mark = nil
@@ -256,7 +257,8 @@ package final class PublishedTrees: TreePublisher {
       record: record,
       objects: objects,
       past: past,
-      manner: manner
+      manner: manner,
+      isSpoilt: store.isSpoilt
     )
   }
 }

@@ -58,7 +58,8 @@ final class TreeFilling {
     neighbours: [TreeNeighbour] = [],
     dates: ModificationTimes = .none,
     past: TreeRecord.Tree? = nil,
-    manner: Manner
+    manner: Manner,
+    isSpoilt: @escaping (ContentDigest) throws(Failure) -> Bool
   ) {
     self.plan = plan
     self.tree = tree
@@ -68,7 +69,12 @@ final class TreeFilling {
     self.past = past
     self.manner = manner
     folders = TreeFolders(root, record: record, tree: tree)
-    source = TreeSource(objects: objects, rules: plan.rules, isCancelled: manner.isCancelled)
+    source = TreeSource(
+      objects: objects,
+      rules: plan.rules,
+      isCancelled: manner.isCancelled,
+      isSpoilt: isSpoilt
+    )
     outcome = TreeOutcome(folder: plan.rules.folder)
   }
 
@@ -149,6 +155,13 @@ final class TreeFilling {
       standing = spot.identity
     } else {
       try record.remove(rows.map(\.number))
+    }
+    if !plan.isFresh(file), try source.isSpoilt(file.content) {
+      damaged.insert(digest)
+      throw Failure(
+        .storeDamaged,
+        "the stored body of `\(file.name)` was changed: it is dropped, and the next run fetches it again"
+      )
     }
     let form = try source.make(file.content, in: folder, modified: dates.time(of: file.url))
     var placement = TreePlacement(

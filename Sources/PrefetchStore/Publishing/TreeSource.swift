@@ -69,6 +69,8 @@ final class TreeSource {
 
   private let objects: ObjectLayers
   private let rules: PublishingRules
+  /// Whether the file of a stored body has other bytes than it was committed with.
+  private let isSpoilt: (ContentDigest) throws(Failure) -> Bool
   /// Whether files get the rights that the process's mask leaves, rather than those of a public tree.
   private let heedsMask: Bool
   private let isCancelled: () -> Bool
@@ -85,13 +87,15 @@ final class TreeSource {
     objects: ObjectLayers,
     rules: PublishingRules,
     heedsMask: Bool = false,
-    isCancelled: @escaping () -> Bool
+    isCancelled: @escaping () -> Bool,
+    isSpoilt: @escaping (ContentDigest) throws(Failure) -> Bool = { _ in false }
   ) {
     self.objects = objects
     self.rules = rules
     self.heedsMask = heedsMask
     mirrorLinks = rules.mirror.map { _ in MirrorLinks() }
     self.isCancelled = isCancelled
+    self.isSpoilt = isSpoilt
   }
 
   /// How files come, as far as that may be another way than that in which they came.
@@ -106,6 +110,12 @@ final class TreeSource {
     case .text(let text): SHA256.digest(of: text)
     case .absent: nil
     }
+  }
+
+  /// Whether the content may not come into a tree as it is stored.
+  func isSpoilt(_ content: TreeFile.Content) throws(Failure) -> Bool {
+    guard case .body(let digest, _) = content else { return false }
+    return try isSpoilt(digest)
   }
 
   /// The file in its final form, short of its name; `modified` is a time that it shall have.
