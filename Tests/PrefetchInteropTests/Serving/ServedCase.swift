@@ -71,6 +71,8 @@ enum ServedTable {
     case .absent:
       return wish == .onlyCached ? .timeout : .fetched("uri-miss")
     case .damaged:
+      // Who asks the server looks at the file first, and has nothing that could be confirmed.
+      if insists || [.ageZero, .freshHours].contains(wish) { return .fetched("request") }
       // Bytes that no client gets are not looked at.
       guard shape == .whole || shape == .part else { return result(.fresh, wish, shape) }
       return wish == .onlyCached ? .timeout : .fetched("miss")
