@@ -212,8 +212,8 @@ package final class DiskStore: ContentStore {
     return current.isSameFile(as: indexFile)
   }
 
-  /// Ends the use of a store that was opened for writing, beside whatever run, and removes what
-  /// processes left of bodies that were killed.
+  /// Ends the use of a store that was opened for writing, beside whatever run, and removes unfinished
+  /// bodies that killed processes left.
   ///
   /// Waits a second for readers to leave; if they do not, the log stays for the next writer.
   package func close() throws(Failure) {

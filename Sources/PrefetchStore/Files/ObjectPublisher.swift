@@ -113,7 +113,7 @@ struct ObjectPublisher {
     }
   }
 
-  /// Returns the file, and whether it was there already.
+  /// Returns the file, and whether it is durable already, since the index named it before.
   private func place(
     _ publication: Publication,
     in folder: Folder,
