@@ -73,6 +73,11 @@ enum AnswerQueue {
 
   /// Every value of a header.
   static func all(_ name: String, of connection: OpaquePointer) -> [String] {
+    unsafe fields(of: connection, named: name).map(\.value)
+  }
+
+  /// Every header, or every one of a name.
+  static func fields(of connection: OpaquePointer, named name: String? = nil) -> [HeaderField] {
     let list = HeaderList(name: name)
     unsafe MHD_get_connection_values(
       connection,
@@ -80,7 +85,7 @@ enum AnswerQueue {
       collectHeader,
       Unmanaged.passUnretained(list).toOpaque()
     )
-    return list.values
+    return list.fields
   }
 }
 
@@ -117,10 +122,10 @@ private final class ReaderHolder {
 }
 
 private final class HeaderList {
-  let name: String
-  var values: [String] = []
+  let name: String?
+  var fields: [HeaderField] = []
 
-  init(name: String) {
+  init(name: String?) {
     self.name = name
   }
 }
@@ -153,8 +158,9 @@ private func collectHeader(
 ) -> MHD_Result {
   guard let context = unsafe context, let name = unsafe name else { return .NO }
   let list = unsafe Unmanaged<HeaderList>.fromOpaque(context).takeUnretainedValue()
-  if unsafe strcasecmp(name, list.name) == 0 {
-    list.values.append(unsafe value.map { unsafe String(cString: $0) } ?? "")
+  if unsafe list.name.map({ unsafe strcasecmp(name, $0) == 0 }) ?? true {
+    let value = unsafe value.map { unsafe String(cString: $0) } ?? ""
+    list.fields.append(HeaderField(unsafe String(cString: name), value))
   }
   return .YES
 }

@@ -4,6 +4,8 @@ package import PrefetchCore
 package final class CacheResponder: Responder {
   package let counts: ServeCounts
 
+  package var heedsFields: Bool { puller != nil }
+
   private let source: any CacheSource
   private let puller: (any CachePuller)?
   private let clock: any Clock & Sendable
@@ -98,13 +100,23 @@ package final class CacheResponder: Responder {
       }
       switch Reuse(directives, age: held.age(at: now), left: held.left(at: now)) {
       case .asItIs:
-        return give(held, CacheStatus(.hit))
+        guard depends(held) else { return give(held, CacheStatus(.hit)) }
+        return pull(
+          held,
+          for: .varyMiss,
+          use: directives.hasOnlyIfCached ? .onlyIfSelected : .ifSelected
+        )
       case .afterQuestion(let isClientsWish):
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller == nil else { return pull(held, for: isClientsWish ? .request : .stale) }
         // No server may be asked: unless the client insists, old is better than nothing.
         return directives.hasNoCache ? .now(timeout("no-cache")) : give(held, CacheStatus(.hit))
       }
+    }
+
+    /// Whether it may be another client's answer; what consists of several files is the same for all.
+    private func depends(_ held: HeldAnswer) -> Bool {
+      desk.puller != nil && held.record.variance != nil && held.opening == nil
     }
 
     /// What belongs to a whole is as old as that; a client that wants it newer asks for the item.
@@ -194,41 +206,62 @@ package final class CacheResponder: Responder {
     private func pull(
       _ held: HeldAnswer?,
       for reason: CacheStatus.Forwarding,
-      isDamaged: Bool = false
+      isDamaged: Bool = false,
+      use: PullWish.Use = .question
     ) -> Reply {
+      var wish = PullWish(url: held?.record.url, address: address)
+      wish.damaged = isDamaged ? held?.record.digest : nil
+      wish.hasNoCache = directives.hasNoCache
+      wish.use = use
+      wish.fields = request.fields.named(by: held?.record.variance)
+      return pull(wish, CacheStatus(.forwarded(reason)))
+    }
+
+    private func pull(_ wish: PullWish, _ status: CacheStatus) -> Reply {
       guard let puller = desk.puller else { return .now(timeout("absent")) }
-      let wish = PullWish(
-        url: held?.record.url,
-        address: address,
-        damaged: isDamaged ? held?.record.digest : nil,
-        hasNoCache: directives.hasNoCache
-      )
       return .later { finish in
         puller.pull(wish) { outcome in
-          var status = CacheStatus(.forwarded(reason))
-          status.forwardStatus = outcome.status
+          var status = status
+          status.forwardStatus = outcome.status ?? status.forwardStatus
           status.isCollapsed = outcome.isShared
-          let older = isDamaged ? nil : held
-          settle(reply(to: outcome, instead: older, status, mayPull: !isDamaged), finish)
+          settle(reply(to: outcome, of: wish, status), finish)
         }
       }
     }
 
+    /// The wish for an answer to this client, where what came was selected by less than it says; nil
+    /// where it is the client's.
+    private func closerWish(than wish: PullWish, after pulled: HeldAnswer) -> PullWish? {
+      guard pulled.opening == nil else { return nil }
+      let fields = request.fields.named(by: pulled.record.variance)
+      guard !fields.isPart(of: wish.fields) else { return nil }
+      var closer = wish
+      closer.url = pulled.record.url
+      closer.use = .ifSelected
+      // A server that names something else each time hears everything at last.
+      closer.fields = wish.fields.isEmpty ? fields : request.fields
+      return closer
+    }
+
     private func reply(
       to outcome: PullOutcome,
-      instead held: HeldAnswer?,
-      _ status: CacheStatus,
-      mayPull: Bool
+      of wish: PullWish,
+      _ status: CacheStatus
     ) -> Reply {
       var status = status
-      // A client that insists on a question takes no older copy.
-      let held = directives.hasNoCache ? nil : held
+      let mayPull = wish.damaged == nil
       switch outcome.result {
       case .held(let pulled) where !outcome.isAsked:
-        return give(pulled, CacheStatus(.hit), mayPull: mayPull)
+        let isHit = status.forwardStatus == nil
+        return give(pulled, isHit ? CacheStatus(.hit) : status, mayPull: mayPull)
       case .held(let pulled):
+        if let closer = closerWish(than: wish, after: pulled) {
+          return pull(closer, status)
+        }
         status.isStored = outcome.isStored && outcome.status != 304
         return give(pulled, status, mayPull: mayPull)
+      case .unasked:
+        return .now(timeout("only-if-cached"))
       case .gone(let code, let isRemembered):
         if isRemembered { status = CacheStatus(.hit, detail: "absent") }
         return .now(
@@ -240,17 +273,17 @@ package final class CacheResponder: Responder {
             "the server does not have it"
           )
         )
-      case .deferred(let rule, let until, let allowsStale):
+      case .deferred(let rule, let until, let older):
         status.detail = rule
-        if allowsStale, let held { return give(held, status, mayPull: false) }
+        if let older { return give(older, status, mayPull: false) }
         let wait = until.map { max(1, ($0 - desk.clock.now().wall).components.seconds) }
         let headers = wait.map { [(name: "Retry-After", value: String($0))] } ?? []
         return .now(
           desk.refusal(503, .failure, of: address, status, "it is deferred by \(rule)", headers)
         )
-      case .failed(let code, let message, let allowsStale):
+      case .failed(let code, let message, let older):
         status.detail = code
-        if allowsStale, let held { return give(held, status, mayPull: false) }
+        if let older { return give(older, status, mayPull: false) }
         return .now(desk.refusal(outcome.refusal ?? 502, .failure, of: address, status, message))
       }
     }

@@ -66,6 +66,16 @@ package protocol OpenBody: Sendable {
 
 /// What a client waits for.
 package struct PullWish: Hashable, Sendable {
+  /// What a stored answer is good for.
+  package enum Use: Hashable, Sendable {
+    /// A server has to be asked, with it where it can be confirmed.
+    case question
+    /// It is fresh enough, and answers the client if it is the one that the client's fields select.
+    case ifSelected
+    /// The same for a client that wants no server to be asked.
+    case onlyIfSelected
+  }
+
   /// Of what is stored and has to be asked about, or is not what it was; nil for what is not stored.
   package var url: String?
   /// As it was asked for.
@@ -74,6 +84,9 @@ package struct PullWish: Hashable, Sendable {
   package var damaged: ContentDigest?
   /// Whether the client takes no answer that is remembered.
   package var hasNoCache = false
+  package var use = Use.question
+  /// What the client says of what the stored answer depends on.
+  package var fields = ClientFields()
 }
 
 /// What came of a pull.
@@ -81,12 +94,14 @@ package struct PullOutcome: Sendable {
   package enum Result: Sendable {
     /// It is stored, or was confirmed; or came and may not be stored.
     case held(HeldAnswer)
+    /// What is stored does not serve, and no server may be asked.
+    case unasked
     /// The server does not have it; `isRemembered` says that it was not asked again.
     case gone(status: Int, isRemembered: Bool)
-    /// A rule of the configuration puts it off; `allowsStale` where an older copy is allowed.
-    case deferred(rule: String, until: Instant?, allowsStale: Bool)
-    /// `allowsStale` where the server cannot be asked now, and an older copy is allowed.
-    case failed(code: String, message: String, allowsStale: Bool)
+    /// A rule of the configuration puts it off; an older copy that may stand in for it comes along.
+    case deferred(rule: String, until: Instant?, older: HeldAnswer?)
+    /// The older copy stands in for a server that cannot be asked now.
+    case failed(code: String, message: String, older: HeldAnswer?)
   }
 
   package var result: Result
@@ -94,7 +109,8 @@ package struct PullOutcome: Sendable {
   package var status: Int?
   /// Whether another client had asked for it already.
   package var isShared = false
-  /// Whether a server was asked: a stored body that is pinned by its digest needs no question.
+  /// Whether a server was asked: a stored body that is pinned by its digest needs no question, nor does
+  /// a fresh one that the client's fields select.
   package var isAsked = true
   package var isStored = true
 

@@ -7,6 +7,8 @@ struct CacheStatus: Sendable {
     case uriMiss = "uri-miss"
     /// What is stored cannot be used.
     case miss
+    /// What is stored depends on what a client says, and this one may say something else.
+    case varyMiss = "vary-miss"
     case stale
     case request
   }

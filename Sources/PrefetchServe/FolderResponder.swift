@@ -2,6 +2,7 @@ package import PrefetchCore
 
 /// Answers with the files of one folder.
 package final class FolderResponder: Responder {
+  package let heedsFields = false
   private let folder: ServedFolder
 
   package init(_ path: String) throws(Failure) {

@@ -73,6 +73,9 @@ final class RequestDesk: Sendable {
     }
     var request = unsafe ServedRequest(target: pending.target, of: connection)
     request.isHead = method == "HEAD"
+    if responder.heedsFields {
+      request.fields = ClientFields(unsafe AnswerQueue.fields(of: connection))
+    }
     switch responder.respond(to: request) {
     case .now(let answer): return unsafe AnswerQueue.put(answer, to: connection)
     case .later(let begin): return unsafe rest(connection, pending, begin)

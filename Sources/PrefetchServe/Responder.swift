@@ -1,5 +1,7 @@
 /// What answers the requests of one server; the server's own threads call it.
 package protocol Responder: Sendable {
+  /// Whether an answer may depend on what a client says of itself.
+  var heedsFields: Bool { get }
   func respond(to request: ServedRequest) -> Reply
 }
 
@@ -18,6 +20,8 @@ package struct ServedRequest: Sendable {
   package var conditions = RequestConditions()
   package var cacheControl: String?
   package var pragma: String?
+  /// Nothing where no answer depends on it.
+  package var fields = ClientFields()
 }
 
 package struct ServedAnswer: Sendable {

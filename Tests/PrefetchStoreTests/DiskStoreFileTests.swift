@@ -179,10 +179,29 @@ struct DiskStoreFileTests {
   func staleSession() throws {
     try place.run { _ in }
     let stale = place.cache + "/partial/session-dead"
-    FileTree.makeFolder(stale)
-    FileTree.write([1], to: stale + "/body-1")
+    // With a cache of its own for an answer that only passed.
+    for folder in [stale, stale + "/cache", stale + "/cache/objects"] {
+      FileTree.makeFolder(folder)
+      FileTree.write([1], to: folder + "/body-1")
+    }
     try place.run { _ in }
     #expect(!FileTree.exists(stale))
+  }
+
+  @Test("of an answer that only passes go with it")
+  func passing() throws {
+    try place.run { _ in }
+    var passing: PassingCache? = try PassingCache(in: place.cache)
+    let path = try #require(passing?.path)
+    let inner = try DiskStore.openForWriting(cache: path, clockStart: Instant(seconds: 1))
+    try inner.put(["https://a.example/": "a"], in: .basics)
+    try inner.close()
+    #expect(FileTree.exists(path + "/objects"))
+    // Another process tidies up meanwhile.
+    try place.run { _ in }
+    #expect(FileTree.exists(path + "/objects"))
+    passing = nil
+    #expect(FileTree.names(place.cache + "/partial").isEmpty)
   }
 
   @Test("that a kill left half made are used up or removed")

@@ -27,6 +27,8 @@ struct ItemFetch {
     var report: Report
     /// For each item whether what came, or what stands still, is as all segments declare it.
     var isAnswered: [Bool]
+    /// Of the cache that it came into.
+    var key: VarianceKey
   }
 
   /// `damaged` are bodies of theirs that are not what they were: they go before anything is asked.
@@ -111,10 +113,11 @@ struct ItemFetch {
       if wasHeldBack(report) { license.note(in: &report) }
       if let facts { try rememberAbsences(report, of: items, facts, in: store) }
       let isAnswered = try answered(asked.map(\.items), of: items, report, since: start, in: store)
+      let key = try store.varianceKey()
       try store.close()
       try state?.close()
       remember(report)
-      return Fetched(report: report, isAnswered: isAnswered)
+      return Fetched(report: report, isAnswered: isAnswered, key: key)
     }
   }
 

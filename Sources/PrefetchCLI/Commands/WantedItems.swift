@@ -117,6 +117,17 @@ struct WantedItems {
     return facts.fingerprint(of: group.table[first[item].entry], in: group.segment)
   }
 
+  /// How a stored answer stands to what is sent when it is asked for.
+  func selection(
+    of record: ContentRecord,
+    for item: Int,
+    _ facts: Planner.Facts
+  ) -> Variance.Selection {
+    let group = groups[first[item].group]
+    let entry = group.table[first[item].entry]
+    return facts.selection(of: record, for: entry, in: group.segment)
+  }
+
   /// Whether an older copy may come out, however long ago it became stale or for so long.
   func mayServeStale(
     _ record: ContentRecord,

@@ -14,7 +14,7 @@ struct PathOptions: CommandOptions, Hashable {
     group: .content,
     summary: "Print the local path of an item's body",
     paragraphs: [
-      "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name."
+      "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name; one that is not the file that was stored is hashed before it is named, and a damaged one ends with 4."
     ],
     options: [
       .flag("or-url", \.fallsBackToURL)

@@ -33,18 +33,39 @@ struct ItemPull: Sendable {
     guard let url = try url(of: wish, context, builder) else {
       return failed(.badURL, "it is no URL that can be asked for")
     }
-    let (items, facts, known) = try look(url, wish, context, builder)
-    switch known {
+    var found = try look(url, wish, context, builder)
+    switch found.known {
     case .absent(let absence)?:
       return PullOutcome(.gone(status: absence.status, isRemembered: true))
-    case .pinned?:
-      if let kept = try context.reading({ () throws(Failure) in try cache.keep(url: url.string) }) {
-        var outcome = PullOutcome(.held(kept.answer))
-        outcome.isAsked = false
-        return outcome
-      }
+    case .good(let digest)?:
+      let kept = try context.reading { () throws(Failure) in try cache.keep(url: url.string) }
+      // Another client's answer may have taken its place meanwhile.
+      if let kept, kept.answer.record.digest == digest { return unasked(.held(kept.answer)) }
     case nil: break
     }
+    if wish.use == .onlyIfSelected { return unasked(.unasked) }
+    if !found.passes {
+      let outcome = try fetch(&found, wish, context, builder, into: places, cache)
+      guard case .held(let answer) = outcome.result, !found.suits(answer) else { return outcome }
+      // Meanwhile it was fetched for another client, too.
+    }
+    return try pass(&found, wish, context, builder)
+  }
+
+  private func unasked(_ result: PullOutcome.Result) -> PullOutcome {
+    var outcome = PullOutcome(result)
+    outcome.isAsked = false
+    return outcome
+  }
+
+  private func fetch(
+    _ found: inout Found,
+    _ wish: PullWish,
+    _ context: CommandContext,
+    _ builder: RequestBuilder,
+    into places: Places,
+    _ cache: ServedCache
+  ) throws(CommandExit) -> PullOutcome {
     let fetch = ItemFetch(
       context: context,
       loaded: loaded,
@@ -54,11 +75,44 @@ struct ItemPull: Sendable {
       keepsItems: true,
       servesClients: true
     )
-    let fetched = try fetch.fetch(items, replacing: wish.damaged.map { [$0] } ?? [], facts: facts)
+    let fetched = try fetch.fetch(
+      found.items,
+      replacing: wish.damaged.map { [$0] } ?? [],
+      facts: found.facts
+    )
     cache.forget()
-    let outcome = try outcome(of: fetched, items, url, context)
-    if !outcome.isStored { try fetch.forget([url.string]) }
+    found.facts.key = fetched.key
+    let outcome = try outcome(of: fetched, found, wish, context, in: cache)
+    if !outcome.isStored { try fetch.forget([found.items.url(0)]) }
     return outcome
+  }
+
+  /// What a segment holds, or what was stored for another client, stays as it is: the answer to this
+  /// one goes through a cache of its own.
+  private func pass(
+    _ found: inout Found,
+    _ wish: PullWish,
+    _ context: CommandContext,
+    _ builder: RequestBuilder
+  ) throws(CommandExit) -> PullOutcome {
+    let passing = try context.reading { () throws(Failure) in
+      try PassingCache(in: places.cache)
+    }
+    var own = places
+    own.cache = passing.path
+    own.lower = nil
+    let cache = ServedCache(
+      own,
+      besideOwnWriters: true,
+      identity: loaded.identity,
+      granted: GrantedLifetimes(loaded.configuration)
+    )
+    var wish = wish
+    wish.damaged = nil
+    var outcome = try fetch(&found, wish, context, builder, into: own, cache)
+    try context.reading { () throws(Failure) in try cache.close() }
+    outcome.isStored = false
+    return withExtendedLifetime(passing) { outcome }
   }
 
   /// A context of its own: consoles are for one thread.
@@ -112,8 +166,22 @@ struct ItemPull: Sendable {
   private enum Known {
     /// A server said not long ago that it does not have it.
     case absent(Absence)
-    /// The stored body is the one that its declaration names by digest.
-    case pinned
+    /// The stored body is the one that its declaration names by digest, or is fresh and this client's.
+    case good(ContentDigest)
+  }
+
+  /// What is known before a server is asked.
+  private struct Found {
+    let items: WantedItems
+    var facts: Planner.Facts
+    var known: Known?
+    /// Whether what is stored is another client's answer, and stays.
+    var passes = false
+
+    /// Whether a stored answer may be the one that the client would get.
+    func suits(_ answer: HeldAnswer) -> Bool {
+      items.selection(of: answer.record, for: 0, facts) != .other
+    }
   }
 
   /// The store is let go of: its writers wait for its readers when they end.
@@ -122,21 +190,36 @@ struct ItemPull: Sendable {
     _ wish: PullWish,
     _ context: CommandContext,
     _ builder: RequestBuilder
-  ) throws(CommandExit) -> (WantedItems, Planner.Facts, Known?) {
+  ) throws(CommandExit) -> Found {
     let store = try context.readingStore(places)
     let facts = try context.facts(loaded, builder, places, store)
-    let items = try items(url, context, builder, store)
-    if wish.damaged == nil, items.isPinned(0), let store {
-      let record = try context.reading { () throws(Failure) in try store.record(url: url.string) }
+    let items = try items(url, wish, context, builder, store)
+    var found = Found(items: items, facts: facts)
+    let stored = try context.reading { () throws(Failure) in try store?.record(url: url.string) }
+    if let store, let record = stored, let digest = record.digest, wish.damaged == nil {
+      let selection = items.selection(of: record, for: 0, facts)
       var kept = KeptItems(items, facts)
-      if let record, kept.isFresh(0, record) { return (items, facts, .pinned) }
+      if items.isPinned(0) && kept.isFresh(0, record) || wish.use != .question && selection == .same
+      {
+        found.known = .good(digest)
+        return found
+      }
+      if selection != .same, !wish.fields.isEmpty {
+        let holders = try context.reading { () throws(Failure) in
+          try store.segmentsHolding(url: url.string)
+        }
+        found.passes = !holders.isEmpty
+      }
     }
-    let absence = wish.hasNoCache ? nil : try absence(of: items, facts, context, store)
-    return (items, facts, absence.map { .absent($0) })
+    if !wish.hasNoCache {
+      found.known = try absence(of: items, facts, context, store).map { .absent($0) }
+    }
+    return found
   }
 
   private func items(
     _ url: WebURL,
+    _ wish: PullWish,
     _ context: CommandContext,
     _ builder: RequestBuilder,
     _ store: DiskStore?
@@ -151,7 +234,9 @@ struct ItemPull: Sendable {
         searchesAll: withholds
       )
     }
-    return WantedItems([ManifestEntry(url: url)], declared: declared)
+    var entry = ManifestEntry(url: url)
+    entry.headers = wish.fields.fields
+    return WantedItems([entry], declared: declared.asked(with: wish.fields.fields))
   }
 
   /// Whether there may be declared items that no segment holds.
@@ -178,13 +263,15 @@ struct ItemPull: Sendable {
 
   private func outcome(
     of fetched: ItemFetch.Fetched,
-    _ items: WantedItems,
-    _ url: WebURL,
-    _ context: CommandContext
+    _ found: Found,
+    _ wish: PullWish,
+    _ context: CommandContext,
+    in cache: ServedCache
   ) throws(CommandExit) -> PullOutcome {
-    let result = fetched.report.items.first { $0.url == url.string }
+    let url = found.items.url(0)
+    let result = fetched.report.items.first { $0.url == url }
     if fetched.isAnswered[0] {
-      let kept = try context.reading { () throws(Failure) in try cache.keep(url: url.string) }
+      let kept = try context.reading { () throws(Failure) in try cache.keep(url: url) }
       guard let kept else { return failed(.notFound, "another process has removed it") }
       var outcome = PullOutcome(.held(kept.answer))
       outcome.status = result?.status ?? kept.answer.record.status
@@ -192,18 +279,17 @@ struct ItemPull: Sendable {
       // what its segment does not store.
       outcome.isStored =
         kept.isDeclared
-        || items.isKept(0)
+        || found.items.isKept(0)
           && !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
       return outcome
     }
-    let held = (try? cache.find(address: url.string)) ?? nil
-    let allowsStale = mayServeStale(held, at: context.clock.now().wall)
+    let older = older(than: url, found, wish, at: context.clock.now().wall)
     if let deferral = result?.deferral {
       return PullOutcome(
         .deferred(
           rule: deferral.rule.rawValue,
           until: deferral.until,
-          allowsStale: allowsStale
+          older: older
         )
       )
     }
@@ -217,27 +303,35 @@ struct ItemPull: Sendable {
       outcome = failed(
         failure.code,
         failure.message,
-        allowsStale: StaleRule.covers(failure, status: result.status) && allowsStale
+        older: StaleRule.covers(failure, status: result.status) ? older : nil
       )
     }
     outcome.status = result.status
     return outcome
   }
 
-  private func mayServeStale(_ held: HeldAnswer?, at now: Instant) -> Bool {
-    guard let held, let end = held.freshUntil, !held.record.mustRevalidate else { return false }
-    return now - end <= maximumStale
+  /// What may stand in for an answer that cannot be had now; nothing for a client that insists on a
+  /// question, nor in place of a damaged body.
+  private func older(
+    than url: String,
+    _ found: Found,
+    _ wish: PullWish,
+    at now: Instant
+  ) -> HeldAnswer? {
+    guard !wish.hasNoCache, wish.damaged == nil,
+      let held = (try? cache.find(address: url)) ?? nil, found.suits(held),
+      let end = held.freshUntil, !held.record.mustRevalidate, now - end <= maximumStale
+    else { return nil }
+    return held
   }
 
   private func failed(
     _ code: ErrorCode,
     _ message: String,
-    allowsStale: Bool = false
+    older: HeldAnswer? = nil
   ) -> PullOutcome {
     let shown = Redaction.masked(message, secrets: loaded.secrets)
-    return PullOutcome(
-      .failed(code: code.rawValue, message: shown, allowsStale: allowsStale)
-    )
+    return PullOutcome(.failed(code: code.rawValue, message: shown, older: older))
   }
 }
 

@@ -36,16 +36,27 @@ struct DeclaredItems {
 
   /// The same without what is declared of their bodies.
   var withoutBodies: Self {
-    var loose = self
-    loose.byURL = byURL.mapValues { declarations in
+    changed {
+      $0.digests = []
+      $0.size = nil
+    }
+  }
+
+  /// The same, asked for with these headers; those of the same names that are declared are not sent.
+  func asked(with fields: [HeaderField]) -> Self {
+    changed { $0.headers = fields + RequestFields.missing($0.headers, in: fields) }
+  }
+
+  private func changed(_ change: (inout ManifestEntry) -> Void) -> Self {
+    var other = self
+    other.byURL = byURL.mapValues { declarations in
       declarations.map { declaration in
         var declaration = declaration
-        declaration.entry.digests = []
-        declaration.entry.size = nil
+        change(&declaration.entry)
         return declaration
       }
     }
-    return loose
+    return other
   }
 
   /// Finds them in configuration and stored manifests.

@@ -1,6 +1,6 @@
 /// What of a request may select its answer: all that is declared for it, and neither conditions and
 /// ranges nor what only the transport knows.
-enum RequestFields {
+package enum RequestFields {
   /// `own` are for the first origin alone.
   static func declared(
     own: [HeaderField],
@@ -17,7 +17,7 @@ enum RequestFields {
   }
 
   /// Those that a request does not have yet: what it says of itself comes from its declarer.
-  static func missing(_ more: [HeaderField], in fields: [HeaderField]) -> [HeaderField] {
+  package static func missing(_ more: [HeaderField], in fields: [HeaderField]) -> [HeaderField] {
     more.filter { field in
       !fields.contains { ASCII.equalsIgnoringCase($0.name, field.name) }
     }
@@ -163,6 +163,18 @@ extension Planner.Facts {
   /// The same as ``VariantSelector/fingerprint(of:for:)`` of one entry.
   package func fingerprint(of entry: ManifestEntry, in segment: SegmentDeclaration) -> UInt64 {
     selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
+  }
+
+  /// How a stored answer stands to the request for one entry.
+  package func selection(
+    of record: ContentRecord,
+    for entry: ManifestEntry,
+    in segment: SegmentDeclaration
+  ) -> Variance.Selection {
+    let purpose = RequestPurpose(itemType: entry.type)
+    return record.variance.map {
+      selector(of: segment).selection($0, of: entry, for: purpose)
+    } ?? .same
   }
 
   func selector(of segment: SegmentDeclaration) -> VariantSelector {

@@ -115,7 +115,7 @@ package struct Variance: Hashable, Sendable {
     }
   }
 
-  static let anything = "*"
+  package static let anything = "*"
 }
 
 /// The key of a cache's digests of request headers, made once with its index.

@@ -15,7 +15,7 @@ struct CacheLayout {
   static let usersName = "claims.d"
   private static let objectsName = "objects"
   private static let digestsName = "sha256"
-  private static let partialName = "partial"
+  static let partialName = "partial"
   private static let tagName = "CACHEDIR.TAG"
 
   /// Makes what is missing, except what ``objectFolder()`` makes.

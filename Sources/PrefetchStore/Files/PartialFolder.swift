@@ -30,7 +30,7 @@ final class PartialFolder: Sendable {
   deinit {
     let name = session.withLock { $0?.name }
     guard let name else { return }
-    try? Self.removeSession(name, in: folder)
+    try? folder.removeAll(name)
   }
 
   /// A new file for reading and writing; without a name where the file system can do that.
@@ -71,17 +71,9 @@ final class PartialFolder: Sendable {
       guard let other = try folder.folder(name) else { continue }
       guard let lock = try KernelLock.take(.exclusive, on: other) else { continue }
       try withExtendedLifetime(lock) { () throws(Failure) in
-        try Self.removeSession(name, in: folder)
+        try folder.removeAll(name)
       }
     }
-  }
-
-  private static func removeSession(_ name: String, in folder: Folder) throws(Failure) {
-    guard let own = try folder.folder(name) else { return }
-    for file in try own.names() {
-      try own.remove(file)
-    }
-    try folder.removeFolder(name)
   }
 
   private static let prefix = "session-"

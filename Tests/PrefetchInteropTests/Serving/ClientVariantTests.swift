@@ -1,0 +1,205 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What clients of `serve --pull` get of servers whose answers depend on what is said of them.
+@Suite(
+  "Answers that depend on the client, through a cache server",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct ClientVariantTests {
+  private struct Rules {
+    /// What the answers depend on.
+    var names = ["Accept-Language"]
+    var control = "max-age=3600"
+    var isDown = false
+  }
+
+  /// Says what it was asked with.
+  private let origin: LoopbackServer
+  private let rules = Guarded(Rules())
+  private let home: Home
+
+  init() throws {
+    let rules = rules
+    origin = try LoopbackServer { request in
+      let rules = rules.withLock { $0 }
+      guard !rules.isDown else { return .respond(503) }
+      let body = Self.body(rules.names, request.headers)
+      let tag = "\"\(Digest.hexadecimal(body).prefix(8))\""
+      let fields = [
+        ("Vary", rules.names.joined(separator: ", ")), ("ETag", tag),
+        ("Cache-Control", rules.control),
+      ]
+      guard request.headers["If-None-Match"] != tag else { return .respond(304, fields) }
+      return .respond(200, fields, text: body)
+    }
+    home = try Home(isInMemory: true)
+    configure("")
+  }
+
+  private static func body(_ names: [String], _ headers: HeaderBlock) -> String {
+    names.map { "\($0)=\(headers[HeaderName($0)] ?? "nothing")" }.joined(separator: " ")
+  }
+
+  private func configure(_ more: String) {
+    home.configure(
+      "network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }\n\(more)"
+    )
+  }
+
+  private func body(_ serving: Serving, _ fields: String...) throws -> String {
+    let answer = try serving.client.get(origin.place("/a"), fields)
+    #expect(answer.status == 200, "\(answer)")
+    return answer.body
+  }
+
+  private static let german = "Accept-Language: de"
+  private static let french = "Accept-Language: fr"
+
+  @Test(
+    "are those that the client would get, and asked for again only where another one came between"
+  )
+  func selected() throws {
+    let serving = try Serving(home, "--pull")
+    #expect(try body(serving) == "Accept-Language=nothing")
+    #expect(try body(serving) == "Accept-Language=nothing")
+    // Everything is as good as nothing.
+    #expect(try body(serving, "Accept-Language: *", "User-Agent: x") == "Accept-Language=nothing")
+    #expect(origin.requests.count == 1)
+    #expect(try body(serving, Self.german) == "Accept-Language=de")
+    #expect(try body(serving, Self.german) == "Accept-Language=de")
+    #expect(origin.requests.count == 2)
+    #expect(try body(serving, Self.french) == "Accept-Language=fr")
+    #expect(try body(serving) == "Accept-Language=nothing")
+    #expect(origin.requests.count == 4)
+  }
+
+  @Test("say in `Cache-Status` why their server was asked")
+  func status() throws {
+    let serving = try Serving(home, "--pull")
+    let place = origin.place("/a")
+    for (fields, words) in [
+      ([], "fwd=uri-miss"), ([], "hit"), ([Self.german], "fwd=vary-miss"), ([Self.german], "hit"),
+    ] {
+      let answer = try serving.client.get(place, fields)
+      #expect(answer.headers["cache-status"]?.contains(words) == true, "\(words): \(answer)")
+    }
+  }
+
+  @Test("cost a first client one request more, which says what the answer depends on")
+  func first() throws {
+    let serving = try Serving(home, "--pull")
+    #expect(try body(serving, Self.german, "Cookie: a=b") == "Accept-Language=de")
+    let asked = origin.requests.map(\.headers)
+    #expect(asked.map { $0["Accept-Language"] } == [nil, "de"])
+    #expect(asked.allSatisfy { !$0.has("Cookie") })
+  }
+
+  @Test("leave what a segment holds as it is, in cache and trees, and go out all the same")
+  func held() throws {
+    configure(
+      """
+      segments:
+        - { name: s, headers: { Accept-Language: it }, urls: ["\(origin.address("/a"))"],
+            publish: { dir: tree, layout: basename } }
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home, "--pull")
+    // Who says nothing gets what the configuration asks for.
+    #expect(try body(serving) == "Accept-Language=it")
+    #expect(try body(serving, "Accept-Language:  it ") == "Accept-Language=it")
+    #expect(origin.requests.count == 1)
+    for _ in 0..<2 { #expect(try body(serving, Self.german) == "Accept-Language=de") }
+    #expect(origin.requests.count == 3)
+    #expect(try body(serving) == "Accept-Language=it")
+    _ = serving.stop()
+    #expect(try home.run("-q").status == 0)
+    #expect(origin.requests.count == 3)
+    #expect(try home.run("verify").status == 0)
+    #expect(home.read("tree/a") == "Accept-Language=it")
+    let rest = try home.shell("ls -A '\(home.cache)/partial'")
+    #expect(rest.status == 0 && rest.output.isEmpty, "\(rest)")
+  }
+
+  @Test("are confirmed for the client that they belong to, and replaced for the others")
+  func confirmed() throws {
+    rules.withLock { $0.control = "max-age=0" }
+    let serving = try Serving(home, "--pull")
+    for fields in [[], [Self.german], [Self.german], [Self.french]] {
+      _ = try serving.client.get(origin.place("/a"), fields)
+    }
+    let asked = origin.requests.map {
+      ($0.headers["Accept-Language"], $0.headers.has("If-None-Match"))
+    }
+    #expect(asked.map(\.0) == [nil, "de", "de", "fr"])
+    #expect(asked[2].1)
+    #expect(try body(serving, Self.french) == "Accept-Language=fr")
+  }
+
+  @Test("do not come stale in the place of another client's")
+  func stale() throws {
+    rules.withLock { $0.control = "max-age=0" }
+    let serving = try Serving(home, "--pull", "--max-stale=1h")
+    #expect(try body(serving, Self.german) == "Accept-Language=de")
+    rules.withLock { $0.isDown = true }
+    #expect(try body(serving, Self.german) == "Accept-Language=de")
+    #expect(try body(serving, Self.german, "Cache-Control: max-stale") == "Accept-Language=de")
+    for fields in [[Self.french], [], [Self.french, "Cache-Control: max-stale"]] {
+      #expect(try serving.client.get(origin.place("/a"), fields).status == 503, "\(fields)")
+    }
+    let cached = [Self.french, "Cache-Control: only-if-cached, max-stale"]
+    #expect(try serving.client.get(origin.place("/a"), cached).status == 504)
+    #expect(
+      try body(serving, Self.german, "Cache-Control: only-if-cached, max-stale")
+        == "Accept-Language=de"
+    )
+  }
+
+  @Test("are asked for thrice at most where their server names something else each time")
+  func restless() throws {
+    let serving = try Serving(home, "--pull")
+    rules.withLock { $0.names = ["X-One"] }
+    let fields = ["X-One: 1", "X-Two: 2", "X-Three: 3"]
+    let answer = try serving.client.get(origin.place("/a"), fields)
+    #expect(answer.body == "X-One=1" && origin.requests.count == 2)
+    rules.withLock { $0.names = ["X-One", "X-Two"] }
+    let insisting = fields + ["Cache-Control: no-cache"]
+    #expect(try serving.client.get(origin.place("/a"), insisting).body == "X-One=1 X-Two=2")
+    #expect(origin.requests.count == 4)
+    rules.withLock { $0.names = ["*"] }
+    _ = try serving.client.get(origin.place("/a"), insisting)
+    #expect(origin.requests.last?.headers["X-Three"] == "3")
+  }
+
+  @Test("are nobody's else where many clients ask at once")
+  func together() throws {
+    let serving = try Serving(home, "--pull")
+    let place = origin.place("/a")
+    let client = serving.client
+    let wrong = Guarded<[String]>([])
+    let threads = (0..<24).compactMap { number in
+      NativeThread {
+        for _ in 0..<4 {
+          let language = ["de", "fr", "it"][number % 3]
+          let answer = try? client.get(place, ["Accept-Language: \(language)"])
+          if answer?.body != "Accept-Language=\(language)" {
+            wrong.withLock { $0.append("\(language): \(answer.map { "\($0)" } ?? "nothing")") }
+          }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    #expect(wrong.withLock { $0 }.isEmpty, "\(wrong.withLock { $0 })")
+  }
+
+  @Test("come out of a cache that asks nobody as they are stored")
+  func alone() throws {
+    let pulling = try Serving(home, "--pull")
+    _ = try body(pulling, Self.german)
+    _ = pulling.stop()
+    let serving = try Serving(home)
+    #expect(try body(serving, Self.french) == "Accept-Language=de")
+  }
+}

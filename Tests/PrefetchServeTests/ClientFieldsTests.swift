@@ -1,0 +1,57 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchServe
+
+@Suite("What a client says of itself and of what it wants")
+struct ClientFieldsTests {
+  private func said(_ fields: [(String, String)]) -> ClientFields {
+    ClientFields(fields.map { HeaderField($0.0, $0.1) })
+  }
+
+  private func variance(_ names: [String]) -> Variance? {
+    Variance([Variance.Hop(url: nil, names: names, digest: 0)])
+  }
+
+  @Test("is the same whatever the order", arguments: ["Accept", "X-Mode"])
+  func order(name: String) {
+    let fields = [("DPR", "2"), (name, "a")]
+    #expect(said(fields) == said(fields.reversed()))
+    #expect(said(fields) != said([("DPR", "1"), (name, "a")]))
+  }
+
+  @Test(
+    "has nothing that speaks of who it is, of the connection, of conditions and of codings",
+    arguments: [
+      "Authorization", "COOKIE", "Proxy-Authorization", "User-Agent", "Accept-Encoding", "Host",
+      "Connection", "TE", "Range", "If-None-Match", "Cache-Control", "Content-Length", "Origin",
+      "Sec-Fetch-Site", "Referer",
+    ]
+  )
+  func kept(name: String) {
+    #expect(said([(name, "x")]).isEmpty)
+  }
+
+  @Test(
+    "has nothing that takes everything, and nothing that would break a request",
+    arguments: [
+      ("Accept", "*/*"), ("Accept", " */* "), ("Accept-Language", "*"), ("Accept-Charset", "*"),
+      ("X-Mode", "a\u{1}b"), ("X-Mode", "a\r\nX-Other: b"),
+    ]
+  )
+  func silent(field: (String, String)) {
+    #expect(said([field]).isEmpty)
+  }
+
+  @Test("counts as far as an answer depends on it")
+  func named() {
+    let fields = said([("Accept", "text/html"), ("Accept-Language", "de"), ("DPR", "2")])
+    #expect(fields.named(by: nil).isEmpty)
+    #expect(fields.named(by: variance(["x-mode"])).isEmpty)
+    let language = fields.named(by: variance(["accept-language", "x-mode"]))
+    #expect(language == said([("Accept-Language", "de")]))
+    #expect(fields.named(by: variance(["*"])) == fields)
+    #expect(fields.named(by: variance(["dpr"])).isPart(of: fields))
+    #expect(!fields.isPart(of: fields.named(by: variance(["dpr"]))))
+  }
+}
