@@ -29,7 +29,7 @@ struct OrderWitness {
     }
     let lookedUp = dispatcher.documents.count { $0.isBeingLookedUp }
     let isFull =
-      dispatcher.inFlight.count + dispatcher.begun.count(of: .preparations) + lookedUp
+      dispatcher.wire.transferCount + dispatcher.begun.count(of: .preparations) + lookedUp
       >= min(dispatcher.request.policy.concurrency, dispatcher.network?.transferLimit ?? .max)
     for other in waiting where mayUse(other, &dispatcher, now: now) {
       if !isFull { problems.append("\(other.job) waits for nobody") }
@@ -47,12 +47,11 @@ struct OrderWitness {
 
   /// Who has a place on the wire, or one in the worker's hands.
   private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
-    var jobs = Set(dispatcher.inFlight.values)
+    var jobs = Set(dispatcher.wire.transfers.map(\.job))
     for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
-      if dispatcher.isPlain(item) {
+      if dispatcher.items.isPlain(item) {
         jobs.insert(.item(item))
-      } else if work.slot >= 0 {
-        let active = dispatcher.active[Int(work.slot)]
+      } else if let active = dispatcher.items.ifActive(item) {
         if active.host != nil, !active.isTurnedAway { jobs.insert(.item(item)) }
       }
     }
@@ -80,9 +79,9 @@ struct OrderWitness {
     _ dispatcher: inout Dispatcher,
     now: Moment
   ) -> Bool {
-    guard case .open = dispatcher.limits.verdict(one.host, now: now),
-      dispatcher.limits.limit(of: one.host) == nil,
-      dispatcher.queue.inFlight(on: one.host) < dispatcher.request.policy.perHost
+    guard case .open = dispatcher.wire.limits.verdict(one.host, now: now),
+      dispatcher.wire.limits.limit(of: one.host) == nil,
+      dispatcher.wire.queue.inFlight(on: one.host) < dispatcher.request.policy.perHost
     else { return false }
     for index in dispatcher.segments.indices {
       let segment = dispatcher.segments[index]
@@ -110,10 +109,10 @@ struct OrderWitness {
       Rank.last(ofPriority: priority) < one.rank
     else { return false }
     let asked = segment.asked.map { standing(of: .document($0), &dispatcher).host }
-    guard !asked.isEmpty, asked.allSatisfy({ !dispatcher.queue.isHeld($0) }) else { return false }
+    guard !asked.isEmpty, asked.allSatisfy({ !dispatcher.wire.isHeld($0) }) else { return false }
     let origins = segment.asked.compactMap { dispatcher.documents[$0].url?.authority }
     guard let last = segment.recorded.map(\.hosts) ?? [] else { return true }
-    let hosts = asked + (origins + last).map { dispatcher.queue.table.host($0) }
+    let hosts = asked + (origins + last).map { dispatcher.wire.host($0) }
     return hosts.contains(one.host)
   }
 }

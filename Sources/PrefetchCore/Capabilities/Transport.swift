@@ -251,6 +251,11 @@ package final class TransferResult: Sendable {
     if case .failure(let failure) = outcome { failure } else { nil }
   }
 
+  /// Of the answer; nil where none came.
+  package var status: Int? {
+    if case .success(let response) = outcome { response.status } else { nil }
+  }
+
   /// Whether the host should not be asked for anything else before it was judged by this.
   package var isTrouble: Bool {
     switch outcome {

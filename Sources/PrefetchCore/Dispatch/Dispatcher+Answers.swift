@@ -1,17 +1,17 @@
 /// From an answer to a decided item.
 extension Dispatcher {
   mutating func itemAnswered(_ item: Int, _ step: Exchange.Step, announced: Int64? = nil) {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     if isPart(item) { return partAnswered(item, step) }
-    if let exchange = active[slot].exchange {
-      active[slot].result.redirects = exchange.value.redirects
+    if let exchange = work.exchange {
+      work.result.redirects = exchange.value.redirects
     }
-    noteSources(of: slot, step)
+    noteSources(of: work, step)
     switch step {
     case .ask, .wait:
       settleItemHalted(item)
     case .failed(let failure, let status):
-      active[slot].result.status = status
+      work.result.status = status
       if failure.code == .cancelled {
         return brokenOff(.item(item))
       }
@@ -22,16 +22,16 @@ extension Dispatcher {
       if serveStale(item, failure, status: status) { return }
       let roomFailure = roomFailure(item, failure, announced: announced)
       // Others may leave it room yet.
-      if let announced, roomFailure?.code == .cacheFull, active[slot].toldSize == nil {
+      if let announced, roomFailure?.code == .cacheFull, work.toldSize == nil {
         return askAnew(item, forWhole: announced)
       }
       if roomFailure == nil { leaveLargerLimits(item, failure) }
       fail(item, roomFailure ?? failure)
     case .deferred(let deferral, let status):
-      active[slot].result.status = status
+      work.result.status = status
       settleDeferred(item, deferral)
     case .answered(let response):
-      active[slot].result.status = response.status
+      work.result.status = response.status
       // What it consists of stands in its documents, which a dry run reads as it reads manifests.
       if request.mode.probes, !isBundle(item) {
         probeAnswered(item, response)
@@ -42,7 +42,7 @@ extension Dispatcher {
   }
 
   private mutating func received(_ item: Int, _ response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     if storeFailure != nil {
       if let body = response.body { effects.append(.discard(body)) }
       return settleItemHalted(item)
@@ -81,7 +81,7 @@ extension Dispatcher {
     of response: TransferResponse,
     by selecting: [String]
   ) -> Expectation {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     var expected = Expectation(stored: work.record?.value.validators)
     expected.isContradicted =
       work.record.map { Planner.isContradicted(work.digests, by: $0.value) } ?? false
@@ -118,7 +118,7 @@ extension Dispatcher {
 
   /// What is stored still holds.
   private mutating func holds(_ item: Int, _ response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let record = work.record, !refusesStored(item, record.value) else { return }
     if isEvicted(record) { return askAnew(item, forWhole: record.value.size) }
     if work.exchange?.value.partial != nil { effects.append(.forgetPartial(record.value.url)) }
@@ -131,7 +131,7 @@ extension Dispatcher {
     _ response: TransferResponse,
     _ exchange: ExchangeBox
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
       return turnedDown(item, response, .refused(objection))
     }
@@ -141,7 +141,7 @@ extension Dispatcher {
   /// An answer without a body.
   private mutating func missed(_ item: Int, _ response: TransferResponse) {
     if removeGone(item, response.status) { return }
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let failure = Self.failure(
       status: response.status,
       carriesCredentials: work.exchange?.value.carriesCredentials ?? false
@@ -183,7 +183,7 @@ extension Dispatcher {
 
   /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
   private mutating func passed(_ item: Int, _ response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let exchange = work.exchange else { return }
     if let body = response.body {
       if let objection = BodyCheck.objection(
@@ -229,9 +229,9 @@ extension Dispatcher {
     segments[Int(items[item].segment)].declaration.isStored
   }
 
-  private mutating func noteSources(of slot: Int, _ step: Exchange.Step) {
-    guard let exchange = active[slot].exchange else { return }
-    active[slot].result.sources =
+  private mutating func noteSources(of work: ActiveItem, _ step: Exchange.Step) {
+    guard let exchange = work.exchange else { return }
+    work.result.sources =
       switch step {
       case .failed(let failure, let status):
         exchange.value.sources(endingWith: failure, status: status)
@@ -248,7 +248,7 @@ extension Dispatcher {
     _ record: Shared<ContentRecord>,
     _ response: TransferResponse
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     work.result.source = work.toldAt == nil ? .revalidated : .remote
     if isBundle(item) { return gather(item, response, body: nil) }
     var renewed = record.value
@@ -272,7 +272,7 @@ extension Dispatcher {
 
   /// What the answer that came, and all that led to it, say of how long and for whom it holds.
   private mutating func note(_ item: Int, into record: inout ContentRecord) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let exchange = work.exchange?.value else { return }
     let terms = exchange.terms(
       of: record.headers,
@@ -287,7 +287,7 @@ extension Dispatcher {
 
   /// Where a confirmation brings nothing but a new time, that alone is kept.
   private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord) -> Bool {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let row = row(of: items[item].step), row.digest == record.digest,
       record.isDescribed(by: work.entry), record.state == .cached, record.failure == nil
     else { return false }
@@ -317,17 +317,17 @@ extension Dispatcher {
     _ response: TransferResponse,
     exchange: ExchangeBox
   ) {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     if isBundle(item) {
       if !isAd(item) {
-        let provenance = provenance(of: response, active[slot])
+        let provenance = provenance(of: response, work)
         share(body, response, of: exchange.value, from: provenance)
       }
       return gather(item, response, body: body)
     }
-    let entry = active[slot].entry
-    let old = active[slot].record?.value
-    let wasUsable = active[slot].result.isUsable
+    let entry = work.entry
+    let old = work.record?.value
+    let wasUsable = work.result.isUsable
     var record = old ?? newRecord(item)
     record.headers = Revalidation.storable(response.headers)
     record.validators = Validators(response.headers)
@@ -340,16 +340,16 @@ extension Dispatcher {
     record.fetchedAt = now.wall
     record.status = response.status
     if let old, old.digest == body.digest, wasUsable {
-      active[slot].result.outcome =
+      work.result.outcome =
         Revalidation.isDifferent(old.headers, record.headers) ? .headers : .unchanged
-      active[slot].result.action = .revalidate
+      work.result.action = .revalidate
     } else {
-      active[slot].result.outcome = wasUsable ? .updated : .added
-      active[slot].result.action = wasUsable ? .update : .fetch
+      work.result.outcome = wasUsable ? .updated : .added
+      work.result.action = wasUsable ? .update : .fetch
     }
     let source: ItemResult.Source = exchange.value.isAlternate ? .alternate : .network
-    active[slot].result.source = active[slot].toldAt == nil ? source : .remote
-    active[slot].result.finalURL = record.finalURL
+    work.result.source = work.toldAt == nil ? source : .remote
+    work.result.finalURL = record.finalURL
     share(item, record)
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     var checked = body
@@ -365,7 +365,7 @@ extension Dispatcher {
     body: StagedBody?,
     besides parts: [StagedBody] = []
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     var record = given
     record.describe(work.entry)
     record.description = work.entry.descriptionHash
@@ -392,7 +392,7 @@ extension Dispatcher {
 
   /// The item is as good as stored; it settles with its commit.
   private mutating func noteStored(_ item: Int, _ record: ContentRecord, freshUntil: Instant?) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     items[item].state = .committing
     work.result.state = record.state
     work.result.isUsable = true

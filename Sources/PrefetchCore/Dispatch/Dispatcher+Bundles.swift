@@ -10,12 +10,12 @@ extension Dispatcher {
   }
 
   func isPart(_ item: Int) -> Bool {
-    items[item].slot >= 0 && active[Int(items[item].slot)].place != nil
+    items.isActive(item) && items.active(item).place != nil
   }
 
   /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
   mutating func gather(_ item: Int, _ response: TransferResponse, body: StagedBody?) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let url = work.entry.url
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
     if let seconds = work.entry.seconds { rules.seconds = seconds }
@@ -85,7 +85,7 @@ extension Dispatcher {
   }
 
   private func downloadKey(of item: Int) -> String {
-    let entry = active[Int(items[item].slot)].entry
+    let entry = items.active(item).entry
     return PastDownload.key(
       provider: entry.provider,
       id: entry.id ?? start.identify(entry.url.string)
@@ -103,8 +103,8 @@ extension Dispatcher {
   /// What its documents say, as far as they are here; said again where less of it is wanted.
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     begun.end(.documents)
-    let slot = activate(item)
-    guard let bundle = active[slot].bundle else { return }
+    let work = activate(item)
+    guard let bundle = work.bundle else { return }
     // Some may end as soon as they are asked for.
     bundle.open += 1
     switch result {
@@ -114,7 +114,7 @@ extension Dispatcher {
       bundle.ending = .failed(failure.code == .empty ? bundle.passedOver ?? failure : failure)
     case .success(let reading) where reading.documents.isEmpty:
       bundle.reading = reading
-      active[slot].result.htmlCards = reading.htmlCards
+      work.result.htmlCards = reading.htmlCards
       bundle.files = [BundleFile?](repeating: nil, count: reading.parts.count)
       bundle.size = 0
       if let objection = objection(to: reading, of: bundle) {
@@ -255,7 +255,7 @@ extension Dispatcher {
     let work = ActiveItem(entry: entry, segment: Int(parent.segment), result: result)
     work.place = BundlePlace(bundle: bundle, role: role)
     work.record = record.map { Shared($0) }
-    take(slot: work, for: item)
+    items.activate(item, as: work)
     bundle.open += 1
     if let deferral = deferral(of: .item(item)) {
       return end(item, .deferred(deferral))
@@ -266,7 +266,7 @@ extension Dispatcher {
   // MARK: Answers
 
   mutating func partAnswered(_ item: Int, _ step: Exchange.Step) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let place = work.place else { return }
     switch step {
     case .ask, .wait:
@@ -287,7 +287,7 @@ extension Dispatcher {
     _ place: BundlePlace,
     _ response: TransferResponse
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let bundle = place.bundle
     guard bundle.ending == nil, storeFailure == nil else {
       if let body = response.body { effects.append(.discard(body)) }
@@ -389,7 +389,7 @@ extension Dispatcher {
     as number: Int,
     of bundle: BundleWork
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let hop = work.exchange?.value.hop else { return }
     bundle.documents[number].base = hop
     // Whatever one of them names from out there is named from out there.
@@ -407,7 +407,7 @@ extension Dispatcher {
     let part: BundlePart? =
       if case .part(let number) = place.role { place.bundle.reading.parts[number] } else { nil }
     let isFilm = part?.role == .media && place.bundle.rules.form == .ad
-    let holders = active[Int(items[place.bundle.item].slot)].segments
+    let holders = items.active(place.bundle.item).segments
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
@@ -436,12 +436,12 @@ extension Dispatcher {
 
   /// A part that is asked for no more, whatever became of it.
   mutating func end(_ item: Int, _ ending: BundleWork.Ending?) {
-    guard items[item].state != .settled, let place = active[activate(item)].place else { return }
+    guard items[item].state != .settled, let place = activate(item).place else { return }
     let bundle = place.bundle
-    let url = active[activate(item)].entry.url
+    let url = activate(item).entry.url
     items[item].state = .settled
-    active[activate(bundle.item)].result.attempts += active[activate(item)].attempts
-    deactivate(item)
+    activate(bundle.item).result.attempts += activate(item).attempts
+    items.deactivate(item)
     bundle.open -= 1
     if bundle.ending == nil, let ending, !leavesOut(url, ending, place),
       !passesOver(url, ending, place)
@@ -497,16 +497,16 @@ extension Dispatcher {
     else { return false }
     place.bundle.rules.leftOut.insert(place.bundle.rules.key(of: url))
     place.bundle.isToBeReadAgain = true
-    active[activate(place.bundle.item)].result.reason +=
+    activate(place.bundle.item).result.reason +=
       "; without `\(url.redacted)`: \(failure.message)"
     return true
   }
 
   /// What is asked for of an item that will not be whole is called back.
   private mutating func withdraw(_ bundle: BundleWork) {
-    for id in inFlight.ids {
-      guard case .item(let item) = inFlight[id], isPart(item),
-        active[Int(items[item].slot)].place?.bundle === bundle
+    for (id, job) in wire.transfers {
+      guard case .item(let item) = job, isPart(item),
+        items.active(item).place?.bundle === bundle
       else { continue }
       effects.append(.cancelTransfer(id))
     }
@@ -514,7 +514,7 @@ extension Dispatcher {
 
   /// Whether its item will not be whole anyway, so that no server is asked.
   mutating func isForsaken(_ item: Int) -> Bool {
-    guard isPart(item), active[Int(items[item].slot)].place?.bundle.ending != nil else {
+    guard isPart(item), items.active(item).place?.bundle.ending != nil else {
       return false
     }
     end(item, nil)
@@ -555,7 +555,7 @@ extension Dispatcher {
 
   /// What a run would make of it.
   private mutating func foretell(_ bundle: BundleWork) {
-    let work = active[activate(bundle.item)]
+    let work = activate(bundle.item)
     let isHere = work.result.isUsable && bundle.files.allSatisfy { $0 != nil } && !bundle.hasNews
     work.result.action = isHere ? .keep : work.result.isUsable ? .update : .fetch
     work.result.reason = isHere ? "its playlists are unchanged" : work.result.reason
@@ -576,7 +576,7 @@ extension Dispatcher {
     guard request.mode.keepsSegments, storeFailure == nil, space.rules.limit == nil,
       !bundle.bodies.isEmpty
     else { return }
-    let work = active[activate(bundle.item)]
+    let work = activate(bundle.item)
     var record = work.record?.value ?? newRecord(bundle.item)
     let known = Set(record.files.map(\.key))
     for case var file? in bundle.files where !known.contains(file.key) {
@@ -596,7 +596,7 @@ extension Dispatcher {
 
   /// What earlier runs had reserved goes with an item that fails.
   private mutating func forgetReserved(_ bundle: BundleWork) {
-    let work = active[activate(bundle.item)]
+    let work = activate(bundle.item)
     guard var record = work.record?.value else { return }
     record.files.removeAll(where: \.isReserved)
     work.record = Shared(record)
@@ -606,13 +606,13 @@ extension Dispatcher {
     for body in bundle.bodies + [bundle.root].compactMap(\.self) { effects.append(.discard(body)) }
     bundle.bodies = []
     bundle.root = nil
-    active[activate(bundle.item)].bundle = nil
+    activate(bundle.item).bundle = nil
   }
 
   /// All of it is here: the old whole gives way to the new one in one commit.
   mutating func textsStaged(_ item: Int, _ result: Result<[StagedBody], Failure>) {
     begun.end(.documents)
-    let work = active[activate(item)]
+    let work = activate(item)
     guard let bundle = work.bundle else { return }
     guard halt == nil || bundle.ending == nil, storeFailure == nil else {
       if case .success(let bodies) = result {
@@ -704,10 +704,10 @@ extension Dispatcher {
     guard request.mode.isOfSegments, !isFailure else {
       return fail(item, failure)
     }
-    let work = active[activate(item)]
+    let work = activate(item)
     work.result.emptiness = failure
     if removeGone(item, 410) { return }
-    loseEvicted(Int(items[item].slot))
+    loseEvicted(work)
     work.result.action = work.result.isUsable ? .keep : .revalidate
     work.result.outcome = .empty
     work.result.reason = failure.message

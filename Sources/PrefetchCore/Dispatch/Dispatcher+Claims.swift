@@ -56,7 +56,7 @@ extension Dispatcher {
     let index = documents[number].segment
     begun.end(.documents)
     if let host = documents[number].host {
-      queue.finished(Job.document(number).number, on: host, httpVersion: nil)
+      wire.leave(.document(number), on: host)
     }
     documents[number].isBeingLookedUp = false
     documents[number].isLookedUp = isOurs
@@ -72,7 +72,7 @@ extension Dispatcher {
     if let deferral = deferral(of: .document(number)) {
       return settle(.document(number), deferral)
     }
-    guard let found, documents[number].exchange?.attempts == 0 else {
+    guard let found, documents[number].exchange?.value.attempts == 0 else {
       return enqueue(.document(number))
     }
     documents[number].offered = offer(found, for: number)
@@ -146,36 +146,36 @@ extension Dispatcher {
 
   /// Its turn has come; it keeps its place on the wire until it is known whose the item is.
   mutating func claim(_ item: Int, from host: HostID, into preparations: inout [Preparation]) {
-    let slot = activate(item)
-    active[slot].host = host
-    active[slot].isBeingRead = true
-    active[slot].isBeingClaimed = true
+    let work = activate(item)
+    work.host = host
+    work.isBeingRead = true
+    work.isBeingClaimed = true
     items[item].state = .preparing
     begun.begin(.preparations)
     var preparation =
       preparation(of: item) ?? Preparation(item: item, record: nil, digest: nil)
-    preparation.claimed = active[slot].entry.url.string
+    preparation.claimed = work.entry.url.string
     preparations.append(preparation)
   }
 
   /// Whether an item that was to be claimed can go on; one that is another's waits for its end.
   mutating func isClaimed(_ item: Int, _ answer: Prepared) -> Bool {
     guard let isOurs = answer.isClaimed else {
-      return isPlain(item) || !active[activate(item)].isBeingClaimed
+      return items.isPlain(item) || !activate(item).isBeingClaimed
     }
-    active[activate(item)].isBeingClaimed = false
+    activate(item).isBeingClaimed = false
     if isOurs {
       claimed.insert(item)
-      active[activate(item)].leftPart = answer.partial
+      activate(item).leftPart = answer.partial
       return true
     }
-    active[activate(item)].isBeingRead = false
-    leaveWire(item)
+    activate(item).isBeingRead = false
+    leaveWire(.item(item))
     guard halt == nil else {
       settleItemHalted(item)
       return false
     }
-    let work = active[activate(item)]
+    let work = activate(item)
     let since = work.refusedSince ?? now.uptime
     work.refusedSince = since
     awaitOther(.item(item), since: since)
@@ -206,22 +206,22 @@ extension Dispatcher {
   /// Takes what another run has brought or confirmed since this one began, if it is what would be
   /// asked for.
   mutating func takesBrought(_ item: Int) -> Bool {
-    let slot = Int(items[item].slot)
-    guard hasCompany, let record = active[slot].record?.value, isBrought(record, for: item) else {
+    let work = items.active(item)
+    guard hasCompany, let record = work.record?.value, isBrought(record, for: item) else {
       return false
     }
-    leaveWire(item)
-    active[slot].exchange = nil
-    active[slot].result.action = .keep
-    active[slot].result.outcome = .unchanged
-    active[slot].result.source = .cache
-    active[slot].result.reason = "another run has brought it"
+    leaveWire(.item(item))
+    work.exchange = nil
+    work.result.action = .keep
+    work.result.outcome = .unchanged
+    work.result.source = .cache
+    work.result.reason = "another run has brought it"
     finishStoring(item, record, body: nil)
     return true
   }
 
   private mutating func isBrought(_ record: ContentRecord, for item: Int) -> Bool {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard record.state == .cached, record.failure == nil, let digest = record.digest,
       let confirmed = record.validatedAt, !space.evicted.contains(digest)
     else { return false }

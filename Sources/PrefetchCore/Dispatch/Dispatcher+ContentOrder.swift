@@ -41,7 +41,7 @@ extension Dispatcher {
     let work = items[item]
     let key = key(of: item)
     var best: ContentRank?
-    for index in work.slot >= 0 ? active[Int(work.slot)].segments : [Int(work.segment)] {
+    for index in items.ifActive(item)?.segments ?? [Int(work.segment)] {
       let entry =
         index == Int(work.segment)
         ? Int(work.step.entry) : segments[index].table.value.position(of: key)

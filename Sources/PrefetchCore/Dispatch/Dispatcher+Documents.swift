@@ -27,7 +27,7 @@ extension Dispatcher {
     let stored = policy.refetchesAll ? nil : documents[number].offered ?? document.stored
     let declaration = segments[index].declaration
     let headers = Self.ownHeaders(of: document, declaration)
-    documents[number].exchange = Exchange(
+    var exchange = Exchange(
       url: url,
       headers: headers,
       credentials: request.credentials,
@@ -44,8 +44,8 @@ extension Dispatcher {
       isLookup: true
     )
     let granted = policy.freshnessLimit.map { [Freshness.Lifetime.atMost($0)] } ?? []
-    let question = tierQuestion([], granted)
-    documents[number].exchange?.tierQuestion = question
+    exchange.tierQuestion = tierQuestion([], granted)
+    documents[number].exchange = ExchangeBox(exchange)
     enqueue(.document(number))
   }
 
@@ -128,20 +128,19 @@ extension Dispatcher {
   }
 
   private mutating func documentReceived(_ number: Int, _ response: TransferResponse) {
-    guard var exchange = documents[number].exchange, let url = documents[number].url else { return }
+    guard let exchange = documents[number].exchange, let url = documents[number].url else { return }
     let index = documents[number].segment
     if storeFailure != nil {
       if let body = response.body { effects.append(.discard(body)) }
       return settleManifestHalted(index)
     }
     let stored = documents[number].offered ?? documents[number].stored
-    let conclusion = exchange.conclude(
+    let conclusion = exchange.value.conclude(
       response,
       expecting: Expectation(stored: stored?.validators),
       policy: request.policy,
       now: now.wall
     )
-    documents[number].exchange = exchange
     let body: StagedBody
     switch conclusion {
     case .confirmed:
@@ -153,7 +152,7 @@ extension Dispatcher {
     case .bodiless:
       let failure = Self.failure(
         status: response.status,
-        carriesCredentials: exchange.carriesCredentials
+        carriesCredentials: exchange.value.carriesCredentials
       )
       return fail(document: number, failure)
     case .refused(let failure):
@@ -161,14 +160,14 @@ extension Dispatcher {
     }
     documents[number].staged = body
     documents[number].bytes = .staged(body)
-    documents[number].finalURL = exchange.hop
+    documents[number].finalURL = exchange.value.hop
     var record = DocumentRecord(url: url.string, digest: body.digest)
     record.asked = fingerprint(ofDocument: number)
-    record.finalURL = exchange.hop.string
+    record.finalURL = exchange.value.hop.string
     record.validators = Validators(response.headers)
     record.isSignature = documents[number].isSignature
     documents[number].accepted = record
-    share(body, response, of: exchange, from: documents[number].provenance)
+    share(body, response, of: exchange.value, from: documents[number].provenance)
     guard !documents[number].isSignature else {
       return signatureIsHere(number)
     }
@@ -261,29 +260,27 @@ extension Dispatcher {
     segments[index].asked = []
     unsettledHoldbacks.insert(index)
     var underWay: Set<String> = []
-    var jobs: Set<Int> = []
+    var jobs: Set<Job> = []
     for number in documents.indices where documents[number].segment == index {
       if let staged = documents[number].staged { effects.append(.discard(staged)) }
       if let exchange = documents[number].exchange, documents[number].bytes == nil {
-        underWay.insert(exchange.hop.authority)
-        jobs.insert(Job.document(number).number)
+        underWay.insert(exchange.value.hop.authority)
+        jobs.insert(.document(number))
       }
       documents[number].staged = nil
       documents[number].manifest = nil
     }
     // After a halt no segment waits any more, and what is on the wire was called back.
     guard wasGathering, halt == nil else { return }
-    for id in inFlight.ids where inFlight[id].map({ isDocument($0, of: index) }) == true {
+    for (id, job) in wire.transfers where isDocument(job, of: index) {
       effects.append(.cancelTransfer(id))
     }
-    waiting.remove(jobs)
-    for job in jobs { queue.stopExpecting(job) }
-    for authority in underWay.sorted() { removeQueued(index, from: queue.table.host(authority)) }
-  }
-
-  private mutating func removeQueued(_ index: Int, from host: HostID) {
-    for number in queue.removeAll(of: host) where !isDocument(Job(number: number), of: index) {
-      queue.append(number, to: host, rank: place(of: Job(number: number)).1)
+    wire.endPauses(of: jobs)
+    for authority in underWay.sorted() {
+      let host = wire.host(authority)
+      for job in wire.drainQueue(of: host) where !isDocument(job, of: index) {
+        wire.putBack(job, to: host, rank: rank(of: job))
+      }
     }
   }
 

@@ -3,38 +3,38 @@ extension Dispatcher {
   /// An item that cannot be had; an older body stays where it is.
   mutating func fail(_ item: Int, _ failure: Failure) {
     if isPart(item) { return end(item, .failed(failure)) }
-    let slot = Int(items[item].slot)
-    loseEvicted(slot)
-    active[slot].result.outcome = failure.code == .redirected ? .redirected : .failed
-    active[slot].result.failure = failure
-    active[slot].result.action = .fail
-    if let exchange = active[slot].exchange {
-      let status = active[slot].result.status
-      active[slot].result.sources = exchange.value.sources(endingWith: failure, status: status)
+    let work = items.active(item)
+    loseEvicted(work)
+    work.result.outcome = failure.code == .redirected ? .redirected : .failed
+    work.result.failure = failure
+    work.result.action = .fail
+    if let exchange = work.exchange {
+      let status = work.result.status
+      work.result.sources = exchange.value.sources(endingWith: failure, status: status)
     }
-    if !active[slot].result.isUsable { active[slot].result.state = .failed }
+    if !work.result.isUsable { work.result.state = .failed }
     // What others bring is not said to have failed, and no older record is written over theirs.
-    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !active[slot].hasTwin
+    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin
     else {
       return settleItem(item)
     }
     // A record that the run has not read must not be written over: its body would go with it.
-    if active[slot].record == nil, row(of: items[item].step) != nil {
+    if work.record == nil, row(of: items[item].step) != nil {
       keepUnasked(item)
       return settleItem(item)
     }
-    var record = active[slot].record?.value ?? newRecord(item)
-    record.describe(active[slot].entry)
+    var record = work.record?.value ?? newRecord(item)
+    record.describe(work.entry)
     // That it is not tried again is no reason why it failed.
     let isOld = items[item].step.reason == .failedBefore
     record.failure = isOld ? record.failure ?? failure : failure
     if let digest = record.digest, space.evicted.contains(digest) { record.forgetBody() }
     if record.digest == nil {
       record.state = .failed
-      if !request.policy.retriesFailed { record.description = active[slot].entry.declarationHash }
+      if !request.policy.retriesFailed { record.description = work.entry.declarationHash }
     }
     items[item].state = .committing
-    let keys = active[slot].segments.map { segments[$0].key }
+    let keys = work.segments.map { segments[$0].key }
     batch.add(item: item, .store(record, body: nil, joining: keys), now: now.uptime)
   }
 
@@ -42,24 +42,24 @@ extension Dispatcher {
     guard !isPart(item), let failure = halt?.failure else {
       return settleDeferred(item, halt?.deferral)
     }
-    let slot = activate(item)
-    active[slot].result.failure = failure
-    if !active[slot].result.isUsable { active[slot].result.state = .failed }
-    active[slot].result.action = .fail
-    active[slot].result.outcome = .failed
+    let work = activate(item)
+    work.result.failure = failure
+    if !work.result.isUsable { work.result.state = .failed }
+    work.result.action = .fail
+    work.result.outcome = .failed
     settleItem(item)
   }
 
   /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
   mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, because reason: String? = nil) {
     if isPart(item) { return end(item, .deferred(deferral)) }
-    let slot = activate(item)
-    loseEvicted(slot)
-    active[slot].result.action = .defer
-    active[slot].result.outcome = .deferred
-    active[slot].result.deferral = deferral
-    active[slot].result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
-    if !active[slot].result.isUsable { active[slot].result.state = .idle }
+    let work = activate(item)
+    loseEvicted(work)
+    work.result.action = .defer
+    work.result.outcome = .deferred
+    work.result.deferral = deferral
+    work.result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
+    if !work.result.isUsable { work.result.state = .idle }
     keepUnasked(item)
     settleItem(item)
   }
@@ -75,7 +75,7 @@ extension Dispatcher {
       batch.join(segments[Int(items[item].segment)].key, items: [row.item], now: now)
     } else if halt == nil {
       // At the run's end there may be no time for a million of them.
-      let work = active[activate(item)]
+      let work = activate(item)
       var record = work.record?.value ?? newRecord(item)
       record.describe(work.entry)
       record.state = .idle
@@ -86,15 +86,15 @@ extension Dispatcher {
 
   mutating func settleItem(_ item: Int) {
     guard items[item].state != .settled else { return }
-    let slot = activate(item)
+    let work = activate(item)
     if holdsForecast(item) { return }
     // Unless a run would not bring it.
-    if !active[slot].foreseenRefusals.isEmpty, active[slot].result.failure == nil,
-      active[slot].result.outcome != .deferred
+    if !work.foreseenRefusals.isEmpty, work.result.failure == nil,
+      work.result.outcome != .deferred
     {
       refuseAsForeseen(item)
     }
-    var result = active[slot].result
+    var result = work.result
     items[item].state = .settled
     unclaim(item)
     let hasCome = result.source == .network || result.source == .alternate
@@ -104,9 +104,9 @@ extension Dispatcher {
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)
     }
-    let holders = active[slot].segments
-    let sparing = active[slot].sparing
-    deactivate(item)
+    let holders = work.segments
+    let sparing = work.sparing
+    items.deactivate(item)
     announce(.itemSettled(result))
     if segments.count > 1 { settled.note(result, of: item) }
     for index in holders {

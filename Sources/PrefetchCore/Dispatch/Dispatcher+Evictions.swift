@@ -1,13 +1,13 @@
 /// Bodies that go for want of room.
 extension Dispatcher {
   /// What was here of an item when its turn came may have gone for others since.
-  mutating func loseEvicted(_ slot: Int) {
-    guard !space.evicted.isEmpty, let digest = active[slot].result.digest,
+  mutating func loseEvicted(_ work: ActiveItem) {
+    guard !space.evicted.isEmpty, let digest = work.result.digest,
       space.evicted.contains(digest)
     else { return }
-    active[slot].result.isUsable = false
-    active[slot].result.digest = nil
-    active[slot].result.size = active[slot].toldSize ?? active[slot].entry.size
+    work.result.isUsable = false
+    work.result.digest = nil
+    work.result.size = work.toldSize ?? work.entry.size
   }
 
   /// Tells what went for want of room: of what this run declares, that it is not there.

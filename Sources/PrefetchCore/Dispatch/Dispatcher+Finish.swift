@@ -31,15 +31,15 @@ extension Dispatcher {
     let dropped = batch.drop()
     for body in dropped.bodies { effects.append(.discard(body)) }
     for item in refused + dropped.items {
-      let slot = activate(item)
+      let work = activate(item)
       restoreResult(of: item)
       guard !failure.isOfWaiting else {
         settleDeferred(item, Halt.store(failure).deferral)
         continue
       }
-      active[slot].result.outcome = .failed
-      active[slot].result.action = .fail
-      active[slot].result.failure = failure
+      work.result.outcome = .failed
+      work.result.action = .fail
+      work.result.failure = failure
       settleItem(item)
     }
     announce(.storeFailed(failure))

@@ -8,7 +8,7 @@ extension Dispatcher {
     let takesRoom = space.hasRules && isStored(item)
     guard request.mode.foretells, !space.forecast.isBeingMade, halt == nil, hasBudgets || takesRoom
     else { return false }
-    let result = active[activate(item)].result
+    let result = activate(item).result
     let isOver = result.failure != nil || result.deferral != nil
     if isOver {
       // What there is no room for a run does not even ask about, and never learns this.
@@ -21,10 +21,10 @@ extension Dispatcher {
     items[item].state = .committing
     // A million may wait; what other segments have to do with one is known only while it is active.
     let isAlone = segments.count == 1
-    let told = active[activate(item)].toldSize
+    let told = activate(item).toldSize
     let kept = isAlone && result.attempts > 0 ? result : nil
     space.forecast.items.append(Forecast.Item(item: item, result: kept, toldSize: told))
-    if isAlone { deactivate(item) }
+    if isAlone { items.deactivate(item) }
     return true
   }
 
@@ -45,7 +45,7 @@ extension Dispatcher {
         lists.removeLast()
         foretell(last)
       }
-      let work = active[activate(foretold.item)]
+      let work = activate(foretold.item)
       if let result = foretold.result { work.result = result }
       work.toldSize = foretold.toldSize
       foretell(foretold.item, rank)
@@ -74,7 +74,7 @@ extension Dispatcher {
 
   /// Settles an item, for which others may have to go, by the first rule that would bite.
   private mutating func foretell(_ item: Int, _ rank: ContentRank) {
-    let work = active[activate(item)]
+    let work = activate(item)
     let isOver = work.result.failure != nil || work.result.deferral != nil
     guard halt == nil else { return isOver ? settleItem(item) : settleItemHalted(item) }
     guard !isOver else { return foretellUnasked(item, rank) }
@@ -111,7 +111,7 @@ extension Dispatcher {
 
   /// Settles what ended badly, unless a run would not have asked for it at all.
   private mutating func foretellUnasked(_ item: Int, _ rank: ContentRank) {
-    let work = active[activate(item)]
+    let work = activate(item)
     let coming = work.toldSize ?? 0
     if let deferral = network?.foretell(coming, of: Int(items[item].segment), at: now) {
       forgetAnswer(of: work)
@@ -137,7 +137,7 @@ extension Dispatcher {
 
   /// Whether its rest would use up what may be received.
   private mutating func budgetDeferral(of item: Int) -> Deferral? {
-    let work = active[activate(item)]
+    let work = activate(item)
     let kept = start.partials[work.entry.url.string]?.offset ?? 0
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
     // A limit counts the head of the response, too.

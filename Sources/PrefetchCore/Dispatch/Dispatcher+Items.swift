@@ -21,11 +21,10 @@ extension Dispatcher {
   }
 
   private func wantedDigest(of item: Int) -> ContentDigest? {
-    let slot = Int(items[item].slot)
-    guard slot >= 0, active[slot].digests.allSatisfy({ $0.algorithm == .sha256 }) else {
-      return nil
-    }
-    return active[slot].digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
+    guard let work = items.ifActive(item),
+      work.digests.allSatisfy({ $0.algorithm == .sha256 })
+    else { return nil }
+    return work.digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
   }
 
   /// Reads what the next items need together with this one's: a look into the index costs about
@@ -33,11 +32,11 @@ extension Dispatcher {
   mutating func prepareAhead(of item: Int, into preparations: inout [Preparation]) {
     let end = min(item + Self.lookAhead, items.count)
     for next in item + 1..<end
-    where items[next].state == .queued && items[next].slot == Self.noSlot {
+    where items[next].state == .queued && items.isBare(next) {
       if beginPlain(next, into: &preparations) { continue }
-      _ = activate(next)
+      activate(next)
       guard let preparation = preparation(of: next) else { continue }
-      active[Int(items[next].slot)].isBeingRead = true
+      items.active(next).isBeingRead = true
       begun.begin(.preparations)
       preparations.append(preparation)
     }
@@ -51,10 +50,10 @@ extension Dispatcher {
     guard items[item].state != .settled,
       isClaimed(item, answer)
     else { return }
-    if isPlain(item) { return plainRead(item, answer) }
-    let slot = activate(item)
-    active[slot].isBeingRead = false
-    active[slot].prepared = answer
+    if items.isPlain(item) { return plainRead(item, answer) }
+    let work = activate(item)
+    work.isBeingRead = false
+    work.prepared = answer
     // One that was read ahead goes on when its turn comes.
     guard items[item].state == .preparing else { return }
     goOn(item)
@@ -62,19 +61,19 @@ extension Dispatcher {
 
   /// An item whose record was read, and which has a place on the wire if it needs one.
   mutating func goOn(_ item: Int) {
-    let slot = Int(items[item].slot)
-    guard let answer = active[slot].prepared else { return }
-    active[slot].prepared = nil
-    active[slot].isRead = true
+    let work = items.active(item)
+    guard let answer = work.prepared else { return }
+    work.prepared = nil
+    work.isRead = true
     // A record whose URL is another's would be a key met by chance; then nothing is known.
-    if let record = answer.stored?.record, record.url == active[slot].entry.url.string {
-      active[slot].record = Shared(record)
-      if active[slot].result.id.isEmpty { active[slot].result.id = record.id }
+    if let record = answer.stored?.record, record.url == work.entry.url.string {
+      work.record = Shared(record)
+      if work.result.id.isEmpty { work.result.id = record.id }
     } else if answer.isClaimed == true {
-      active[slot].record = nil
+      work.record = nil
     }
-    if active[slot].isTurnedAway {
-      active[slot].isTurnedAway = false
+    if work.isTurnedAway {
+      work.isTurnedAway = false
       return reask(.item(item))
     }
     switch items[item].step.decision {
@@ -82,54 +81,48 @@ extension Dispatcher {
       decideWithoutAsking(item)
     case .keep, .revalidate, .fetch, .update:
       guard halt == nil else {
-        leaveWire(item)
+        leaveWire(.item(item))
         return settleItemHalted(item)
       }
       if takesBrought(item) { return }
-      if active[slot].exchange != nil {
+      if work.exchange != nil {
         // What may be received may have come while it was read whose turn it is.
         if let deferral = deferral(of: .item(item)) {
-          leaveWire(item)
+          leaveWire(.item(item))
           return settleDeferred(item, deferral)
         }
-        return send(item)
+        return send(.item(item))
       }
       // It may have gone since that was read.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
         !space.evicted.contains(digest)
       {
-        leaveWire(item)
+        leaveWire(.item(item))
         return adopt(item, digest, size: size)
       }
       if request.policy.isOffline {
-        leaveWire(item)
+        leaveWire(.item(item))
         return decideWithoutAsking(item)
       }
       if let deferral = deferral(of: .item(item)) {
-        leaveWire(item)
+        leaveWire(.item(item))
         return settleDeferred(item, deferral)
       }
       ask(item)
     }
   }
 
-  /// Gives the place on the wire back without a request.
-  mutating func leaveWire(_ item: Int) {
-    guard let host = active[Int(items[item].slot)].host else { return }
-    queue.finished(item, on: host, httpVersion: nil)
-  }
-
   /// Items that are settled by what is known of them.
   mutating func decideWithoutAsking(_ item: Int) {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     if let failure = planFailure(of: item) {
       return fail(item, failure)
     }
-    active[slot].result.outcome = .unchanged
-    active[slot].result.source = .cache
-    if request.mode.keepsSegments, storeFailure == nil, var record = active[slot].record?.value {
-      record.describe(active[slot].entry)
-      let keys = active[slot].segments.map { segments[$0].key }
+    work.result.outcome = .unchanged
+    work.result.source = .cache
+    if request.mode.keepsSegments, storeFailure == nil, var record = work.record?.value {
+      record.describe(work.entry)
+      let keys = work.segments.map { segments[$0].key }
       batch.add(.store(record, body: nil, joining: keys), now: now.uptime)
     }
     settleItem(item)
@@ -137,7 +130,7 @@ extension Dispatcher {
 
   /// The declared body is stored already, for another URL or from before the index was lost.
   private mutating func adopt(_ item: Int, _ digest: ContentDigest, size: Int64) {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     separateSharers(item, size: size) { sharer, expectation in
       Self.objection(size: size, digest: digest, strong: [:], as: sharer.entry)
         ?? expectation.sizeObjection(size)
@@ -147,34 +140,34 @@ extension Dispatcher {
       size: size,
       digest: digest,
       strong: [:],
-      as: active[slot].entry
+      as: work.entry
     ) ?? limitObjection(to: size, in: index)
       ?? segments[index].declaration.expectation.sizeObjection(size)
     {
       leaveSharers(item)
       return fail(item, objection)
     }
-    active[slot].result.action = .keep
-    active[slot].result.outcome = .unchanged
-    active[slot].result.source = .cache
-    active[slot].result.reason = "a stored body has its digest"
+    work.result.action = .keep
+    work.result.outcome = .unchanged
+    work.result.source = .cache
+    work.result.reason = "a stored body has its digest"
     guard !request.mode.probes else {
-      active[slot].result.size = size
+      work.result.size = size
       return settleItem(item)
     }
-    var record = active[slot].record?.value ?? newRecord(item)
+    var record = work.record?.value ?? newRecord(item)
     record.digest = digest
     record.otherDigests = [:]
     record.size = size
     record.validators = Validators()
     record.headers = HeaderBlock()
-    record.mime = active[slot].entry.mime
+    record.mime = work.entry.mime
     record.forgetAnswer()
     finishStoring(item, record, body: nil)
   }
 
   func newRecord(_ item: Int) -> ContentRecord {
-    let entry = active[Int(items[item].slot)].entry
+    let entry = items.active(item).entry
     // The store has no use for an id that can be made of the URL.
     var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")
     record.isPassedThrough = request.servesClients
@@ -185,28 +178,28 @@ extension Dispatcher {
   /// for it.
   mutating func ask(_ item: Int) {
     guard hasRoom(for: item) else { return }
-    let work = active[activate(item)]
+    let work = activate(item)
     var question = question(of: item)
     let isOnItsWay = passOver(&question, of: item)
     work.exchange = ExchangeBox(question)
     // An alternate is filled in as its turn comes, and may then be elsewhere than it was.
     guard isOnItsWay, items[item].source == 0 || place(of: .item(item)).host == work.host else {
-      leaveWire(item)
+      leaveWire(.item(item))
       return enqueue(.item(item))
     }
-    send(item)
+    send(.item(item))
   }
 
   /// What is asked for it, and where, from the first of its sources on.
   mutating func question(of item: Int) -> Exchange {
-    let work = active[activate(item)]
+    let work = activate(item)
     let isGone = if let record = work.record { isEvicted(record) } else { false }
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
     let filled = { (url: WebURL) in
       moment.flatMap { try? WebURL($0.filling(url.string)) } ?? url
     }
     // What a document names is trusted with no more than what is on the server of the item itself.
-    let parent = work.place.map { active[activate($0.bundle.item)].entry.url }
+    let parent = work.place.map { activate($0.bundle.item).entry.url }
     var question = exchange(
       for: filled(work.entry.url),
       size: work.entry.size,
@@ -281,7 +274,7 @@ extension Dispatcher {
 
   /// Whether what is stored of it answered the question that would be put now.
   func selection(of item: Int) -> Variance.Selection {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let variance = work.record?.value.variance else { return .same }
     return facts.selector(of: segments[Int(items[item].segment)].declaration).selection(
       variance,

@@ -2,9 +2,9 @@
 extension Dispatcher {
   /// Whether an older copy may stand in for an answer that could not be had; then it does.
   mutating func serveStale(_ item: Int, _ failure: Failure, status: Int?) -> Bool {
-    let slot = Int(items[item].slot)
-    let digests = active[slot].wantedDigests
-    guard halt == nil, active[slot].result.isUsable, let record = active[slot].record?.value,
+    let work = items.active(item)
+    let digests = work.wantedDigests
+    guard halt == nil, work.result.isUsable, let record = work.record?.value,
       StaleRule.covers(failure, status: status), selection(of: item) != .other,
       record.digest.map({ !space.evicted.contains($0) }) ?? false,
       !Planner.isContradicted(digests, by: record)
@@ -12,13 +12,13 @@ extension Dispatcher {
     guard mayBeStale(record, for: item, failure) else { return false }
     separateRivals(item, by: record.variance?.hops.flatMap(\.names) ?? [])
     let isFresh =
-      record.freshUntil(under: granted(active[slot]), at: now.wall).map { now.wall < $0 } ?? false
-    active[slot].result.action = .keep
-    active[slot].result.outcome = isFresh ? .unchanged : .stale
-    active[slot].result.source = isFresh ? .cache : .stale
-    active[slot].result.reason = failure.message
-    active[slot].result.confirmedAt = record.validatedAt ?? record.fetchedAt
-    for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
+      record.freshUntil(under: granted(work), at: now.wall).map { now.wall < $0 } ?? false
+    work.result.action = .keep
+    work.result.outcome = isFresh ? .unchanged : .stale
+    work.result.source = isFresh ? .cache : .stale
+    work.result.reason = failure.message
+    work.result.confirmedAt = record.validatedAt ?? record.fetchedAt
+    for index in work.segments { segments[index].noteQuiet(until: nil) }
     settleItem(item)
     return true
   }
@@ -30,7 +30,7 @@ extension Dispatcher {
     for item: Int,
     _ failure: Failure
   ) -> Bool {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let granted = granted(work)
     let taking = work.segments.filter { index in
       let bound = staleBound(of: index)
@@ -56,45 +56,45 @@ extension Dispatcher {
 
   /// Whether the configuration gives up what its server has no more; then it leaves.
   mutating func removeGone(_ item: Int, _ status: Int) -> Bool {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     let row = row(of: items[item].step)
     let ending = GoneRule.ending(
       status: status,
-      rules: active[slot].segments.map { segments[$0].declaration.onGone },
+      rules: work.segments.map { segments[$0].declaration.onGone },
       hasBody: row?.hasBody ?? false,
       isLocked: row?.isLocked ?? false
     )
     guard request.mode.isOfSegments, case .removed = ending, let row else { return false }
     guard request.shard == nil else {
-      active[slot].result.action = .keep
-      active[slot].result.outcome = .stale
-      active[slot].result.source = .stale
-      active[slot].result.reason =
+      work.result.action = .keep
+      work.result.outcome = .stale
+      work.result.source = .stale
+      work.result.reason =
         "the server answered \(status), and a run of all shards removes it"
-      for index in active[slot].segments { segments[index].noteQuiet(until: nil) }
+      for index in work.segments { segments[index].noteQuiet(until: nil) }
       settleItem(item)
       return true
     }
-    active[slot].result.action = .keep
-    let emptiness = active[slot].result.emptiness
-    active[slot].result.outcome = emptiness == nil ? .unchanged : .empty
+    work.result.action = .keep
+    let emptiness = work.result.emptiness
+    work.result.outcome = emptiness == nil ? .unchanged : .empty
     let reason = emptiness?.message ?? "the server answered \(status)"
-    active[slot].result.reason = "\(reason), and `on_gone` removes it"
-    active[slot].result.isUsable = false
-    active[slot].result.state = .deleted
+    work.result.reason = "\(reason), and `on_gone` removes it"
+    work.result.isUsable = false
+    work.result.state = .deleted
     givenUp.insert(row.key)
     guard request.mode.keepsSegments else {
       if let position = items[item].step.position {
         let holders = facts.inventory.holders(of: position).map { facts.inventory.segmentKeys[$0] }
-        for index in active[slot].segments where holders.contains(segments[index].key) {
+        for index in work.segments where holders.contains(segments[index].key) {
           segments[index].leaving.append(UInt32(position))
         }
       }
       settleItem(item)
       return true
     }
-    noteFresh(active[slot].result.url, TreeBody(digest: .none, size: 0))
-    for index in active[slot].segments {
+    noteFresh(work.result.url, TreeBody(digest: .none, size: 0))
+    for index in work.segments {
       segments[index].noteQuiet(until: nil)
       batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)
     }
@@ -104,7 +104,7 @@ extension Dispatcher {
 
   /// What a body too large for the rest of the cache means.
   func roomFailure(_ item: Int, _ failure: Failure, announced: Int64?) -> Failure? {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard failure.code == .tooLarge, let room = work.roomLimit, announced ?? .max > room,
       room < sizeLimit(nil, in: Int(items[item].segment)) ?? .max
     else { return nil }

@@ -52,7 +52,7 @@ extension Dispatcher {
       itemAspects: entries.networkAspects,
       zone: request.policy.zone
     )
-    if network == nil { queue.stopLookingAhead() }
+    if network == nil { wire.stopLookingAhead() }
     network = watch
     guard !isKnown else {
       decide()
@@ -100,7 +100,7 @@ extension Dispatcher {
     }
     let limit = request.policy.concurrency
     let isThrottled = network?.isThrottled == true
-    queue.setConcurrency(isThrottled ? min(limit, NetworkWatch.throttledConcurrency) : limit)
+    wire.setConcurrency(isThrottled ? min(limit, NetworkWatch.throttledConcurrency) : limit)
     let hasOwnRules = sweepsItems && segments.contains { $0.entries.hasNetworkRules }
     let hasTurned =
       network?.verdicts != before.verdicts || network?.isExhausted != before.isExhausted
@@ -110,16 +110,14 @@ extension Dispatcher {
 
   /// Settles what waits and may not begin any more, and breaks off what no budget is left for.
   private mutating func holdBack() {
-    for number in queue.drain() {
-      let job = Job(number: number)
+    for job in wire.drainQueue() {
       guard let deferral = deferral(of: job) else {
         enqueue(job)
         continue
       }
       settle(job, deferral)
     }
-    for id in inFlight.ids {
-      guard let job = inFlight[id], network?.isExhausted[segment(of: job)] == true else { continue }
+    for (id, job) in wire.transfers where network?.isExhausted[segment(of: job)] == true {
       effects.append(.cancelTransfer(id))
     }
   }
@@ -187,11 +185,7 @@ extension Dispatcher {
   }
 
   private func hasBegun(_ job: Job) -> Bool {
-    switch job {
-    case .document(let number): documents[number].exchange.map { $0.attempts > 0 } ?? false
-    case .item(let item):
-      items[item].slot >= 0 && active[Int(items[item].slot)].attempts > 0
-    }
+    exchange(of: job).map { $0.value.attempts > 0 } ?? false
   }
 
   func segment(of job: Job) -> Int {
@@ -211,8 +205,7 @@ extension Dispatcher {
   }
 
   mutating func progressed(_ id: TransferID, _ advance: TransferAdvance) {
-    guard let job = inFlight[id] else { return }
-    advances[id] = advance
+    guard let job = wire.progressed(id, advance) else { return }
     growReservation(of: job, by: advance.bytes)
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)

@@ -5,9 +5,7 @@ extension Dispatcher {
     // A proxy on this machine may well lead further than its own routes.
     guard !isCutOff, halt == nil, !request.policy.connections.mayBeProxied else { return }
     isCutOff = true
-    for number in queue.drain() + waiting.drain() {
-      enqueue(Job(number: number))
-    }
+    for job in wire.drain() { enqueue(job) }
   }
 
   /// How a job ends that would have to leave the machine; nil where it need not, or may.

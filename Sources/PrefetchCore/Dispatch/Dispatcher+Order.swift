@@ -6,10 +6,9 @@ extension Dispatcher {
       let index = documents[number].segment
       return Rank(documentOf: index, priority: segments[index].knownPriority)
     case .item(let item):
-      let slot = Int(items[item].slot)
-      guard slot >= 0 else { return rank(of: Int(items[item].step.entry), in: segment(of: item)) }
-      let hasBegun = active[slot].exchange != nil
-      return active[slot].sharedRank?.begun(hasBegun)
+      let work = items.ifActive(item)
+      let hasBegun = work?.exchange != nil
+      return work?.sharedRank?.begun(hasBegun)
         ?? rank(of: Int(items[item].step.entry), in: segment(of: item), hasBegun: hasBegun)
     }
   }
@@ -30,14 +29,13 @@ extension Dispatcher {
 
   /// An item that one more segment names goes as early as the first of them would have it.
   mutating func raise(_ item: Int, for index: Int, _ entry: Int) {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     let other = rank(of: entry, in: index)
     let (host, rank) = place(of: .item(item))
     guard other.standing < rank.standing else { return }
-    active[slot].sharedRank = other
+    work.sharedRank = other
     guard items[item].state == .queued else { return }
-    queue.withdraw(item, from: host, rank: rank)
-    queue.append(item, to: host, rank: self.rank(of: .item(item)))
+    wire.move(.item(item), on: host, from: rank, to: self.rank(of: .item(item)))
   }
 
   // MARK: Manifests
@@ -58,9 +56,8 @@ extension Dispatcher {
     unsettledHoldbacks.insert(index)
   }
 
-  /// The host is not asked before that uptime, and no job waits for one that would ask it.
-  mutating func hold(_ host: HostID, until due: Duration) {
-    queue.hold(host, until: due)
+  /// A host is left alone for a while, and no job waits for one that would ask it.
+  mutating func noteHeld() {
     for index in segments.indices where segments[index].holdback != nil {
       unsettledHoldbacks.insert(index)
     }
@@ -71,13 +68,11 @@ extension Dispatcher {
     guard !unsettledHoldbacks.isEmpty else { return }
     var gated: Set<Int> = []
     for index in unsettledHoldbacks.sorted() {
-      let isGated = segments[index].asked.contains { queue.isHeld(place(of: .document($0)).host) }
+      let isGated = segments[index].asked.contains { wire.isHeld(place(of: .document($0)).host) }
       if isGated { gated.insert(index) }
       let new = isGated ? nil : holdback(of: index)
       guard new != segments[index].holdback else { continue }
-      // The new one first, so that no job slips through between the two.
-      if let new { queue.holdBack(new) }
-      if let old = segments[index].holdback { queue.endHoldback(old) }
+      wire.holdBack(new, insteadOf: segments[index].holdback)
       segments[index].holdback = new
     }
     // A gate opens by itself.
@@ -99,10 +94,10 @@ extension Dispatcher {
     guard let hosts = segment.recorded?.hosts ?? (segment.recorded == nil ? [] : nil) else {
       return Holdback(last: last, ground: .everywhere)
     }
-    var ids = Set(hosts.map { queue.table.host($0) })
+    var ids = Set(hosts.map { wire.host($0) })
     for number in segment.asked {
       ids.insert(place(of: .document(number)).host)
-      if let url = documents[number].url { ids.insert(queue.table.host(url.authority)) }
+      if let url = documents[number].url { ids.insert(wire.host(url.authority)) }
     }
     return Holdback(last: last, ground: .hosts(ids))
   }

@@ -147,10 +147,9 @@ extension Dispatcher {
       return true
     }
     guard failure.code == .storeDamaged, documents[number].staged == nil,
-      var exchange = documents[number].exchange, exchange.isConditional
+      let exchange = documents[number].exchange, exchange.value.isConditional
     else { return false }
-    exchange.dropConditions()
-    documents[number].exchange = exchange
+    exchange.value.dropConditions()
     documents[number].bytes = nil
     // What signs the stored one need not sign what comes now.
     if let signature = documents[number].signature {

@@ -1,23 +1,3 @@
-/// An item about which nothing has to be decided as long as its answer is the one that was hoped for:
-/// the body of what is not here, or that what is here still holds.
-///
-/// Most runs have thousands of them. Such an item has no ``ActiveItem`` and is not told of by
-/// itself.
-struct PlainItem: Sendable {
-  /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
-  var stored: (any StoredAnswer)?
-  /// Whether nothing more has to be read before it can be asked for.
-  var isRead = false
-  /// Where it takes a place on the wire.
-  var host: HostID?
-  /// What the disk has for it, where its size was not told.
-  var diskLimit: Int64?
-  /// Bytes reserved for its body.
-  var reservation: Int64?
-  /// What came and waits for its commit.
-  var arrival: Arrival?
-}
-
 /// Answers that observers need not hear of one by one, since they were last told.
 struct AnswerCounts: Sendable {
   struct Count: Sendable {
@@ -40,28 +20,18 @@ struct AnswerCounts: Sendable {
 /// Whatever is not as hoped for makes an ``ActiveItem`` of a plain one, by ``Dispatcher/activate(_:)``,
 /// as if it had been one from the beginning.
 extension Dispatcher {
-  /// Slots below this one stand for a ``PlainItem``.
-  static let noSlot: Int32 = -1
-
-  func isPlain(_ item: Int) -> Bool {
-    items[item].slot < Self.noSlot
-  }
-
   /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
-    guard !hasCompany, items[item].slot == Self.noSlot, serverTime.isAsked,
+    guard !hasCompany, items.isBare(item), serverTime.isAsked,
       let reading = plainReading(of: item)
     else {
       // The first answer of a run says whether the clock is right.
       serverTime.isAsked = true
       return false
     }
-    let place = freePlain.popLast() ?? plain.count
-    if place == plain.count { plain.append(PlainItem()) }
-    plain[place] = PlainItem()
-    items[item].slot = Self.slot(of: place)
+    items.makePlain(item)
     guard reading.record != nil || reading.digest != nil else {
-      plain[place].isRead = true
+      items[plain: item].isRead = true
       return true
     }
     begun.begin(.preparations)
@@ -113,15 +83,14 @@ extension Dispatcher {
 
   /// Its turn has come: asks, or waits until what is stored of it is read.
   mutating func order(_ item: Int, from host: HostID, behind preparations: inout [Preparation]) {
-    let place = Self.place(of: items[item].slot)
-    plain[place].host = host
+    items[plain: item].host = host
     // What has nothing to be read for it overtakes no item whose turn came before.
-    if plain[place].isRead, plain[place].stored == nil, !preparations.isEmpty {
-      plain[place].isRead = false
+    if items[plain: item].isRead, items[plain: item].stored == nil, !preparations.isEmpty {
+      items[plain: item].isRead = false
       begun.begin(.preparations)
       preparations.append(Preparation(item: item, record: nil, digest: nil))
     }
-    guard plain[place].isRead else {
+    guard items[plain: item].isRead else {
       items[item].state = .preparing
       return
     }
@@ -131,15 +100,14 @@ extension Dispatcher {
   /// What was read of it.
   mutating func plainRead(_ item: Int, _ answer: Prepared) {
     guard isAsked(item, by: answer) else {
-      let slot = activate(item)
-      active[slot].isBeingRead = false
-      active[slot].prepared = answer
+      let work = activate(item)
+      work.isBeingRead = false
+      work.prepared = answer
       if items[item].state == .preparing { goOn(item) }
       return
     }
-    let place = Self.place(of: items[item].slot)
-    plain[place].stored = answer.stored
-    plain[place].isRead = true
+    items[plain: item].stored = answer.stored
+    items[plain: item].isRead = true
     if items[item].state == .preparing { sendOrder(item) }
   }
 
@@ -154,16 +122,15 @@ extension Dispatcher {
 
   private mutating func sendOrder(_ item: Int) {
     guard network == nil, bookRoom(item) else {
-      _ = activate(item)
+      activate(item)
       return ask(item)
     }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
-    let place = Self.place(of: items[item].slot)
     let order = Order(
       terms: orderTerms(of: entry, in: index),
       entry: entry,
-      stored: plain[place].stored,
-      sizeLimit: sizeLimit(plain[place].diskLimit, in: index)
+      stored: items[plain: item].stored,
+      sizeLimit: sizeLimit(items[plain: item].diskLimit, in: index)
     )
     items[item].state = .inFlight
     effects.append(.startOrder(newTransfer(for: .item(item)), order))
@@ -200,51 +167,49 @@ extension Dispatcher {
 
   /// Books what the disk has to have for it; false where there is something to decide.
   private mutating func bookRoom(_ item: Int) -> Bool {
-    let place = Self.place(of: items[item].slot)
-    guard space.hasRules, plain[place].reservation == nil else { return true }
-    guard plain[place].stored == nil else {
-      plain[place].diskLimit = space.diskLeft
+    guard space.hasRules, items[plain: item].reservation == nil else { return true }
+    guard items[plain: item].stored == nil else {
+      items[plain: item].diskLimit = space.diskLeft
       return true
     }
     let size = segments[Int(items[item].segment)].table.value.size(at: Int(items[item].step.entry))
     guard let grant = space.requestPlain(size) else { return false }
-    plain[place].diskLimit = grant.diskLimit
-    plain[place].reservation = size ?? 0
+    items[plain: item].diskLimit = grant.diskLimit
+    items[plain: item].reservation = size ?? 0
     return true
   }
 
   /// What has come of a body whose size was not told.
   mutating func growPlain(_ item: Int, by bytes: Int64) {
-    let place = Self.place(of: items[item].slot)
-    guard let reservation = plain[place].reservation, plain[place].diskLimit != nil else { return }
-    plain[place].reservation = reservation + bytes
+    guard let reservation = items[plain: item].reservation, items[plain: item].diskLimit != nil
+    else { return }
+    items[plain: item].reservation = reservation + bytes
     space.reservations.changePlain(by: bytes)
   }
 
   // MARK: Answers
 
   mutating func transferJudged(_ id: TransferID, _ outcome: Outcome) {
-    guard let job = inFlight.end(id) else { return }
-    advances[id] = nil
+    guard let job = wire.end(id) else { return }
     if case .item(let item) = job, isTaken(item, outcome) { return }
     transferEnded(id, job, outcome.result)
   }
 
   /// The same of an answer that has not been judged yet.
   func judged(_ item: Int, _ result: TransferResult) -> Outcome? {
-    guard isPlain(item), !result.isToldByTier else { return nil }
+    guard items.isPlain(item), !result.isToldByTier else { return nil }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
     let origin = segments[index].table.value.originNumber(at: entry)
     guard let terms = segments[index].orderTerms[origin] else { return nil }
-    let stored = plain[Self.place(of: items[item].slot)].stored
+    let stored = items[plain: item].stored
     return Order(terms: terms, entry: entry, stored: stored)
       .outcome(of: result.outcome, result.figures, confirming: stored?.confirmable, at: now.wall)
   }
 
   /// Whether that is all there is to it; else it has to be looked at as any answer.
   mutating func isTaken(_ item: Int, _ outcome: Outcome) -> Bool {
-    guard isPlain(item), storeFailure == nil, network == nil,
-      let host = plain[Self.place(of: items[item].slot)].host
+    guard items.isPlain(item), storeFailure == nil, network == nil,
+      let host = items[plain: item].host
     else { return false }
     if let arrival = outcome.arrival {
       take(item, arrival)
@@ -255,9 +220,7 @@ extension Dispatcher {
     }
     // One is drawn for every answer, whatever came, so that the same seed is the same run.
     _ = jitter.next()
-    queue.finished(item, on: host, outcome)
-    noteOpen(host)
-    note(outcome.responseTime, of: host)
+    wire.finished(item, on: host, outcome, now: now)
     answerCounts.note(
       outcome.status,
       wireBytes: outcome.wireBytes,
@@ -271,7 +234,7 @@ extension Dispatcher {
     // It repeats what is stored, and nothing of that states a lifetime.
     let freshness = Freshness.silent(until: .distantFuture)
     noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment)))
-    plain[Self.place(of: items[item].slot)].stored = nil
+    items[plain: item].stored = nil
     batch.confirm(
       item: item,
       Confirmation(item: row.item, validatedAt: now.wall, freshness: freshness),
@@ -292,19 +255,18 @@ extension Dispatcher {
       settled.note(arrival.variance, of: item)
       settled.note(arrival.headers, of: item)
     }
-    let place = Self.place(of: items[item].slot)
-    if let reservation = plain[place].reservation {
+    if let reservation = items[plain: item].reservation {
       space.reservations.changePlain(by: arrival.body.size - reservation)
-      plain[place].reservation = arrival.body.size
+      items[plain: item].reservation = arrival.body.size
     }
-    plain[place].arrival = arrival
+    items[plain: item].arrival = arrival
     if request.policy.tier.isWritten { share(arrival, isPinned: isPinned) }
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
   /// Of the body of a plain item that waits for its commit.
   func arrivedDigest(of item: Int) -> ContentDigest? {
-    isPlain(item) ? plain[Self.place(of: items[item].slot)].arrival?.body.digest : nil
+    items.isPlain(item) ? items[plain: item].arrival?.body.digest : nil
   }
 
   private mutating func freshUntil(_ freshness: Freshness, in index: Int) -> Instant? {
@@ -327,8 +289,7 @@ extension Dispatcher {
 
   /// Moves what is known of a plain item to where it is looked for now.
   mutating func movePlain(_ item: Int, to new: ActiveItem) {
-    let place = Self.place(of: items[item].slot)
-    let known = plain[place]
+    let known = items.endPlain(item)
     let isWaiting = items[item].state == .queued || items[item].state == .preparing
     if let record = known.stored?.record, record.url == new.entry.url.string {
       new.record = Shared(record)
@@ -360,8 +321,6 @@ extension Dispatcher {
       new.exchange = ExchangeBox(exchange)
       new.result.attempts = 1
     }
-    plain[place] = PlainItem()
-    freePlain.append(place)
   }
 
   // MARK: Ends
@@ -371,20 +330,19 @@ extension Dispatcher {
     var others: [Int] = []
     var ends = [PlainEnds](repeating: PlainEnds(), count: segments.count)
     for item in written {
-      guard isPlain(item), items[item].state == .committing else {
+      guard items.isPlain(item), items[item].state == .committing else {
         others.append(item)
         continue
       }
-      let place = Self.place(of: items[item].slot)
       let index = Int(items[item].segment)
-      let arrival = plain[place].arrival
+      let arrival = items[plain: item].arrival
       if let arrival {
         ends[index].arrivals.append(arrival)
       } else {
         ends[index].confirmedCount += 1
         ends[index].confirmedBytes += row(of: items[item].step)?.size ?? 0
       }
-      if let reservation = plain[place].reservation { space.endPlain(reservation) }
+      if let reservation = items[plain: item].reservation { space.endPlain(reservation) }
       if space.remembersEndings {
         let key = key(of: item)
         space.note(arrival == nil ? .revalidate : .fetch, of: key)
@@ -400,9 +358,7 @@ extension Dispatcher {
         )
         settled.note(end, of: item)
       }
-      plain[place] = PlainItem()
-      freePlain.append(place)
-      items[item].slot = Self.noSlot
+      _ = items.endPlain(item)
       items[item].state = .settled
       unclaim(item)
     }
@@ -451,14 +407,6 @@ extension Dispatcher {
       announce(fact)
     }
     answerCounts = AnswerCounts()
-  }
-
-  private static func slot(of place: Int) -> Int32 {
-    noSlot - 1 - Int32(place)
-  }
-
-  private static func place(of slot: Int32) -> Int {
-    Int(noSlot - 1 - slot)
   }
 }
 

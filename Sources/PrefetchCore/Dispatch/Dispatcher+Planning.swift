@@ -219,9 +219,9 @@ extension Dispatcher {
     {
       begin(step, of: index)
       if !elders.isEmpty || hasTwin, let item = items.indices.last, items[item].state != .settled {
-        let slot = activate(item)
-        active[slot].elders = elders
-        active[slot].hasTwin = hasTwin
+        let work = activate(item)
+        work.elders = elders
+        work.hasTwin = hasTwin
       }
       return
     }
@@ -258,7 +258,7 @@ extension Dispatcher {
       }
       return enqueue(.item(item))
     }
-    _ = activate(item)
+    activate(item)
     if step.decision == .fail, let deferral = segments[index].heldBack {
       return settleDeferred(item, deferral)
     }
@@ -288,7 +288,7 @@ extension Dispatcher {
   /// Nothing is to be asked about it in this run.
   mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
     let item = newItem(step, of: index)
-    _ = activate(item)
+    activate(item)
     switch step.decision {
     case .keep, .describe: keep(item)
     case .fail:
@@ -310,7 +310,7 @@ extension Dispatcher {
   /// Ends an item that is as its segments declare it.
   private mutating func keep(_ item: Int) {
     let (step, index) = (items[item].step, Int(items[item].segment))
-    let work = active[activate(item)]
+    let work = activate(item)
     if step.reason == .paused, !work.result.isUsable {
       // The user wants it so: it changes nothing for its segment.
       work.result.isRequired = false
@@ -332,7 +332,7 @@ extension Dispatcher {
   /// Whether a digest has shown, while it waited for its turn, that nothing has to be asked.
   mutating func isSpared(_ item: Int) -> Bool {
     guard items[item].step.decision == .keep else { return false }
-    let work = active[activate(item)]
+    let work = activate(item)
     work.result.action = items[item].step.action
     work.result.reason = items[item].step.reason.text
     work.result.isPinned = items[item].step.reason.isForGood
@@ -341,9 +341,9 @@ extension Dispatcher {
   }
 
   func planFailure(of item: Int) -> Failure? {
-    let slot = Int(items[item].slot)
+    let work = items.active(item)
     return items[item].step.reason.failure(
-      of: active[slot].entry,
+      of: work.entry,
       segment: segments[Int(items[item].segment)].declaration,
       policy: request.policy,
       now: facts.now

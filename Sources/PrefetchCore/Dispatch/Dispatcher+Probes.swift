@@ -1,7 +1,7 @@
 /// What a dry run learns from one HEAD: whatever a run would make of the same head.
 extension Dispatcher {
   mutating func probeAnswered(_ item: Int, _ response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting) { return }
     separateRivals(item, by: selecting)
@@ -68,17 +68,17 @@ extension Dispatcher {
     case .content where isRedirect || failure.code == .redirected:
       return fail(item, failure)
     case .io, .content:
-      active[Int(items[item].slot)].result.reason += "; probe failed: \(failure.message)"
+      items.active(item).result.reason += "; probe failed: \(failure.message)"
       settleItem(item)
     }
   }
 
   private mutating func keep(_ item: Int, _ reason: String) {
-    let slot = Int(items[item].slot)
-    active[slot].result.action = .keep
-    active[slot].result.outcome = .unchanged
-    active[slot].result.source = .revalidated
-    active[slot].result.reason = reason
+    let work = items.active(item)
+    work.result.action = .keep
+    work.result.outcome = .unchanged
+    work.result.source = .revalidated
+    work.result.reason = reason
   }
 
   private func asksHeadOnly(_ item: Int) -> Bool {
@@ -98,7 +98,7 @@ extension Dispatcher {
   /// A head of another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
   private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
     guard items[item].step.decision == .revalidate, answersFromSamePlace(item),
-      let record = active[Int(items[item].slot)].record?.value
+      let record = items.active(item).record?.value
     else { return false }
     let told = Validators(response.headers)
     let size = Self.size(toldBy: response)
@@ -107,14 +107,14 @@ extension Dispatcher {
 
   /// Tags of another place say nothing of what came from here.
   private func answersFromSamePlace(_ item: Int) -> Bool {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let record = work.record?.value
     return work.exchange?.value.hop.string == record?.finalURL ?? record?.url
   }
 
   /// A transfer ends with the head of a body that is larger than any that may come.
   private mutating func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let size = Self.size(toldBy: response), let exchange = work.exchange else { return nil }
     let objection: String
     if let limit = exchange.value.terms.sizeLimit, size > limit {
@@ -136,7 +136,7 @@ extension Dispatcher {
   ) -> String? {
     let allowances = network?.allowances(of: Int(items[item].segment)) ?? []
     guard !allowances.isEmpty else { return nil }
-    let url = active[Int(items[item].slot)].entry.url.string
+    let url = items.active(item).entry.url.string
     let answer = WholeAnswer(source: url, head: response.headers, size: size)
     let isContinued = isStored(item) && (answer.part != nil || start.partials[url] != nil)
     return isContinued
@@ -145,7 +145,7 @@ extension Dispatcher {
 
   /// What would be said against the body whatever its bytes are.
   private func objection(to response: TransferResponse, of item: Int) -> Failure? {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let objection = BodyCheck.objection(
       toHead: response.headers,
       size: Self.size(toldBy: response),
@@ -160,7 +160,7 @@ extension Dispatcher {
 
   /// Notes the other segments that a head shows to refuse its body.
   private func foreseeRefusals(of item: Int, by response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     // A confirmed body is judged by what is stored of it.
     guard !work.sharers.isEmpty, !isRepeated(item, response) else { return }
     let size = Self.size(toldBy: response)
@@ -197,7 +197,7 @@ extension Dispatcher {
     _ response: TransferResponse,
     _ expected: Expectation
   ) -> Conclusion {
-    let exchange = active[Int(items[item].slot)].exchange
+    let exchange = items.active(item).exchange
     return exchange?.value.conclude(
       response,
       expecting: expected,
@@ -208,7 +208,7 @@ extension Dispatcher {
 
   /// What was to be fetched anyway keeps the planner's reason.
   private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     let told = Validators(response.headers)
     let isComparable =
       answersFromSamePlace(item) || !told.isEmpty && told != work.record?.value.validators

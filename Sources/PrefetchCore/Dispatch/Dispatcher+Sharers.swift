@@ -16,7 +16,7 @@ extension Dispatcher {
     _ headers: HeaderBlock = HeaderBlock(),
     objection: (Sharer, ContentExpectation) -> Failure?
   ) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard !work.sharers.isEmpty else { return }
     for sharer in work.sharers {
       let expectation = segments[sharer.segment].declaration.expectation
@@ -74,7 +74,7 @@ extension Dispatcher {
   /// Lets segments with a larger limit ask for themselves, where the limit of the first one ended the
   /// transfer.
   mutating func leaveLargerLimits(_ item: Int, _ failure: Failure) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard failure.code == .tooLarge, !work.sharers.isEmpty,
       let limit = sizeLimit(nil, in: Int(items[item].segment))
     else { return }
@@ -87,7 +87,7 @@ extension Dispatcher {
 
   /// Ends an item of a dry run for the segments that would refuse its body.
   mutating func refuseAsForeseen(_ item: Int) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     for (sharer, failure) in work.foreseenRefusals {
       part(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
@@ -117,7 +117,7 @@ extension Dispatcher {
 
   /// Lets those ask for themselves to which a body was right that the first segment refuses.
   mutating func leaveSharers(_ item: Int, where isLeft: (Int) -> Bool = { _ in true }) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     for sharer in work.sharers where isLeft(sharer.segment) {
       work.hasTwin = true
       part(sharer, from: work)

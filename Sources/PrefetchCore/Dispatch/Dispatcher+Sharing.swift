@@ -51,8 +51,8 @@ extension Dispatcher {
     let known = Int(mention.item)
     let first = segments[Int(mention.segment)]
     let digests =
-      known >= 0 && items[known].slot >= 0
-      ? active[Int(items[known].slot)].digests
+      known >= 0 && items.isActive(known)
+      ? items.active(known).digests
       : first.entries[Int(mention.entry)].digests
     let isRefused = known >= 0 && items[known].step.decision == .fail
     // What its own segment forbids no other one allows.
@@ -153,7 +153,7 @@ extension Dispatcher {
       return false
     }
     guard isDecided(known) else {
-      let work = active[activate(known)]
+      let work = activate(known)
       // One that declares bytes of its own is held to these.
       guard work.digests.isEmpty else { return false }
       work.require(entry.digests)
@@ -247,7 +247,7 @@ extension Dispatcher {
   ///
   /// Those that stay have a say about the body. `selecting` names what it depends on.
   mutating func separateRivals(_ item: Int, by selecting: [String], from body: StagedBody? = nil) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard !work.rivals.isEmpty else { return }
     for rivalry in work.rivals {
       guard rivalry.parts(by: selecting, from: body) else {
@@ -267,7 +267,7 @@ extension Dispatcher {
     _ response: TransferResponse,
     by selecting: [String]
   ) -> Bool {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard let elder = work.elders.first(where: { $0.parts(by: selecting, from: response.body) })
     else { return false }
     if let body = response.body { effects.append(.discard(body)) }
@@ -284,7 +284,7 @@ extension Dispatcher {
 
   /// The names of what in our requests selected an answer, or would.
   func selecting(_ item: Int, _ response: TransferResponse) -> [String] {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard !work.rivals.isEmpty || !work.elders.isEmpty else { return [] }
     let redirects = (work.exchange?.value.chain.terms ?? []).compactMap(\.variance).flatMap(\.names)
     let known = work.record?.value.variance?.hops.flatMap(\.names) ?? []
@@ -340,26 +340,26 @@ extension Dispatcher {
       if result.isUsable, request.mode.keepsSegments { joinLater(item, result, index) }
       return
     }
-    let slot = activate(item)
+    let work = activate(item)
     let sharer = Sharer(segment: index, entry: entry, step: step, position: declaredItems - 1)
     if items[item].state == .committing, rivalry == nil,
-      let failure = objection(toSettled: item, active[slot].result, entry, of: index)
+      let failure = objection(toSettled: item, work.result, entry, of: index)
     {
       guard request.mode.foretells else { return reject(entry, failure, of: index) }
-      active[slot].foreseenRefusals.append((sharer, failure))
+      work.foreseenRefusals.append((sharer, failure))
     }
-    active[slot].result.segments.append(name)
-    active[slot].result.isRequired = active[slot].result.isRequired || isRequired
-    active[slot].segments.append(index)
+    work.result.segments.append(name)
+    work.result.isRequired = work.result.isRequired || isRequired
+    work.segments.append(index)
     raise(item, for: index, Int(step.entry))
-    if !entry.isRequired { active[slot].sparing.append(index) }
+    if !entry.isRequired { work.sparing.append(index) }
     if let rivalry {
-      active[slot].rivals.append(rivalry)
+      work.rivals.append(rivalry)
     } else {
-      active[slot].sharers.append(sharer)
+      work.sharers.append(sharer)
     }
-    let algorithms = Self.algorithms(of: active[slot].digests + entry.digests)
-    active[slot].exchange?.value.require(algorithms)
+    let algorithms = Self.algorithms(of: work.digests + entry.digests)
+    work.exchange?.value.require(algorithms)
     guard request.mode.keepsSegments, !step.isHeld else { return }
     if let row = step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
@@ -394,8 +394,8 @@ extension Dispatcher {
     guard isDecided(item) else { return false }
     // What the declarations of others refuse may be right for this one.
     let failure =
-      items[item].state == .settled || items[item].slot < 0
-      ? settled.failure(of: item) : active[Int(items[item].slot)].result.failure
+      items[item].state == .settled || !items.isActive(item)
+      ? settled.failure(of: item) : items.active(item).result.failure
     if let failure, Self.refusals.contains(failure.code) { return true }
     let wasAsked = settled.source(of: item) != .cache
     let asks = step.decision.action != .keep
@@ -420,8 +420,8 @@ extension Dispatcher {
   /// Of what is stored of an item whose end is decided.
   private func decidedDigest(of item: Int) -> ContentDigest? {
     if items[item].state == .settled { return settled.digest(of: item) }
-    if items[item].slot >= 0 {
-      let result = active[Int(items[item].slot)].result
+    if items.isActive(item) {
+      let result = items.active(item).result
       return result.isUsable ? result.digest : nil
     }
     return arrivedDigest(of: item) ?? row(of: items[item].step)?.digest

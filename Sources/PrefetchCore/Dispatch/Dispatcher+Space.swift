@@ -9,7 +9,7 @@ extension Dispatcher {
   /// Whether the run is about to ask for an item, and does not know what there is room for.
   var needsRoomReading: Bool {
     space.hasRules && space.lacksReading && hasInventory && !request.mode.probes
-      && queue.count > 0 && halt == nil
+      && wire.queuedCount > 0 && halt == nil
   }
 
   mutating func roomMeasured(_ reading: RoomReading) {
@@ -24,7 +24,7 @@ extension Dispatcher {
     guard space.hasRules, !request.mode.probes, isStored(item), !space.reservations.has(item) else {
       return true
     }
-    let work = active[activate(item)]
+    let work = activate(item)
     if isPart(item) {
       work.diskLimit = space.diskLeft
       return true
@@ -47,12 +47,12 @@ extension Dispatcher {
     case .parked:
       leaveForRoom(item)
       // There may be many of them, and what was read of one is read again; what was told is not.
-      if segments.count == 1, work.toldSize == nil { deactivate(item) }
+      if segments.count == 1, work.toldSize == nil { items.deactivate(item) }
     case .full(let available):
-      leaveWire(item)
+      leaveWire(.item(item))
       fail(item, space.full(need: need.size, available))
     case .deferred(let free):
-      leaveWire(item)
+      leaveWire(.item(item))
       let reason = space.diskObjection(to: need.size, free: free)
       settleDeferred(item, Deferral(rule: .freeDisk), because: reason)
     }
@@ -61,7 +61,7 @@ extension Dispatcher {
 
   /// It gives its place on the wire to others until more is known, and other runs may ask for it.
   private mutating func leaveForRoom(_ item: Int) {
-    leaveWire(item)
+    leaveWire(.item(item))
     items[item].state = .waiting
     unclaim(item)
   }
@@ -69,7 +69,7 @@ extension Dispatcher {
   /// Whether a body was larger than what the disk has for it: then it waits, or is asked for once
   /// more when its size is known, so that others can go for it.
   mutating func lacksDisk(_ item: Int, _ failure: Failure, announced: Int64?) -> Bool {
-    let work = active[activate(item)]
+    let work = activate(item)
     guard failure.code == .tooLarge, let limit = work.diskLimit, announced ?? .max > limit,
       limit < sizeLimit(work.roomLimit, in: Int(items[item].segment)) ?? .max
     else { return false }
@@ -85,7 +85,7 @@ extension Dispatcher {
 
   /// Asks for an item as if nothing was stored of it, if there is room for all of its body.
   mutating func askAnew(_ item: Int, forWhole size: Int64) {
-    let work = active[activate(item)]
+    let work = activate(item)
     work.toldSize = size
     work.exchange = nil
     space.reservations.drop(item)
@@ -115,7 +115,7 @@ extension Dispatcher {
   /// What has come of a body whose size was not told.
   mutating func growReservation(of job: Job, by bytes: Int64) {
     guard case .item(let item) = job else { return }
-    if isPlain(item) { return growPlain(item, by: bytes) }
+    if items.isPlain(item) { return growPlain(item, by: bytes) }
     space.reservations.grow(item, by: bytes)
   }
 
@@ -225,7 +225,7 @@ extension Dispatcher {
 
   /// Takes back what was said of an item whose body does not come in after all.
   mutating func restoreResult(of item: Int) {
-    let work = active[activate(item)]
+    let work = activate(item)
     let row = row(of: items[item].step)
     let isStillUsable = if let row { isUsable(row) } else { false }
     work.result.isUsable = isStillUsable

@@ -4,12 +4,12 @@ extension Dispatcher {
   package mutating func standing(at now: Moment) -> RunStanding {
     expectBytes()
     var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
-    for job in inFlight.values { standing.segments[segment(of: job)].active += 1 }
+    for (_, job) in wire.transfers { standing.segments[segment(of: job)].active += 1 }
     for index in segments.indices where standing.segments[index].wait == nil {
       standing.segments[index].wait = heldHost(of: index, at: now)
     }
-    for (id, advance) in advances.sorted(by: { $0.key < $1.key }) {
-      guard let job = inFlight[id], let url = url(of: job) else { continue }
+    for (id, job) in wire.transfers {
+      guard let advance = wire.advances[id], let url = url(of: job) else { continue }
       let isDocument = if case .document = job { true } else { false }
       standing.transfers.append(
         RunStanding.Transfer(
@@ -43,8 +43,8 @@ extension Dispatcher {
   /// A server of its items that wants to be left alone.
   private func heldHost(of index: Int, at now: Moment) -> RunStanding.Wait? {
     for host in segments[index].hosts.values.sorted() {
-      guard case .wait(let due) = limits.verdict(host, now: now) else { continue }
-      let trouble = RequestTrouble(host: queue.table.name(of: host))
+      guard let due = wire.pause(of: host, now: now) else { continue }
+      let trouble = RequestTrouble(host: wire.name(of: host))
       return RunStanding.Wait(trouble: trouble, rest: due - now.uptime)
     }
     return nil
@@ -79,7 +79,7 @@ extension Dispatcher {
     case .document(let number):
       return documents[number].url
     case .item(let item):
-      if items[item].slot >= 0 { return active[Int(items[item].slot)].entry.url }
+      if items.isActive(item) { return items.active(item).entry.url }
       let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
       return segments[index].table.value.plainURL(at: entry)
     }
@@ -90,19 +90,10 @@ extension Dispatcher {
   /// Tells of a request that ended, where an observer hears of each, and notes what stood in
   /// its way.
   mutating func tell(_ result: TransferResult, of job: Job) {
-    let exchange: Exchange?
-    let asking: [Int]
-    switch job {
-    case .document(let number):
-      (exchange, asking) = (documents[number].exchange, [documents[number].segment])
-    case .item(let item):
-      let work = active[Int(items[item].slot)]
-      (exchange, asking) = (work.exchange?.value, work.segments)
-    }
-    guard let exchange else { return }
+    guard let exchange = exchange(of: job)?.value else { return }
     var story = RequestStory(
       url: exchange.hop,
-      segments: asking.map { segments[$0].declaration.name },
+      segments: askingSegments(of: job).map { segments[$0].declaration.name },
       attempt: exchange.attempts,
       figures: result.figures
     )

@@ -26,7 +26,7 @@ extension Dispatcher {
 
   /// An item that its origin brought now.
   mutating func share(_ item: Int, _ record: ContentRecord) {
-    let work = active[Int(items[item].slot)]
+    let work = items.active(item)
     guard request.policy.tier.isWritten, !isAd(item), work.toldAt == nil,
       let exchange = work.exchange?.value, !exchange.isAlternate, let digest = record.digest
     else { return }

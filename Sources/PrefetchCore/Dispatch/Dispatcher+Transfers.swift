@@ -5,13 +5,13 @@ extension Dispatcher {
     if needsRoomReading { return measureRoom(inDetail: false) }
     var preparations: [Preparation] = []
     var lastRead: Int?
-    queue.release(at: now.uptime)
+    wire.release(at: now.uptime)
     renewHoldbacks()
     let limit = network?.transferLimit ?? .max
-    while halt == nil, inFlight.count + begun.count(of: .preparations) < limit,
-      let (number, host) = queue.take(at: now.uptime)
+    while halt == nil, wire.transferCount + begun.count(of: .preparations) < limit,
+      let (job, host) = wire.take(at: now.uptime)
     {
-      switch Job(number: number) {
+      switch job {
       case .document(let number):
         documents[number].host = host
         if let look = lookBefore(asking: number) {
@@ -21,25 +21,10 @@ extension Dispatcher {
           effects.append(look)
           continue
         }
-        if connections.watchesPlainHTTP, let exchange = documents[number].exchange,
-          let objection = connections.objection(to: exchange, at: now.wall)
-        {
-          queue.finished(Job.document(number).number, on: host, httpVersion: nil)
-          documentAnswered(number, .failed(objection, status: nil))
-          continue
-        }
-        let id = newTransfer(for: .document(number))
-        guard
-          let request = documents[number].exchange?.nextRequest(
-            id,
-            under: &connections,
-            at: now.wall
-          )
-        else { continue }
-        effects.append(.startTransfer(allowed(request, of: documents[number].segment)))
+        send(.document(number))
       case .item(let item):
         if isForsaken(item) || isSpared(item) {
-          queue.finished(item, on: host, httpVersion: nil)
+          wire.leave(job, on: host)
           continue
         }
         if needsClaim(item) {
@@ -47,25 +32,25 @@ extension Dispatcher {
           continue
         }
         let count = preparations.count
-        if isPlain(item) || beginPlain(item, into: &preparations) {
+        if items.isPlain(item) || beginPlain(item, into: &preparations) {
           order(item, from: host, behind: &preparations)
           if preparations.count > count { lastRead = item }
           continue
         }
-        let slot = activate(item)
-        active[slot].host = host
-        if active[slot].exchange != nil {
-          send(item)
-        } else if active[slot].prepared != nil {
+        let work = activate(item)
+        work.host = host
+        if work.exchange != nil {
+          send(.item(item))
+        } else if work.prepared != nil {
           goOn(item)
-        } else if active[slot].isBeingRead {
+        } else if work.isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
           // What has nothing to be read for it overtakes no item whose turn came before.
           ?? (preparations.isEmpty ? nil : Preparation(item: item, record: nil, digest: nil))
         {
           items[item].state = .preparing
-          active[slot].isBeingRead = true
+          work.isBeingRead = true
           begun.begin(.preparations)
           preparations.append(preparation)
           lastRead = item
@@ -80,32 +65,59 @@ extension Dispatcher {
   }
 
   mutating func newTransfer(for job: Job) -> TransferID {
-    inFlight.start(job)
+    wire.start(job)
   }
 
-  /// Puts the item's next request on the wire, where a place is kept for it.
-  mutating func send(_ item: Int) {
-    let slot = Int(items[item].slot)
-    if connections.watchesPlainHTTP, let exchange = active[slot].exchange,
+  // MARK: One way of asking
+
+  /// What a job asks, be it for a document, an item or a piece of one; nil until it is asked for.
+  func exchange(of job: Job) -> ExchangeBox? {
+    switch job {
+    case .document(let number): documents[number].exchange
+    case .item(let item): !items.isActive(item) ? nil : items.active(item).exchange
+    }
+  }
+
+  /// Where it takes a place on the wire.
+  private func host(of job: Job) -> HostID? {
+    switch job {
+    case .document(let number): documents[number].host
+    case .item(let item): items.active(item).host
+    }
+  }
+
+  /// The segments on whose behalf.
+  func askingSegments(of job: Job) -> [Int] {
+    switch job {
+    case .document(let number): [documents[number].segment]
+    case .item(let item): items.active(item).segments
+    }
+  }
+
+  /// Puts its next request on the wire, where a place is kept for it.
+  mutating func send(_ job: Job) {
+    guard let exchange = exchange(of: job) else { return }
+    if connections.watchesPlainHTTP,
       let objection = connections.objection(to: exchange.value, at: now.wall)
     {
-      leaveWire(item)
-      return turnAway(.item(item), .failed(objection, status: nil))
+      leaveWire(job)
+      return turnAway(job, .failed(objection, status: nil))
     }
-    let id = newTransfer(for: .item(item))
-    guard
-      let request = active[slot].exchange?.value.nextRequest(id, under: &connections, at: now.wall)
-    else { return }
-    active[slot].result.attempts += 1
-    items[item].state = .inFlight
-    start(request, of: Int(items[item].segment))
+    let id = newTransfer(for: job)
+    let request = exchange.value.nextRequest(id, under: &connections, at: now.wall)
+    var held = allowed(request, of: segment(of: job))
+    if case .item(let item) = job {
+      items.active(item).result.attempts += 1
+      items[item].state = .inFlight
+      held.rateGroup = rateGroup(of: segment(of: job))
+    }
+    effects.append(.startTransfer(held))
   }
 
-  /// Hands over a request, held to the rate of its segment and to what it may receive.
-  mutating func start(_ request: TransferRequest, of segment: Int) {
-    var held = allowed(request, of: segment)
-    held.rateGroup = rateGroup(of: segment)
-    effects.append(.startTransfer(held))
+  /// Gives the place on the wire back without a request.
+  mutating func leaveWire(_ job: Job) {
+    guard let host = host(of: job) else { return }
+    wire.leave(job, on: host)
   }
 
   func rateGroup(of segment: Int) -> TransferRequest.RateGroup? {
@@ -115,8 +127,7 @@ extension Dispatcher {
   }
 
   mutating func transferFinished(_ id: TransferID, _ result: TransferResult) {
-    guard let job = inFlight.end(id) else { return }
-    advances[id] = nil
+    guard let job = wire.end(id) else { return }
     noteDate(of: result)
     if case .item(let item) = job, let outcome = judged(item, result),
       isTaken(item, outcome)
@@ -133,100 +144,57 @@ extension Dispatcher {
     guard !result.wasNotSent else { return takeBack(job) }
     if isCutOff { result = explained(result, of: job) }
     tell(result, of: job)
-    let status: Int? =
-      if case .success(let response) = result.outcome { response.status } else { nil }
+    guard let exchange = exchange(of: job), let host = host(of: job) else { return }
+    wire.finished(job, on: host, result)
+    if case .item(let item) = job { items.active(item).result.figures = result.figures }
+    // The hop and the try that this result belongs to, before the exchange goes on.
+    let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)
+    let step = exchange.value.receive(
+      result,
+      policy: given.value.request.policy,
+      now: now,
+      deadline: deadline,
+      random: jitter.next()
+    )
+    if isRetry || !countAnswer(result, of: job) {
+      announceRequest(result, hop, isRetry: isRetry, of: job)
+    }
+    note(result, step, of: host)
     switch job {
     case .document(let number):
-      guard var exchange = documents[number].exchange, let host = documents[number].host else {
-        return
-      }
-      let segment = documents[number].segment
-      queue.finished(job.number, on: host, result)
-      note(result.figures.responseTime, of: host)
-      announceRequest(
-        result,
-        status,
-        exchange.hop,
-        isRetry: exchange.isRetry,
-        for: segments[segment].names
-      )
-      let step = exchange.receive(
-        result,
-        policy: request.policy,
-        now: now,
-        deadline: deadline,
-        random: jitter.next()
-      )
-      documents[number].exchange = exchange
       documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied
       )
-      note(result, step, of: host)
-      guard segments[segment].isGathering else { return drop(step) }
+      guard segments[documents[number].segment].isGathering else { return drop(step) }
       guard !proceed(job, step) else { return }
       documentAnswered(number, step)
     case .item(let item):
-      let slot = Int(items[item].slot)
-      guard let host = active[slot].host else { return }
-      queue.finished(job.number, on: host, result)
-      note(result.figures.responseTime, of: host)
-      active[slot].result.figures = result.figures
-      // The hop and the try that this result belongs to, before the exchange goes on.
-      let hop = active[slot].exchange?.value.hop
-      let isRetry = active[slot].exchange?.value.isRetry ?? false
-      guard
-        let step = active[slot].exchange?.value.receive(
-          result,
-          policy: given.value.request.policy,
-          now: now,
-          deadline: deadline,
-          random: jitter.next()
-        )
-      else { return }
-      if isRetry || !countAnswer(result, status, of: active[slot].segments) {
-        announceRequest(
-          result,
-          status,
-          hop,
-          isRetry: isRetry,
-          for: Self.names(active[slot].segments, segments)
-        )
-      }
-      note(result, step, of: host)
       guard !proceed(job, step) else { return }
-      let announced = result.announcedSize
-      itemAnswered(item, step, announced: announced)
+      itemAnswered(item, step, announced: result.announcedSize)
     }
   }
 
   /// Whether an answer is one of many that no observer wants to hear of by itself; trouble is told
   /// with its host.
-  private mutating func countAnswer(
-    _ result: TransferResult,
-    _ status: Int?,
-    of asking: [Int]
-  ) -> Bool {
-    guard start.isBrief, let status, asking.count == 1, !result.isTrouble,
+  private mutating func countAnswer(_ result: TransferResult, of job: Job) -> Bool {
+    guard start.isBrief, case .item = job, let status = result.status, !result.isTrouble,
       !result.figures.isRemarkable
     else { return false }
+    let asking = askingSegments(of: job)
+    guard asking.count == 1 else { return false }
     answerCounts.note(status, wireBytes: result.figures.wireBytes, of: asking[0])
     return true
   }
 
   /// A request that never went out: nothing happened, except that its host may have to be left alone.
   private mutating func takeBack(_ job: Job) {
+    guard let host = host(of: job) else { return }
+    wire.takeBack(job, from: host)
+    exchange(of: job)?.value.takeBack()
     switch job {
     case .document(let number):
-      guard let host = documents[number].host else { return }
-      queue.tookBack(job.number, from: host)
-      documents[number].exchange?.takeBack()
       guard segments[documents[number].segment].isGathering else { return }
-    case .item(let item):
-      let slot = Int(items[item].slot)
-      guard let host = active[slot].host else { return }
-      queue.tookBack(job.number, from: host)
-      active[slot].exchange?.value.takeBack()
-      active[slot].result.attempts -= 1
+    case .item(let item): items.active(item).result.attempts -= 1
     }
     reask(job)
   }
@@ -255,26 +223,22 @@ extension Dispatcher {
     }
   }
 
-  /// Static, since a method of this value would be handed a copy of all of it.
   private mutating func announceRequest(
     _ answer: TransferResult,
-    _ status: Int?,
-    _ hop: WebURL?,
+    _ hop: WebURL,
     isRetry: Bool,
-    for segments: [String]
+    of job: Job
   ) {
+    let asking = askingSegments(of: job)
     let result = RequestResult(
       url: hop,
-      segments: segments,
-      status: status,
+      segments: asking.count == 1
+        ? segments[asking[0]].names : asking.map { segments[$0].declaration.name },
+      status: answer.status,
       failure: answer.failure,
       isRetry: isRetry,
       figures: answer.figures
     )
     announce(.requestFinished(result))
-  }
-
-  private static func names(_ asking: [Int], _ segments: [SegmentWork]) -> [String] {
-    asking.count == 1 ? segments[asking[0]].names : asking.map { segments[$0].declaration.name }
   }
 }

@@ -107,28 +107,17 @@ package struct Dispatcher: Uncopied {
   /// Once the store has refused a commit, nothing more is given to it.
   var storeFailure: Failure?
   var segments: [SegmentWork]
-  var items: [ItemWork] = []
-  var active: [ActiveItem] = []
-  private var freeSlots: [Int32] = []
-  var plain: [PlainItem] = []
-  var freePlain: [Int] = []
+  var items = ItemTable()
   var answerCounts = AnswerCounts()
-  /// Of the hosts by their numbers, as far as any has answered.
-  var responseTimes: [ResponseTimes] = []
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.
   var settled = SettledItems()
   var declaredItems = 0
   /// What proved to be gone from its server, and the configuration gives up then.
   var givenUp: Set<URLKey> = []
-  var queue: TransferQueue
-  var limits: HostLimits
-  var inFlight = InFlight()
-  /// Of bodies under way that have taken longer than a moment.
-  var advances: [TransferID: TransferAdvance] = [:]
+  var wire: Wire
   var begun = Obligations.Begun()
   var space: Space
-  var waiting = WaitingLine()
   var connections: ConnectionTable
   /// First each segment's manifest, by the segment's number, then whatever else these name.
   var documents: [DocumentWork]
@@ -174,20 +163,12 @@ package struct Dispatcher: Uncopied {
     space = Space(start.request.policy.room)
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     network = NetworkWatch.ifNeeded(start.request)
-    queue = TransferQueue(
-      concurrency: start.request.policy.concurrency,
-      perHost: start.request.policy.perHost,
+    wire = Wire(
+      start.request.policy,
       // What could close at any moment is not handed over ahead of its turn.
-      lookAhead: network == nil ? start.request.policy.lookAhead : 0
-    )
-    var gates: [HostLimits.Gate] = []
-    for gate in start.gates {
-      gates.append(HostLimits.Gate(host: queue.table.host(gate.host), until: gate.until))
-    }
-    limits = HostLimits(
-      retries: start.request.policy.retries,
+      looksAhead: network == nil,
+      gates: start.gates,
       deadline: deadline,
-      remembered: gates,
       now: start.now
     )
     let records = Dictionary(start.segments.map { ($0.key, $0) }) { first, _ in first }
@@ -218,11 +199,16 @@ package struct Dispatcher: Uncopied {
     phase == .finished
   }
 
+  /// Of each host that answered.
+  package var namedResponseTimes: [String: ResponseTimes] { wire.namedResponseTimes }
+
+  /// The hosts that the next run must leave alone as well.
+  package func openGates(at now: Moment) -> [HostGate] { wire.openGates(at: now) }
+
   /// When something has to happen even if nothing arrives.
   package var nextDeadline: Duration? {
     [
-      waiting.earliest, halt == nil ? deadline : nil, batch.due, queue.nextRelease,
-      networkDeadline,
+      wire.nextMoment, halt == nil ? deadline : nil, batch.due, networkDeadline,
     ]
     .compactMap(\.self).min()
   }
@@ -310,12 +296,11 @@ package struct Dispatcher: Uncopied {
 
   private mutating func resumeWaiting() {
     guard halt == nil else { return }
-    while let job = waiting.take(at: now.uptime) {
-      queue.stopExpecting(job)
-      if let deferral = deferral(of: Job(number: job), isRetry: true) {
-        settle(Job(number: job), deferral)
+    while let job = wire.resume(at: now.uptime) {
+      if let deferral = deferral(of: job, isRetry: true) {
+        settle(job, deferral)
       } else {
-        enqueue(Job(number: job))
+        enqueue(job)
       }
     }
   }
@@ -326,11 +311,9 @@ package struct Dispatcher: Uncopied {
     case .interrupted, .store: return
     case .deadline, nil: halt = reason
     }
-    for id in inFlight.ids { effects.append(.cancelTransfer(id)) }
+    for transfer in wire.transfers { effects.append(.cancelTransfer(transfer.id)) }
     let parked = space.queue.drain().filter { items[$0].state == .waiting }
-    for number in queue.drain() + waiting.drain() + parked {
-      settleHalted(Job(number: number))
-    }
+    for job in wire.drain() + parked.map({ .item($0) }) { settleHalted(job) }
   }
 
   /// Asks the same again at once, for an answer that did not fit the question.
@@ -352,35 +335,14 @@ package struct Dispatcher: Uncopied {
 
   // MARK: Active items
 
-  /// The slot of an item that is about to be worked on.
-  mutating func activate(_ item: Int) -> Int {
-    if items[item].slot >= 0 { return Int(items[item].slot) }
+  /// An item that is about to be looked at by itself.
+  @discardableResult
+  mutating func activate(_ item: Int) -> ActiveItem {
+    if let active = items.ifActive(item) { return active }
     let new = newActive(item)
-    if isPlain(item) { movePlain(item, to: new) }
-    take(slot: new, for: item)
-    return Int(items[item].slot)
-  }
-
-  /// Gives a slot to what is no item of any table.
-  mutating func take(slot new: ActiveItem, for item: Int) {
-    if let slot = freeSlots.popLast() {
-      active[Int(slot)] = new
-      items[item].slot = slot
-    } else {
-      items[item].slot = Int32(active.count)
-      active.append(new)
-    }
-  }
-
-  /// Gives the slot back; what was in it stays until it is used again.
-  mutating func deactivate(_ item: Int) {
-    guard items[item].slot >= 0 else { return }
-    active[Int(items[item].slot)].exchange = nil
-    active[Int(items[item].slot)].record = nil
-    active[Int(items[item].slot)].prepared = nil
-    active[Int(items[item].slot)].bundle = nil
-    freeSlots.append(items[item].slot)
-    items[item].slot = Self.noSlot
+    if items.isPlain(item) { movePlain(item, to: new) }
+    items.activate(item, as: new)
+    return new
   }
 }
 

@@ -1,5 +1,5 @@
 /// A document under way for a segment: its manifest, a part of that, or what signs one of them.
-struct DocumentWork: Sendable {
+struct DocumentWork {
   enum Role: Hashable, Sendable {
     case manifest
     case part(ManifestPart)
@@ -18,7 +18,7 @@ struct DocumentWork: Sendable {
   /// What another configuration was given since then for the same question, which is asked for by its
   /// validators: a 304 makes it ours.
   var offered: DocumentRecord?
-  var exchange: Exchange?
+  var exchange: ExchangeBox?
   /// Whether it is being looked what other runs have of it, or was.
   var isBeingLookedUp = false
   var isLookedUp = false

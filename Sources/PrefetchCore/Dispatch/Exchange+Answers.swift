@@ -29,6 +29,40 @@ extension Exchange {
     }
   }
 
+  /// Judges a response.
+  ///
+  /// On `again` and `elsewhere` the exchange holds the next request, and the caller sends it.
+  package mutating func conclude(
+    _ response: TransferResponse,
+    expecting expected: Expectation,
+    policy: RunPolicy,
+    now: Instant
+  ) -> Conclusion {
+    if response.status == 304, isConditional, let stored = expected.stored {
+      if !expected.isContradicted, Revalidation.confirms(response.headers, stored: stored) {
+        return .confirmed
+      }
+      dropConditions()
+      return .again
+    }
+    // Another segment required a digest during the transfer, so it was not computed.
+    if response.body != nil, !hasAsked(for: expected.algorithms) { return .again }
+    guard let objection = expected.objection else {
+      return response.body.map { .body($0) } ?? .bodiless
+    }
+    // Fallbacks for a wrong body: the origin behind a second tier, the whole body, the next source.
+    if response.toldByTierAt != nil {
+      askOrigin()
+      return .again
+    }
+    if part.wasSent, [206, 416].contains(response.status), dropPart() { return .again }
+    let step = Step.failed(objection, status: response.status)
+    if expected.maySeekElsewhere, nextAlternate(after: step, policy: policy, now: now) {
+      return .elsewhere
+    }
+    return .refused(objection)
+  }
+
   /// Goes to the next source that may be asked, as a fresh chain; `step` is what ended this one.
   ///
   /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.
@@ -213,7 +247,7 @@ extension Exchange {
   }
 
   /// What a second tier has told is no help; the origin says it anew, from the beginning.
-  mutating func askOrigin() {
+  private mutating func askOrigin() {
     tierQuestion = nil
     attemptCounts.isFollowUp = true
     if chain.isLedByTier { returnToSource() }
@@ -225,6 +259,15 @@ extension Exchange {
 
   private static let redirectStatuses: Set<Int> = [301, 302, 303, 307, 308]
   private static let mostRounds = 25
+}
+
+extension Confirmable {
+  /// Whether a response confirms the stored body and changes no header.
+  func isConfirmed(by response: TransferResponse) -> Bool {
+    response.status == 304
+      && Revalidation.confirms(response.headers, stored: validators)
+      && Revalidation.repeats(stored: headers, confirmed: response.headers)
+  }
 }
 
 extension SourceResult {

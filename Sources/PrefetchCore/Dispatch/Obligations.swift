@@ -52,11 +52,11 @@ extension Dispatcher {
   func isQuiescent(_ kinds: Obligations = .all, except others: Obligations = []) -> Bool {
     // A closure would copy the whole dispatcher in debug builds.
     let kinds = kinds.subtracting(others)
-    if kinds.contains(.transfers), !inFlight.isEmpty { return false }
-    if kinds.contains(.queue), queue.count > 0 { return false }
+    if kinds.contains(.transfers), wire.transferCount > 0 { return false }
+    if kinds.contains(.queue), wire.queuedCount > 0 { return false }
     if kinds.contains(.preparations), begun.count(of: .preparations) > 0 { return false }
     if kinds.contains(.documents), begun.count(of: .documents) > 0 { return false }
-    if kinds.contains(.backoff), !waiting.isEmpty { return false }
+    if kinds.contains(.backoff), !wire.isBackoffEmpty { return false }
     if kinds.contains(.room), !space.queue.isEmpty { return false }
     if kinds.contains(.commits), !batch.isEmpty || batch.isWriting { return false }
     if kinds.contains(.roomReading), space.isMeasuring { return false }

@@ -154,35 +154,6 @@ struct SegmentWork: Sendable {
   }
 }
 
-/// An item with something to do; one for each URL, however many segments name it.
-///
-/// A million may wait, so everything that only an item under way needs is an ``ActiveItem``.
-struct ItemWork: Sendable {
-  enum State: UInt8, Hashable, Sendable {
-    case queued
-    /// Its record is being read.
-    case preparing
-    case inFlight
-    /// Between two attempts.
-    case waiting
-    /// Its own document is here, and what that names is asked for.
-    case gathering
-    /// Its change is decided and not yet durable.
-    case committing
-    case settled
-  }
-
-  var step: PlannedStep
-  var segment: UInt32
-  /// Where it stands among everything that is declared.
-  var position: UInt32
-  /// Its ``ActiveItem``, negative for none.
-  var slot: Int32 = -1
-  var state = State.queued
-  /// Where it is asked for first: 0 is its own URL, others are its alternates.
-  var source: UInt8 = 0
-}
-
 /// What an item needs from its first request to its last commit.
 ///
 /// An object, since a value would be copied whole at every look at a part of it. No code sees

@@ -1,0 +1,76 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// Items by their numbers, and where the rest of each is.
+@Suite("The table of items")
+struct ItemTableTests {
+  private static func table(_ count: Int) -> ItemTable {
+    var table = ItemTable()
+    for number in 0..<count {
+      let step = PlannedStep(entry: number, row: nil, decision: .fetch, reason: .notStored)
+      table.append(ItemWork(step: step, segment: 0, position: UInt32(number)))
+    }
+    return table
+  }
+
+  private static func active(_ name: String) throws -> ActiveItem {
+    let url = try WebURL("https://a.example/\(name)")
+    let result = ItemResult(
+      url: url.string,
+      id: "",
+      segments: [],
+      state: .pending,
+      action: .fetch,
+      reason: ""
+    )
+    return ActiveItem(entry: ManifestEntry(url: url), segment: 0, result: result)
+  }
+
+  @Test("An item is bare, plain or active, and nothing of one is seen in another")
+  func places() throws {
+    var table = Self.table(3)
+    #expect(table.indices.allSatisfy(table.isBare))
+    table.makePlain(0)
+    table.makePlain(2)
+    table[plain: 0].diskLimit = 7
+    #expect(table.isPlain(0) && !table.isActive(0) && table.isPlain(2))
+    #expect(table[plain: 2].diskLimit == nil)
+    table.activate(1, as: try Self.active("b"))
+    #expect(table.active(1).entry.url.string == "https://a.example/b")
+    #expect(table.ifActive(0) == nil && table.ifActive(2) == nil)
+    let ended = table.endPlain(0)
+    #expect(ended.diskLimit == 7 && table.isBare(0))
+  }
+
+  @Test("Places are used again, empty")
+  func reuse() throws {
+    var table = Self.table(4)
+    table.makePlain(0)
+    table[plain: 0].isRead = true
+    _ = table.endPlain(0)
+    table.makePlain(1)
+    #expect(!table[plain: 1].isRead)
+    let first = try Self.active("a")
+    table.activate(2, as: first)
+    first.host = HostID(3)
+    table.deactivate(2)
+    #expect(table.isBare(2))
+    table.activate(3, as: try Self.active("d"))
+    #expect(table.active(3).host == nil && table.active(3) !== first)
+    // Who still holds it sees how it ended, and no more how it was asked.
+    #expect(first.exchange == nil && first.host == HostID(3))
+    table.deactivate(2)
+    #expect(table.isActive(3))
+  }
+
+  @Test("What is written of a row stays in that row, and the last one can be forgotten")
+  func rows() {
+    var table = Self.table(2)
+    table[1].state = .committing
+    #expect(table.map(\.state) == [.queued, .committing])
+    table.removeLast()
+    #expect(table.count == 1 && table.last?.position == 0)
+  }
+}
