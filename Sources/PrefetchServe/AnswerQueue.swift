@@ -158,7 +158,7 @@ private func collectHeader(
 ) -> MHD_Result {
   guard let context = unsafe context, let name = unsafe name else { return .NO }
   let list = unsafe Unmanaged<HeaderList>.fromOpaque(context).takeUnretainedValue()
-  if unsafe list.name.map({ unsafe strcasecmp(name, $0) == 0 }) ?? true {
+  if list.name.map({ unsafe strcasecmp(name, $0) == 0 }) ?? true {
     let value = unsafe value.map { unsafe String(cString: $0) } ?? ""
     list.fields.append(HeaderField(unsafe String(cString: name), value))
   }
