@@ -22,6 +22,9 @@ enum Binary {
   /// A program from before the last change of the store's layout.
   static let oldPath = environment("PREFETCH_OLD_BINARY")
 
+  /// Whether an address sanitizer watches it, which maps all of memory; `PREFETCH_SANITIZED=1` says so.
+  static let isSanitized = environment("PREFETCH_SANITIZED") == "1"
+
   /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 
