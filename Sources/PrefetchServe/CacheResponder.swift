@@ -114,9 +114,9 @@ package final class CacheResponder: Responder {
       }
     }
 
-    /// Whether it may be another client's answer; what consists of several files is the same for all.
+    /// Whether the stored answer may be another client's; an item of several files is the same for all.
     private func depends(_ held: HeldAnswer) -> Bool {
-      desk.puller != nil && held.record.variance != nil && held.opening == nil
+      desk.puller != nil && held.opening == nil && ClientFields.select(held.record.variance)
     }
 
     /// What belongs to a whole is as old as that; a client that wants it newer asks for the item.
@@ -229,8 +229,8 @@ package final class CacheResponder: Responder {
       }
     }
 
-    /// The wish for an answer to this client, where what came was selected by less than it says; nil
-    /// where it is the client's.
+    /// Returns the wish for this client's answer; nil where the pulled one was selected by all that the
+    /// client says.
     private func closerWish(than wish: PullWish, after pulled: HeldAnswer) -> PullWish? {
       guard pulled.opening == nil else { return nil }
       let fields = request.fields.named(by: pulled.record.variance)

@@ -66,13 +66,13 @@ package protocol OpenBody: Sendable {
 
 /// What a client waits for.
 package struct PullWish: Hashable, Sendable {
-  /// What a stored answer is good for.
+  /// Use of the stored answer.
   package enum Use: Hashable, Sendable {
-    /// A server has to be asked, with it where it can be confirmed.
+    /// A server has to be asked, conditionally where the stored answer has validators.
     case question
-    /// It is fresh enough, and answers the client if it is the one that the client's fields select.
+    /// The stored answer is fresh enough, and is given if the client's headers select it.
     case ifSelected
-    /// The same for a client that wants no server to be asked.
+    /// The stored answer is given if the client's headers select it, and no server may be asked.
     case onlyIfSelected
   }
 
@@ -85,7 +85,7 @@ package struct PullWish: Hashable, Sendable {
   /// Whether the client takes no answer that is remembered.
   package var hasNoCache = false
   package var use = Use.question
-  /// What the client says of what the stored answer depends on.
+  /// Headers of the client that the stored answer depends on.
   package var fields = ClientFields()
 }
 

@@ -20,7 +20,7 @@ package struct ServedRequest: Sendable {
   package var conditions = RequestConditions()
   package var cacheControl: String?
   package var pragma: String?
-  /// Nothing where no answer depends on it.
+  /// Headers of the client that may select an answer; empty where none can.
   package var fields = ClientFields()
 }
 

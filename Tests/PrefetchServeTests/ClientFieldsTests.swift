@@ -54,4 +54,23 @@ struct ClientFieldsTests {
     #expect(fields.named(by: variance(["dpr"])).isPart(of: fields))
     #expect(!fields.isPart(of: fields.named(by: variance(["dpr"]))))
   }
+
+  @Test("goes to other servers only where it says nothing of who it is")
+  func places() {
+    let fields = said([("Accept", "text/html"), ("X-Token", "a"), ("Prefer", "b")])
+    #expect(fields.everywhere.map(\.name) == ["Accept", "Prefer"])
+    #expect(fields.ofFirstOrigin.map(\.name) == ["X-Token"])
+  }
+
+  @Test(
+    "selects nothing where an answer depends on other things alone",
+    arguments: [
+      (["cookie", "origin", "user-agent"], false), (["origin", "accept"], true), (["*"], true),
+      (["x-token"], true),
+    ]
+  )
+  func selecting(names: [String], isSelected: Bool) {
+    #expect(ClientFields.select(variance(names)) == isSelected)
+    #expect(!ClientFields.select(nil))
+  }
 }

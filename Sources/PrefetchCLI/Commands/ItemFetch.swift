@@ -27,7 +27,7 @@ struct ItemFetch {
     var report: Report
     /// For each item whether what came, or what stands still, is as all segments declare it.
     var isAnswered: [Bool]
-    /// Of the cache that it came into.
+    /// Key of the digests of headers in the cache that received the bodies.
     var key: VarianceKey
   }
 

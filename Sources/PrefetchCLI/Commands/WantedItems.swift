@@ -117,7 +117,7 @@ struct WantedItems {
     return facts.fingerprint(of: group.table[first[item].entry], in: group.segment)
   }
 
-  /// How a stored answer stands to what is sent when it is asked for.
+  /// Returns whether a stored answer is the one that the item's request would get.
   func selection(
     of record: ContentRecord,
     for item: Int,

@@ -29,7 +29,8 @@ struct ItemPull: Sendable {
     let context = context
     var engine = EngineOptions()
     engine.revalidatesAll = wish.url != nil
-    let builder = context.builder(loaded, engine)
+    var builder = context.builder(loaded, engine)
+    builder.clientFields = wish.fields.everywhere
     guard let url = try url(of: wish, context, builder) else {
       return failed(.badURL, "it is no URL that can be asked for")
     }
@@ -47,7 +48,7 @@ struct ItemPull: Sendable {
     if !found.passes {
       let outcome = try fetch(&found, wish, context, builder, into: places, cache)
       guard case .held(let answer) = outcome.result, !found.suits(answer) else { return outcome }
-      // Meanwhile it was fetched for another client, too.
+      // Another client's answer has taken its place meanwhile.
     }
     return try pass(&found, wish, context, builder)
   }
@@ -87,8 +88,8 @@ struct ItemPull: Sendable {
     return outcome
   }
 
-  /// What a segment holds, or what was stored for another client, stays as it is: the answer to this
-  /// one goes through a cache of its own.
+  /// Fetches the client's answer into a cache of its own: the stored one belongs to a segment or to
+  /// another client, and stays.
   private func pass(
     _ found: inout Found,
     _ wish: PullWish,
@@ -162,7 +163,7 @@ struct ItemPull: Sendable {
     return isPlain && url.port != 443 ? try? WebURL("http://\(address)") : nil
   }
 
-  /// What answers a client without a question to a server.
+  /// Answer to a client without a request to a server.
   private enum Known {
     /// A server said not long ago that it does not have it.
     case absent(Absence)
@@ -170,12 +171,12 @@ struct ItemPull: Sendable {
     case good(ContentDigest)
   }
 
-  /// What is known before a server is asked.
+  /// Facts about an item before a server is asked.
   private struct Found {
     let items: WantedItems
     var facts: Planner.Facts
     var known: Known?
-    /// Whether what is stored is another client's answer, and stays.
+    /// Whether the stored answer is not the client's, and stays.
     var passes = false
 
     /// Whether a stored answer may be the one that the client would get.
@@ -235,8 +236,8 @@ struct ItemPull: Sendable {
       )
     }
     var entry = ManifestEntry(url: url)
-    entry.headers = wish.fields.fields
-    return WantedItems([entry], declared: declared.asked(with: wish.fields.fields))
+    entry.headers = wish.fields.ofFirstOrigin
+    return WantedItems([entry], declared: declared.asked(with: entry.headers))
   }
 
   /// Whether there may be declared items that no segment holds.
@@ -310,8 +311,8 @@ struct ItemPull: Sendable {
     return outcome
   }
 
-  /// What may stand in for an answer that cannot be had now; nothing for a client that insists on a
-  /// question, nor in place of a damaged body.
+  /// Returns the stored answer that may stand in for one that cannot be had now; nil for a client that
+  /// insists on a request, and for a damaged body.
   private func older(
     than url: String,
     _ found: Found,

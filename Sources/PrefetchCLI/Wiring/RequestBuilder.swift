@@ -13,6 +13,8 @@ struct RequestBuilder {
   var netrc: Netrc?
   /// What the publisher grants who gave the license.
   var publisher: PublisherPolicy?
+  /// Headers of the client of a server that asks.
+  var clientFields: [HeaderField] = []
 
   func request(
     mode: RunRequest.Mode,
@@ -49,6 +51,7 @@ struct RequestBuilder {
     policy.refetchesAll = engine.refetchesAll
     policy.isOffline = engine.isOffline
     policy.deadline = engine.deadline ?? policy.deadline
+    policy.clientFields = clientFields
     return policy
   }
 

@@ -251,6 +251,7 @@ extension Dispatcher {
       alternates: alternates(of: url, own, in: index),
       method: method(in: index),
       headers: (isOwn ? segments[index].declaration.headers(for: url) : []) + headers,
+      everywhere: request.policy.clientFields,
       credentials: request.credentials,
       conditions: isConditional
         ? record.map { Revalidation.conditions(of: $0, selection) } ?? Validators() : Validators(),

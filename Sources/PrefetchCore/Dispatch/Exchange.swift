@@ -47,6 +47,8 @@ package struct Exchange: Sendable {
     let provenance: Provenance
     /// Private to the first origin.
     let headers: [HeaderField]
+    /// Headers for every hop, before the private ones of the same names.
+    let everywhere: [HeaderField]
     /// The media types asked for, on every hop.
     let accept: String?
     /// For one origin, whichever hop leads there.
@@ -98,6 +100,7 @@ package struct Exchange: Sendable {
     alternates: [WebURL] = [],
     method: TransferRequest.Method = .get,
     headers: [HeaderField] = [],
+    everywhere: [HeaderField] = [],
     credentials: Shared<OriginCredentials>? = nil,
     conditions: Validators = Validators(),
     conditionURL: String? = nil,
@@ -124,6 +127,7 @@ package struct Exchange: Sendable {
       purpose: purpose,
       provenance: provenance,
       headers: headers,
+      everywhere: everywhere,
       accept: accept,
       credentials: credentials,
       conditionURL: conditionURL ?? url.string,
@@ -235,7 +239,9 @@ package struct Exchange: Sendable {
       carriesRuleCredentials = ConnectionTable.add(connection.headers, to: &request)
     }
     // What is asked for in a way of our own may be answered so, whether the server says that or not.
-    if !ownHeaders.isEmpty || carriesCredentials || connection.connection?.value.client != nil {
+    if !ownHeaders.isEmpty || !terms.everywhere.isEmpty || carriesCredentials
+      || connection.connection?.value.client != nil
+    {
       isAnonymous = false
     }
     // What others were told may not be what we would be.
@@ -317,6 +323,7 @@ package struct Exchange: Sendable {
   private var declaredFields: [HeaderField] {
     RequestFields.declared(
       own: ownHeaders,
+      everywhere: terms.everywhere,
       accept: terms.accept,
       credentials: terms.credentials,
       at: hop

@@ -1,7 +1,7 @@
-/// Items with something to do, by their numbers, and what else is known of those under way.
+/// Table of the items that a run has work for.
 ///
-/// Most of a million never need more than their row; what is plain takes a little more, and an object
-/// only what is looked at by itself.
+/// Most of a million items never need more than a row. A plain item takes a little more, and only an
+/// active item takes an object.
 struct ItemTable: RandomAccessCollection, MutableCollection {
   private var rows: [ItemWork] = []
   private var actives: [ActiveItem] = []
@@ -29,16 +29,16 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows.removeLast()
   }
 
-  // MARK: Where the rest of an item is
+  // MARK: Bare, plain, active
 
-  /// Whether nothing was done about it yet, or nothing is any more.
+  /// Whether work on the item has not begun, or has ended.
   func isBare(_ item: Int) -> Bool { rows[item].place == Self.nowhere }
 
   func isPlain(_ item: Int) -> Bool { rows[item].place < Self.nowhere }
 
   func isActive(_ item: Int) -> Bool { rows[item].place > Self.nowhere }
 
-  /// Of an active item.
+  /// Returns the object of an active item.
   func active(_ item: Int) -> ActiveItem { actives[Int(rows[item].place)] }
 
   func ifActive(_ item: Int) -> ActiveItem? { isActive(item) ? active(item) : nil }
@@ -58,7 +58,7 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows[item].place = Self.nowhere - 1 - number
   }
 
-  /// A plain item that is none any more.
+  /// Takes the plain item's data out of the table.
   mutating func endPlain(_ item: Int) -> PlainItem {
     let place = Self.number(at: rows[item].place)
     let plain = plains[place]
@@ -78,7 +78,7 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// What is known of it stays with those who hold it; what it was asked and read with goes.
+  /// Frees the slot; holders of the object still see how the item ended, not its exchange and record.
   mutating func deactivate(_ item: Int) {
     guard let active = ifActive(item) else { return }
     active.exchange = nil
@@ -112,7 +112,7 @@ struct ItemWork: Sendable {
   var segment: UInt32
   /// Where it stands among everything that is declared.
   var position: UInt32
-  /// Where the rest of it is, as ``ItemTable`` counts.
+  /// Slot of the plain or active item, encoded by ``ItemTable``.
   fileprivate var place: Int32 = ItemTable.nowhere
   var state = State.queued
   /// Where it is asked for first: 0 is its own URL, others are its alternates.

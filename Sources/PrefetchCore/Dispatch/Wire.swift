@@ -1,15 +1,15 @@
-/// What is on its way to servers, what waits for its turn or for the moment of its next try, and what
-/// the answers say of the hosts.
+/// The requests of a run: queued, in flight, and waiting for their next attempt; with the limits that
+/// responses set for their hosts.
 ///
-/// It knows jobs and hosts by their numbers, and nothing of what the jobs are for.
+/// The wire knows jobs and hosts by their numbers, and nothing of what the jobs are for.
 struct Wire: Sendable {
   private(set) var queue: TransferQueue
   private(set) var limits: HostLimits
   private var inFlight = InFlight()
   private var backoff = WaitingLine()
-  /// Of bodies under way that have taken longer than a moment.
+  /// Progress of bodies in flight that have taken longer than a moment.
   private(set) var advances: [TransferID: TransferAdvance] = [:]
-  /// By the numbers of the hosts, as far as any has answered.
+  /// Response times per host, indexed by `HostID.number`.
   private var responseTimes: [ResponseTimes] = []
 
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
@@ -35,7 +35,7 @@ struct Wire: Sendable {
 
   // MARK: In line
 
-  /// What becomes of a job that would go to a host.
+  /// Result of queueing a job for a host.
   enum Entry: Sendable {
     case inLine
     /// The host is to be left alone until then.
@@ -55,7 +55,7 @@ struct Wire: Sendable {
     return entry
   }
 
-  /// How a job ends whose host is not asked any more in this run; nil where it may be.
+  /// Returns the end of a job whose host is not asked any more in this run; nil if the host may be asked.
   func refusal(of host: HostID, now: Moment) -> Exchange.Step? {
     switch limits.verdict(host, now: now) {
     case .deferred(let deferral): .deferred(deferral, status: nil)
@@ -64,7 +64,7 @@ struct Wire: Sendable {
     }
   }
 
-  /// Until when a host is left alone.
+  /// Returns until when a host must not be asked; nil if it may be asked now.
   func pause(of host: HostID, now: Moment) -> Duration? {
     if case .wait(let due) = limits.verdict(host, now: now) { due } else { nil }
   }
@@ -93,7 +93,7 @@ struct Wire: Sendable {
     queue.drain().map { Job(number: $0) }
   }
 
-  /// The same with what waits for its next try.
+  /// Takes out all queued jobs, and those that wait for their next attempt.
   mutating func drain() -> [Job] {
     drainQueue() + backoff.drain().map { Job(number: $0) }
   }
@@ -129,7 +129,7 @@ struct Wire: Sendable {
     inFlight.start(job)
   }
 
-  /// Nil for what has ended already.
+  /// Ends a transfer; returns nil for one that has ended already.
   mutating func end(_ id: TransferID) -> Job? {
     guard let job = inFlight.end(id) else { return nil }
     advances[id] = nil
@@ -152,7 +152,7 @@ struct Wire: Sendable {
     queue.finished(job.number, on: host, httpVersion: nil)
   }
 
-  /// The same after a request that never went out.
+  /// Gives a place back after a request that never went out.
   mutating func takeBack(_ job: Job, from host: HostID) {
     queue.tookBack(job.number, from: host)
   }
@@ -162,7 +162,7 @@ struct Wire: Sendable {
     note(result.figures.responseTime, of: host)
   }
 
-  /// The same of an answer that was the one hoped for.
+  /// Ends a request whose response was the expected one.
   mutating func finished(_ item: Int, on host: HostID, _ outcome: Outcome, now: Moment) {
     queue.finished(item, on: host, outcome)
     limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
@@ -179,12 +179,12 @@ struct Wire: Sendable {
 
   // MARK: Hosts
 
-  /// What a result changes for all that waits for its host.
+  /// Changes that a result makes for all jobs that wait for its host.
   struct HostNews: Sendable {
-    /// Until when it is left alone after a row of broken transfers that ended in this failure.
+    /// End of the host's pause after a row of broken transfers, and the last one's failure.
     var broken: (until: Instant, failure: Failure)?
     var isHeld = false
-    /// Jobs that were in line for it and are asked there no more, and why.
+    /// Jobs that were queued for the host and must go elsewhere; `refusal` says why.
     var turnedAway: [Job] = []
     var refusal: Exchange.Step?
   }
@@ -263,12 +263,12 @@ struct Wire: Sendable {
 
   var isBackoffEmpty: Bool { backoff.isEmpty }
 
-  /// When something may go on that waits, as uptime.
+  /// Uptime at which the first waiting job may go on.
   var nextMoment: Duration? {
     [backoff.earliest, queue.nextRelease].compactMap(\.self).min()
   }
 
-  /// Of each host that answered.
+  /// Response times by the name of the host.
   var namedResponseTimes: [String: ResponseTimes] {
     var named: [String: ResponseTimes] = [:]
     for (place, times) in responseTimes.enumerated() where !times.isEmpty {

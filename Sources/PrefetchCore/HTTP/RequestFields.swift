@@ -1,14 +1,15 @@
 /// What of a request may select its answer: all that is declared for it, and neither conditions and
 /// ranges nor what only the transport knows.
 package enum RequestFields {
-  /// `own` are for the first origin alone.
+  /// `own` are for the first origin alone; `everywhere` come before them, at every hop.
   static func declared(
     own: [HeaderField],
+    everywhere: [HeaderField] = [],
     accept: String? = nil,
     credentials: Shared<OriginCredentials>?,
     at hop: WebURL
   ) -> [HeaderField] {
-    var fields = own
+    var fields = everywhere.isEmpty ? own : everywhere + missing(own, in: everywhere)
     if let accept { fields.append(HeaderField("Accept", accept)) }
     if let credentials, credentials.value.belong(to: hop, besides: fields) {
       fields.append(credentials.value.field)
@@ -142,6 +143,7 @@ struct VariantSelector {
     let isAtFirstOrigin = hop.origin == entry.url.origin
     let declared = RequestFields.declared(
       own: isAtFirstOrigin ? segment.headers(for: entry.url) + entry.headers : [],
+      everywhere: policy.value.clientFields,
       credentials: credentials,
       at: hop
     )
@@ -165,7 +167,7 @@ extension Planner.Facts {
     selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
   }
 
-  /// How a stored answer stands to the request for one entry.
+  /// Returns whether a stored answer is the one that the request for an entry would get.
   package func selection(
     of record: ContentRecord,
     for entry: ManifestEntry,

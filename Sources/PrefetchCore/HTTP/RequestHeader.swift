@@ -23,6 +23,19 @@ package enum RequestHeader {
     mayBeConfigured(name) && !secret.contains(name.lowercased())
   }
 
+  /// Names and beginnings of names of headers that are about the client or its connection.
+  private static let ofClient: Set<String> = [
+    "cache-control", "cookie2", "date", "from", "origin", "pragma", "referer", "user-agent",
+  ]
+  private static let ofClientPrefixes = ["content-", "if-", "proxy-", "sec-fetch-"]
+
+  /// Whether a cache server may pass the header of a client on to a server.
+  package static func mayComeFromClient(_ name: String) -> Bool {
+    let name = name.lowercased()
+    return mayComeFromManifest(name) && !ofClient.contains(name)
+      && !ofClientPrefixes.contains { name.hasPrefix($0) }
+  }
+
   /// Whether a header can prove nothing about the sender; any other one may.
   package static func isHarmless(_ name: String) -> Bool {
     harmless.contains(name.lowercased())

@@ -45,6 +45,8 @@ package struct RunPolicy: Sendable {
   package var isOffline = false
   /// Whether a dry run may ask about single items.
   package var probesItems = true
+  /// Headers of a client on whose behalf items are asked for, which prove nothing about it.
+  package var clientFields: [HeaderField] = []
   /// Our name as servers see it, without a version of ours.
   package var agent = "prefetch"
   /// How long the run may take from its start.

@@ -194,6 +194,69 @@ struct ClientVariantTests {
     #expect(wrong.withLock { $0 }.isEmpty, "\(wrong.withLock { $0 })")
   }
 
+  @Test("are the client's behind a redirect to another server, which hears no token of it")
+  func redirected() throws {
+    let origin = origin
+    let door = try LoopbackServer { request in
+      .respond(302, [("Location", origin.address("/a")), ("Cache-Control", "max-age=3600")])
+    }
+    rules.withLock { $0.names = ["Accept-Language", "X-Token"] }
+    let serving = try Serving(home, "--pull")
+    for language in ["de", "fr", "fr"] {
+      let answer = try serving.client.get(
+        door.place("/x"),
+        ["Accept-Language: \(language)", "X-Token: secret"]
+      )
+      #expect(answer.body == "Accept-Language=\(language) X-Token=nothing", "\(answer)")
+    }
+    #expect(origin.requests.count == 3 && door.requests.count == 3)
+  }
+
+  @Test("that a digest pins are the same for all, and asked for once")
+  func pinned() throws {
+    let digest = Digest.hexadecimal("Accept-Language=nothing")
+    configure(
+      "segments: [{ name: s, urls: [{ url: \"\(origin.address("/a"))\", sha256: \(digest) }] }]"
+    )
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home, "--pull")
+    for fields in [[], [Self.german], [Self.french, "Cache-Control: no-cache"]] {
+      #expect(try serving.client.get(origin.place("/a"), fields).body == "Accept-Language=nothing")
+    }
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test("obey the rules of the configuration when they pass, and are healed for their client")
+  func limited() throws {
+    configure(
+      """
+      defaults: { max_file_size: 18 }
+      segments: [{ name: s, headers: { Accept-Language: it }, urls: ["\(origin.address("/a"))"] }]
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home, "--pull")
+    #expect(try body(serving, Self.german) == "Accept-Language=de")
+    let long = try serving.client.get(origin.place("/a"), ["Accept-Language: de-AT"])
+    #expect(long.status == 502, "\(long)")
+    let digest = Digest.hexadecimal("Accept-Language=it")
+    let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+    FileTree.write(Array("Accept-Language=xx".utf8), to: path)
+    #expect(try body(serving) == "Accept-Language=it")
+    #expect(try home.run("verify").status == 0)
+    _ = serving.stop()
+    let offline = try Serving(
+      home,
+      "--pull",
+      "--network",
+      "cellular",
+      "--set",
+      "network.allow=[wifi]"
+    )
+    #expect(try body(offline) == "Accept-Language=it")
+    #expect(try offline.client.get(origin.place("/a"), [Self.german]).status == 503)
+  }
+
   @Test("come out of a cache that asks nobody as they are stored")
   func alone() throws {
     let pulling = try Serving(home, "--pull")
