@@ -60,7 +60,10 @@ struct StoppedProcessTests {
       #expect(stopped.finish().status == 0)
       #expect(FileTree.names("\(home.cache)/locks/claims.d").isEmpty)
     }
-    let file = unsafe open("\(home.cache)/\(hold.rawValue)", hold == .turn ? O_RDWR : O_RDONLY)
+    let file = unsafe open(
+      "\(home.cache)/\(hold.rawValue)",
+      (hold == .turn ? O_RDWR : O_RDONLY) | O_CLOEXEC
+    )
     try #require(file >= 0)
     defer { close(file) }
     switch hold {

@@ -96,7 +96,7 @@ struct StrayByteTests {
     case later
   }
 
-  private static func poisoned(_ path: String, _ way: Way, _ gate: Gate) -> Script {
+  private static func poisoned(_ path: String, _ way: Way, _ turns: Turns) -> Script {
     let body = body(of: path)
     let large = body + String(repeating: "x", count: 300_000)
     switch way {
@@ -110,11 +110,33 @@ struct StrayByteTests {
     case .behindALargeBody:
       return .raw(answer(large) + poison)
     case .later:
-      return Script([
-        .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
-        .open(gate),
-      ])
+      // A request that left before the stray bytes could not tell them from its answer.
+      return Script(
+        turns.arrived.map { Script.Step.pause($0) } + [
+          .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
+          .open(turns.left[path.hasSuffix("p0") ? 0 : 1]),
+        ]
+      )
     }
+  }
+
+  /// What the requests of a round wait for.
+  private struct Turns: Sendable {
+    /// Open once the request that is to be redirected is there.
+    let arrived = [Gate(), Gate()]
+    /// Open once the stray bytes have left.
+    let left = [Gate(), Gate()]
+  }
+
+  /// Keeps the next request away until the connection before it has rested.
+  private static func redirect(_ path: String, _ turns: Turns) -> Script {
+    let target = path.replacing("/r", with: "/g")
+    let answer = "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"
+    return Script(
+      [.open(turns.arrived[path.hasSuffix("r0") ? 0 : 1])]
+        + turns.left.map { Script.Step.pause($0) }
+        + [.wait(.milliseconds(25)), .send(Array(answer.utf8))]
+    )
   }
 
   @Test(
@@ -123,25 +145,15 @@ struct StrayByteTests {
     Way.allCases
   )
   func stray(wire: Wire, way: Way) throws {
-    // A round has its folder; its gates open once the stray bytes have left.
-    let gates = (0..<Binary.rounds).map { _ in [Gate(), Gate()] }
+    // A round has its folder.
+    let turns = (0..<Binary.rounds).map { _ in Turns() }
     let server = try WireServer(wire) { _, path in
       let parts = path.split(separator: "/")
-      let gates = parts.first.flatMap { Int($0) }.map { gates[$0] } ?? []
-      switch parts.last?.first {
-      case "p": return Self.poisoned(path, way, gates[parts.last == "p0" ? 0 : 1])
-      // Keeps the next request away until the connection before it has rested.
-      case "r":
-        let target = path.replacing("/r", with: "/g")
-        return Script(
-          gates.map { Script.Step.pause($0) } + [
-            .wait(.milliseconds(25)),
-            .send(
-              Array("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
-            ),
-          ]
-        )
-      default: return .raw(Self.answer(Self.body(of: path)))
+      let turns = parts.first.flatMap { Int($0) }.map { turns[$0] } ?? Turns()
+      return switch parts.last?.first {
+      case "p": Self.poisoned(path, way, turns)
+      case "r": Self.redirect(path, turns)
+      default: .raw(Self.answer(Self.body(of: path)))
       }
     }
     var names = (0..<3).flatMap { ["p\($0)", "g\($0)"] }
