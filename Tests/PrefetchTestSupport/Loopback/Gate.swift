@@ -68,6 +68,13 @@ enum Descriptors {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
+  /// Lets each write leave at once, which the system otherwise holds until the one before it arrived.
+  static func sendAtOnce(_ connection: CInt) {
+    var isOn: CInt = 1
+    let size = socklen_t(MemoryLayout<CInt>.size)
+    unsafe setsockopt(connection, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+  }
+
   private static func wait(for events: Int16, on descriptor: CInt, unless stop: Gate) -> Bool {
     while true {
       var entries = [

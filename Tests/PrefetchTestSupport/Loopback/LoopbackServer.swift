@@ -168,7 +168,7 @@ private struct AcceptLoop: Sendable {
       let descriptor = accept(listener, nil, nil)
       guard descriptor >= 0 else { continue }
       Descriptors.closeOnExecution(descriptor)
-      disableDelay(descriptor)
+      Descriptors.sendAtOnce(descriptor)
       let number = log.connectionOpened(descriptor)
       guard let thread = NativeThread({ serve(descriptor, number) }) else {
         log.connectionWillClose(number)
@@ -196,11 +196,5 @@ private struct AcceptLoop: Sendable {
     } finished: {
       log.requestEnded()
     }
-  }
-
-  private func disableDelay(_ descriptor: CInt) {
-    var isOn: CInt = 1
-    let size = socklen_t(MemoryLayout<CInt>.size)
-    unsafe setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
   }
 }

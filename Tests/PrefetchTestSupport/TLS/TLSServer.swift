@@ -94,6 +94,7 @@ package final class TLSServer: Sendable {
         let descriptor = accept(listener, nil, nil)
         guard descriptor >= 0 else { continue }
         Descriptors.closeOnExecution(descriptor)
+        Descriptors.sendAtOnce(descriptor)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         state.withLock { $0.connections += 1 }
         let connection = TLSServerConnection(
