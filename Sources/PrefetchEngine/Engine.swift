@@ -327,14 +327,23 @@ package struct Engine {
     limit: Int64
   ) -> Result<BundleReading, Failure> {
     var contents: [BundleContent] = []
-    for document in documents {
-      let bytes = withBytes(document.bytes, limit: limit) { bytes in
+    let read = { (bytes: ManifestSource.Bytes) in
+      self.withBytes(bytes, limit: limit) { bytes in
         Result<[UInt8], Failure>.success(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
       }
-      switch bytes {
+    }
+    for document in documents {
+      switch read(document.bytes) {
       case .failure(let failure): return .failure(failure)
       case .success(let bytes):
-        contents.append(BundleContent(url: document.url, base: document.base, bytes: bytes))
+        contents.append(
+          BundleContent(
+            url: document.url,
+            base: document.base,
+            bytes: bytes,
+            earlier: document.earlier.map { try? read(.stored($0)).get() }
+          )
+        )
       }
     }
     do throws(Failure) {

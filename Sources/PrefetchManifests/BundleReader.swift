@@ -6,11 +6,14 @@ package struct BundleContent: Sendable {
   /// What its relative references are relative to.
   package var base: WebURL
   package var bytes: [UInt8]
+  /// Earlier editions of it, of which files are here; nil for one that cannot be read any more.
+  package var earlier: [[UInt8]?]
 
-  package init(url: WebURL, base: WebURL, bytes: [UInt8]) {
+  package init(url: WebURL, base: WebURL, bytes: [UInt8], earlier: [[UInt8]?] = []) {
     self.url = url
     self.base = base
     self.bytes = bytes
+    self.earlier = earlier
   }
 }
 

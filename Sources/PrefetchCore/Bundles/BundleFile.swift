@@ -23,7 +23,6 @@ package struct BundleFile: Hashable, Sendable {
   package var isReserved = false
   /// How many of its first bytes were asked for; nil for all of it.
   package var prefix: Int64?
-  /// Of documents, which are asked for again.
   package var validators = Validators()
   package var finalURL: String?
 
@@ -35,9 +34,20 @@ package struct BundleFile: Hashable, Sendable {
     self.size = size
   }
 
-  /// Whether it has as much as is wanted.
-  package func has(_ wanted: Int64?) -> Bool {
+  /// Whether it has as much as is wanted of a part.
+  package func has(_ part: BundlePart) -> Bool {
+    guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }
     guard let prefix else { return true }
-    return wanted.map { $0 <= prefix } ?? false
+    return part.prefix.map { $0 <= prefix } ?? false
+  }
+
+  /// As it is asked about; an item of several files has one row for all of them.
+  package func record(of url: WebURL) -> ContentRecord {
+    var record = ContentRecord(url: url.string, id: "")
+    record.digest = digest
+    record.size = size
+    record.validators = validators
+    record.finalURL = finalURL
+    return record
   }
 }

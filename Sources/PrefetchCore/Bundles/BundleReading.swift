@@ -4,6 +4,8 @@ package struct BundleDocument: Sendable {
   /// What its relative references are relative to.
   package var base: WebURL
   package var bytes: ManifestSource.Bytes
+  /// Earlier editions of it, of which files are here.
+  package var earlier: [ContentDigest] = []
 }
 
 /// What the documents of an item say, as far as they are at hand.
@@ -54,6 +56,11 @@ package struct BundlePart: Hashable, Sendable {
   package var prefix: Int64?
   /// How many it must have.
   package var needed: Int64?
+  /// Whether ranges of it are used, and not all of it at once.
+  package var isRanged = false
+  package var isEncrypted = false
+  /// Whether what is here of it may be of another edition, so that its server is asked.
+  package var isInDoubt = false
   /// Other places of the same bytes.
   package var alternates: [WebURL] = []
 

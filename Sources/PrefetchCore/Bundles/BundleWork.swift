@@ -12,6 +12,8 @@ final class BundleWork {
     var bytes: ManifestSource.Bytes?
     /// As it is or will be stored.
     var file: BundleFile
+    /// The editions that files which are here are of.
+    var earlier: [ContentDigest] = []
   }
 
   /// Who a part of the item is asked for as.
@@ -25,8 +27,8 @@ final class BundleWork {
   var rules: BundleRules
   /// When its own document was here.
   let begunAt: Duration
-  /// What is stored of it, by what the files are known by.
-  let stored: [String: BundleFile]
+  /// What is here of it.
+  let kept: KeptFiles
   var documents: [Document]
   /// Who names its files: a server out there, or anything nearer.
   var namer: Provenance
@@ -85,6 +87,38 @@ final class BundleWork {
     return (told + parts + texts, reading.mainPart.flatMap { files[$0] } ?? texts[0])
   }
 
+  private static func byKey(_ files: [BundleFile]) -> [String: BundleFile] {
+    Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
+  }
+
+  func take(_ kept: BundleFile, as place: Int) {
+    var file = kept
+    file.name = reading.parts[place].name
+    file.isReserved = false
+    files[place] = file
+    size += file.size
+  }
+
+  /// What the next run is to go on with: the documents that say what the new whole is, what is here of
+  /// it, and what of that was not looked at in this run.
+  var toReserve: [BundleFile] {
+    // Of those that were in doubt nothing is known but that they were another edition's.
+    let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
+    let new =
+      documents.filter { !$0.isAnswer && $0.bytes != nil }.map(\.file)
+      + files.compactMap(\.self)
+    let keys = Set(new.map(\.key))
+    let left = kept.reserved.values.filter { wanted.contains($0.key) && !keys.contains($0.key) }
+    return (new + left.sorted { $0.key < $1.key }).filter { file in
+      !file.key.isEmpty && kept.stored[file.key]?.digest != file.digest
+    }
+    .map { file in
+      var file = file
+      file.isReserved = true
+      return file
+    }
+  }
+
   enum Ending {
     case failed(Failure)
     case deferred(Deferral?)
@@ -102,7 +136,7 @@ final class BundleWork {
     self.item = item
     self.rules = rules
     self.begunAt = begunAt
-    stored = Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
+    kept = KeptFiles(files)
     documents = [root]
     self.namer = namer
     self.response = response
@@ -113,4 +147,6 @@ final class BundleWork {
 struct BundlePlace {
   let bundle: BundleWork
   let role: BundleWork.Role
+  /// What is here of it, and asked about.
+  let kept: BundleFile?
 }

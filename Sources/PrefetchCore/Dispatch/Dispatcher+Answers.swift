@@ -108,8 +108,8 @@ extension Dispatcher {
       headers: response.headers,
       entry: work.entry,
       digests: work.digests,
-      // What is expected of an ad is expected of its film.
-      expectations: isAd(item)
+      // What is expected of a film is expected of its pieces, and not of what tells of them.
+      expectations: isBundle(item)
         ? [] : work.judgingSegments.map { segments[$0].declaration.expectation },
       stored: isAd(item) ? nil : storedBody(of: work)
     )

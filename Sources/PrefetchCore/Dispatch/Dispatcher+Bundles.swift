@@ -31,8 +31,7 @@ extension Dispatcher {
       }
     }
     if rules.quality == nil {
-      let known = files.first { $0.role == .document && $0.key == key }
-      let isSame = body == nil || known?.digest == body?.digest
+      let isSame = body == nil || files.contains { $0.key == key && $0.digest == body?.digest }
       rules.quality = quality(of: item, isKept: isSame)
     }
     var file: BundleFile
@@ -40,7 +39,9 @@ extension Dispatcher {
     if let body {
       file = BundleFile(role: .document, key: key, name: "", digest: body.digest, size: body.size)
       bytes = .staged(body)
-    } else if let known = files.first(where: { $0.role == .document && $0.key == key }),
+    } else if let known = files.first(where: {
+      $0.role == .document && $0.key == key && !$0.isReserved
+    }),
       !facts.missing.contains(known.digest)
     {
       file = known
@@ -69,7 +70,8 @@ extension Dispatcher {
       response: response
     )
     bundle.root = body
-    bundle.hasNews = body.map { files.first { $0.key == key }?.digest != $0.digest } ?? false
+    bundle.documents[0].earlier = bundle.kept.documents(known: key).map(\.digest)
+    bundle.hasNews = body.map { bundle.kept.stored[key]?.digest != $0.digest } ?? false
     work.bundle = bundle
     items[item].state = .gathering
     readBundle(bundle)
@@ -95,7 +97,14 @@ extension Dispatcher {
   private mutating func readBundle(_ bundle: BundleWork) {
     begun.begin(.documents)
     let documents = bundle.documents.compactMap { document in
-      document.bytes.map { BundleDocument(url: document.url, base: document.base, bytes: $0) }
+      document.bytes.map { bytes in
+        BundleDocument(
+          url: document.url,
+          base: document.base,
+          bytes: bytes,
+          earlier: document.earlier.filter { $0 != document.file.digest }
+        )
+      }
     }
     effects.append(.readBundle(bundle.item, documents, bundle.rules))
   }
@@ -150,9 +159,8 @@ extension Dispatcher {
       return
     }
     let key = bundle.rules.key(of: wanted.url)
-    let stored = bundle.stored[key].flatMap { file in
-      file.role == .document && !facts.missing.contains(file.digest) ? file : nil
-    }
+    let known = bundle.kept.documents(known: key)
+    let stored = known.first { !facts.missing.contains($0.digest) }
     bundle.documents.append(
       BundleWork.Document(
         url: wanted.url,
@@ -160,46 +168,37 @@ extension Dispatcher {
         isAnswer: wanted.type == BundleForm.ad.rawValue,
         bytes: nil,
         file: stored
-          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0)
+          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0),
+        earlier: known.map(\.digest)
       )
     )
     var entry = ManifestEntry(url: wanted.url)
     entry.type = wanted.type
     entry.alternates = wanted.alternates
-    var record: ContentRecord?
-    if let stored {
-      record = ContentRecord(url: wanted.url.string, id: "")
-      record?.digest = stored.digest
-      record?.size = stored.size
-      record?.validators = stored.validators
-      record?.finalURL = stored.finalURL
-    }
-    ask(entry, .document(bundle.documents.count - 1), record, of: bundle)
+    ask(entry, .document(bundle.documents.count - 1), about: stored, of: bundle)
   }
 
   private static var mostDocuments: Int { 1_000 }
 
-  /// What is stored of the item already is not asked for again.
+  /// What is here of the item already is asked about only where it may be another by now.
   private mutating func want(part place: Int, of bundle: BundleWork) {
     guard bundle.ending == nil else { return }
     let part = bundle.reading.parts[place]
     let key = bundle.rules.key(of: part.url)
-    if var file = bundle.brought[key], file.role == part.role {
-      file.name = part.name
-      bundle.files[place] = file
-      bundle.size += file.size
-      return
+    if let file = bundle.brought[key], file.role == part.role {
+      return bundle.take(file, as: place)
     }
-    if var file = bundle.stored[key], file.role == part.role, file.has(part.prefix),
-      part.needed.map({ $0 <= file.size }) ?? true, !facts.missing.contains(file.digest),
-      !space.evicted.contains(file.digest), !request.policy.refetchesAll
-    {
-      file.name = part.name
-      file.isReserved = false
-      bundle.files[place] = file
-      bundle.size += file.size
-      return
+    let kept = bundle.kept.files(for: part, known: key).first {
+      !facts.missing.contains($0.digest) && !space.evicted.contains($0.digest)
     }
+    // A client of `serve` asks for the item, and its own pieces are its players' to ask for.
+    let asksForAll =
+      request.policy.refetchesAll
+      || request.policy.revalidatesAll && !request.servesClients && !request.mode.probes
+    // An ad has no playlist.
+    let isKnown =
+      bundle.rules.form == .ad || kept.map(bundle.kept.isOfUnknownEdition) == false
+    if let kept, !asksForAll, !part.isInDoubt, isKnown { return bundle.take(kept, as: place) }
     // A dry run knows then that it would come.
     guard !request.mode.probes else {
       bundle.hasNews = true
@@ -211,13 +210,13 @@ extension Dispatcher {
     if let prefix = part.prefix {
       entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
     }
-    ask(entry, .part(place), nil, of: bundle)
+    ask(entry, .part(place), about: kept, of: bundle)
   }
 
   private mutating func ask(
     _ entry: ManifestEntry,
     _ role: BundleWork.Role,
-    _ record: ContentRecord?,
+    about kept: BundleFile?,
     of bundle: BundleWork
   ) {
     guard bundle.ending == nil else { return }
@@ -238,7 +237,8 @@ extension Dispatcher {
     var step = parent.step
     step.row = -1
     step.bundle = nil
-    step.decision = record == nil ? .fetch : .revalidate
+    let known = request.policy.refetchesAll ? nil : kept
+    step.decision = known == nil ? .fetch : .revalidate
     items.append(
       ItemWork(step: step, segment: parent.segment, position: parent.position)
     )
@@ -253,8 +253,8 @@ extension Dispatcher {
     )
     result.type = type
     let work = ActiveItem(entry: entry, segment: Int(parent.segment), result: result)
-    work.place = BundlePlace(bundle: bundle, role: role)
-    work.record = record.map { Shared($0) }
+    work.place = BundlePlace(bundle: bundle, role: role, kept: kept)
+    work.record = known.map { Shared($0.record(of: entry.url)) }
     items.activate(item, as: work)
     bundle.open += 1
     if let deferral = deferral(of: .item(item)) {
@@ -314,9 +314,12 @@ extension Dispatcher {
     let body: StagedBody
     switch conclusion {
     case .confirmed:
-      if case .document(let number) = place.role {
+      switch place.role {
+      case .document(let number):
         bundle.documents[number].bytes = .stored(bundle.documents[number].file.digest)
         note(item, response, as: number, of: bundle)
+      case .part(let number):
+        if let kept = place.kept { bundle.take(kept, as: number) }
       }
       return end(item, nil)
     case .body(let new): body = new
@@ -340,11 +343,11 @@ extension Dispatcher {
       share(body, response, of: work.exchange?.value, from: provenance(of: response, work))
     }
     bundle.size += body.size
-    bundle.hasNews = true
+    let hop = exchange.value.hop
     switch place.role {
     case .document(let number):
       var file = bundle.documents[number].file
-      bundle.hasNews = file.digest != body.digest
+      if bundle.kept.stored[file.key]?.digest != body.digest { bundle.hasNews = true }
       file.digest = body.digest
       file.size = body.size
       file.validators = Validators(response.headers)
@@ -353,6 +356,7 @@ extension Dispatcher {
       note(item, response, as: number, of: bundle)
     case .part(let number):
       let part = bundle.reading.parts[number]
+      if place.kept?.digest != body.digest { bundle.hasNews = true }
       var file = BundleFile(
         role: part.role,
         key: bundle.rules.key(of: part.url),
@@ -362,6 +366,8 @@ extension Dispatcher {
       )
       if response.status == 206 { file.prefix = part.prefix }
       file.mime = response.headers[.contentType]
+      file.validators = Validators(response.headers)
+      file.finalURL = hop == work.entry.url ? nil : hop.string
       bundle.files[number] = file
       bundle.brought[file.key] = file
     }
@@ -406,18 +412,20 @@ extension Dispatcher {
   ) -> Failure? {
     let part: BundlePart? =
       if case .part(let number) = place.role { place.bundle.reading.parts[number] } else { nil }
-    let isFilm = part?.role == .media && place.bundle.rules.form == .ad
-    let holders = items.active(place.bundle.item).segments
+    // Of playlists and keys nothing is expected.
+    let holders = part?.role == .media ? items.active(place.bundle.item).segments : []
     if let objection = BodyCheck.objection(
       to: body,
       headers: response.headers,
       entry: work.entry,
-      expectations: isFilm ? holders.map { segments[$0].declaration.expectation } : []
+      expectations: holders.map { segments[$0].declaration.expectation }
     ) {
       return objection
     }
     guard let part else { return nil }
-    if isFilm, body.size == 0 { return Failure(.corrupted, "it came empty") }
+    if let objection = part.objection(to: body, type: response.headers[.contentType]) {
+      return objection
+    }
     // The rest of one that was broken off is a whole by now.
     if response.status == 206, work.exchange?.value.partial == nil {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
@@ -425,11 +433,7 @@ extension Dispatcher {
         return Failure(.badResponse, "another part of it came than was asked for")
       }
     }
-    guard let needed = part.needed, body.size < needed else { return nil }
-    return Failure(
-      .corrupted,
-      "it has \(body.size) bytes, and a range that is named in it ends behind the \(needed)th"
-    )
+    return nil
   }
 
   // MARK: Endings
@@ -536,7 +540,9 @@ extension Dispatcher {
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
     switch ending {
-    case .failed where !bundle.rules.keepsPartial: forgetReserved(bundle)
+    // What is too large today is so tomorrow.
+    case .failed(let failure) where [.tooLarge, .cacheFull].contains(failure.code):
+      forgetReserved(bundle)
     case .failed, .deferred: reserve(bundle)
     }
     letGo(bundle)
@@ -574,19 +580,16 @@ extension Dispatcher {
   private mutating func reserve(_ bundle: BundleWork) {
     // No room was asked for what it would take beside the old whole.
     guard request.mode.keepsSegments, storeFailure == nil, space.rules.limit == nil,
-      !bundle.bodies.isEmpty
+      bundle.rules.form != .ad, !bundle.brought.isEmpty
     else { return }
     let work = activate(bundle.item)
     var record = work.record?.value ?? newRecord(bundle.item)
-    let known = Set(record.files.map(\.key))
-    for case var file? in bundle.files where !known.contains(file.key) {
-      file.isReserved = true
-      record.files.append(file)
-    }
+    record.files = record.files.filter { !$0.isReserved } + bundle.toReserve
     let kept = Set(record.files.map(\.digest))
-    let bodies = bundle.bodies.filter { kept.contains($0.digest) }
-    guard !bodies.isEmpty else { return }
+    let came = bundle.bodies + [bundle.root].compactMap(\.self)
+    let bodies = came.filter { kept.contains($0.digest) }
     bundle.bodies.removeAll { kept.contains($0.digest) }
+    if let root = bundle.root, kept.contains(root.digest) { bundle.root = nil }
     record.describe(work.entry)
     if record.digest == nil { record.state = .idle }
     work.record = Shared(record)
@@ -656,7 +659,9 @@ extension Dispatcher {
     record.digest = whole.main.digest
     record.size = whole.main.size
     record.otherDigests = [:]
-    if wasUsable, old.digest == record.digest, Self.areSame(old.files, files) {
+    if wasUsable, old.digest == record.digest,
+      Self.areSame(old.files.filter { !$0.isReserved }, files)
+    {
       for body in bundle.bodies + staged { effects.append(.discard(body)) }
       if let root = bundle.root { effects.append(.discard(root)) }
       work.result.action = .revalidate

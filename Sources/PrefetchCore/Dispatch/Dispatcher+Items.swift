@@ -120,7 +120,10 @@ extension Dispatcher {
     }
     work.result.outcome = .unchanged
     work.result.source = .cache
-    if request.mode.keepsSegments, storeFailure == nil, var record = work.record?.value {
+    if work.hasTwin {
+      // What the other brings in this run may be newer than what was read of it.
+      keepUnasked(item)
+    } else if request.mode.keepsSegments, storeFailure == nil, var record = work.record?.value {
       record.describe(work.entry)
       let keys = work.segments.map { segments[$0].key }
       batch.add(.store(record, body: nil, joining: keys), now: now.uptime)

@@ -111,7 +111,7 @@ package enum PageGuard {
   }
 
   /// Packed and coded bytes soon have one that no text has.
-  private static func isText(_ bytes: [UInt8]) -> Bool {
+  static func isText(_ bytes: [UInt8]) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }
 

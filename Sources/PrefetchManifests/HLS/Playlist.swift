@@ -85,6 +85,8 @@ struct MediaPlaylist {
     var uri: String
     var range: Range<Int64>?
     var line: Int
+    /// Into the playlist's list, as far as they stand before it.
+    var keys: [Int] = []
   }
 
   var heading: [String] = []

@@ -224,7 +224,7 @@ internal import PrefetchCore
     if let text = attributes["BYTERANGE"] {
       range = try Self.range(try byteRange(Substring(text)), after: 0, fault)
     }
-    let new = MediaPlaylist.Map(uri: uri, range: range, line: number)
+    let new = MediaPlaylist.Map(uri: uri, range: range, line: number, keys: currentKeys)
     media.maps.append(new)
     currentMap = media.maps.count - 1
   }

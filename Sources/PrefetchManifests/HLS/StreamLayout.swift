@@ -16,6 +16,18 @@ struct StreamLayout {
     var playlist = MediaPlaylist()
     /// How many of its segments are taken.
     var count = 0
+    /// Whether what is here of its pieces is of this edition.
+    var isContinued = true
+  }
+
+  /// What a player takes from one line of a media playlist to the next.
+  private struct Entry: Hashable {
+    var piece: String
+    var range: Range<Int64>?
+    var seconds: Double
+    var key: String?
+    var map: String?
+    var mapRange: Range<Int64>?
   }
 
   private struct Resource {
@@ -53,6 +65,7 @@ struct StreamLayout {
         Stream(url: root.url, alternates: [], name: name, folder: "\(prefix)v1", base: root.base)
       ]
       streams[0].playlist = playlist
+      streams[0].isContinued = continues(root, playlist)
     case .master(let master):
       let choice = try StreamChoice(of: master, rules)
       self.master = (choice, master.heading, name)
@@ -137,6 +150,50 @@ struct StreamLayout {
       }
       streams[place].playlist = playlist
       streams[place].base = document.base
+      streams[place].isContinued = continues(document, playlist, importing: variables)
+    }
+  }
+
+  // MARK: Editions
+
+  /// Whether a playlist begins as those did for which its pieces came: then these are its pieces, and
+  /// else a film that was encoded anew may have put others under their names.
+  private func continues(
+    _ document: BundleContent,
+    _ playlist: MediaPlaylist,
+    importing variables: [String: String] = [:]
+  ) -> Bool {
+    guard !document.earlier.isEmpty else { return true }
+    let entries = entries(of: playlist, in: document)
+    return document.earlier.allSatisfy { bytes in
+      guard let bytes else { return false }
+      let old = BundleContent(url: document.url, base: document.base, bytes: bytes)
+      guard case .media(let earlier)? = try? Self.parse(old, importing: variables) else {
+        return false
+      }
+      return entries.starts(with: self.entries(of: earlier, in: old))
+    }
+  }
+
+  private func entries(of playlist: MediaPlaylist, in document: BundleContent) -> [Entry] {
+    // An address that leads nowhere fails the item elsewhere.
+    let known = { [rules] (uri: String) in
+      (try? document.base.resolving(uri)).map(rules.key) ?? uri
+    }
+    return playlist.segments.map { segment in
+      let keys = segment.keys.map { place in
+        let attributes = playlist.keys[place].attributes
+        return [known(attributes["URI"] ?? ""), attributes["IV"] ?? ""].joined(separator: " ")
+      }
+      let map = segment.map.map { playlist.maps[$0] }
+      return Entry(
+        piece: segment.isMissing ? "" : known(segment.uri),
+        range: segment.range,
+        seconds: segment.seconds,
+        key: keys.isEmpty ? nil : keys.joined(separator: " "),
+        map: map.map { known($0.uri) },
+        mapRange: map?.range
+      )
     }
   }
 
@@ -170,15 +227,32 @@ struct StreamLayout {
     for segment in playlist.segments.prefix(count) {
       if let key = try key(of: segment, in: playlist, stream.url), rules.storesKeys {
         let url = try Self.resolve(key.attributes["URI"] ?? "", content, line: key.line)
-        add(url, .key, folder: "\(prefix)keys", suffix: "key", range: nil)
+        add(url, .key, of: stream, folder: "\(prefix)keys", suffix: "key", range: nil)
       }
       if let map = segment.map.map({ playlist.maps[$0] }) {
         let url = try Self.resolve(map.uri, content, line: map.line)
-        add(url, .media, folder: stream.folder, prefix: "init", suffix: "mp4", range: map.range)
+        add(
+          url,
+          .media,
+          of: stream,
+          folder: stream.folder,
+          prefix: "init",
+          suffix: "mp4",
+          range: map.range,
+          isEncrypted: !map.keys.isEmpty
+        )
       }
       guard !segment.isMissing else { continue }
       let url = try Self.resolve(segment.uri, content, line: segment.line)
-      add(url, .media, folder: stream.folder, suffix: "ts", range: segment.range)
+      add(
+        url,
+        .media,
+        of: stream,
+        folder: stream.folder,
+        suffix: "ts",
+        range: segment.range,
+        isEncrypted: !segment.keys.isEmpty
+      )
       mirror(url, of: stream)
     }
     guard resources.count <= PlaylistReader.mostSegments else {
@@ -209,14 +283,19 @@ struct StreamLayout {
   private mutating func add(
     _ url: WebURL,
     _ role: BundleFile.Role,
+    of stream: Stream,
     folder: String,
     prefix: String = "",
     suffix: String,
-    range: Range<Int64>?
+    range: Range<Int64>?,
+    isEncrypted: Bool = false
   ) {
     let key = rules.key(of: url)
     if var known = resources[key] {
       known.isRanged = known.isRanged && range != nil
+      if range != nil { known.part.isRanged = true }
+      if isEncrypted { known.part.isEncrypted = true }
+      if !stream.isContinued { known.part.isInDoubt = true }
       known.part.needed = max(known.part.needed ?? 0, range?.upperBound ?? 0)
       resources[key] = known
       return
@@ -228,6 +307,9 @@ struct StreamLayout {
     let ending = role == .key ? suffix : BundleName.ending(of: url) ?? suffix
     var part = BundlePart(url: url, role: role, name: "\(counter)\(zeros)\(digits).\(ending)")
     part.needed = range?.upperBound
+    part.isRanged = range != nil
+    part.isEncrypted = isEncrypted
+    part.isInDoubt = !stream.isContinued
     resources[key] = Resource(part: part, isRanged: range != nil)
     order.append(key)
   }
