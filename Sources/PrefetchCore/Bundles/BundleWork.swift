@@ -87,10 +87,6 @@ final class BundleWork {
     return (told + parts + texts, reading.mainPart.flatMap { files[$0] } ?? texts[0])
   }
 
-  private static func byKey(_ files: [BundleFile]) -> [String: BundleFile] {
-    Dictionary(files.filter { !$0.key.isEmpty }.map { ($0.key, $0) }) { first, _ in first }
-  }
-
   func take(_ kept: BundleFile, as place: Int) {
     var file = kept
     file.name = reading.parts[place].name
@@ -108,7 +104,9 @@ final class BundleWork {
       documents.filter { !$0.isAnswer && $0.bytes != nil }.map(\.file)
       + files.compactMap(\.self)
     let keys = Set(new.map(\.key))
-    let left = kept.reserved.values.filter { wanted.contains($0.key) && !keys.contains($0.key) }
+    let left = kept.reserved.values.filter { file in
+      wanted.contains(file.key) && !keys.contains(file.key) && !kept.isOfUnknownEdition(file)
+    }
     return (new + left.sorted { $0.key < $1.key }).filter { file in
       !file.key.isEmpty && kept.stored[file.key]?.digest != file.digest
     }

@@ -191,7 +191,7 @@ extension Dispatcher {
     let kept = bundle.kept.files(for: part, known: key).first {
       !facts.missing.contains($0.digest) && !space.evicted.contains($0.digest)
     }
-    // A client of `serve` asks for the item, and its own pieces are its players' to ask for.
+    // What a client of `serve` wants renewed is the playlist that it asks for.
     let asksForAll =
       request.policy.refetchesAll
       || request.policy.revalidatesAll && !request.servesClients && !request.mode.probes
@@ -423,9 +423,6 @@ extension Dispatcher {
       return objection
     }
     guard let part else { return nil }
-    if let objection = part.objection(to: body, type: response.headers[.contentType]) {
-      return objection
-    }
     // The rest of one that was broken off is a whole by now.
     if response.status == 206, work.exchange?.value.partial == nil {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
@@ -433,7 +430,7 @@ extension Dispatcher {
         return Failure(.badResponse, "another part of it came than was asked for")
       }
     }
-    return nil
+    return part.objection(to: body, type: response.headers[.contentType])
   }
 
   // MARK: Endings
