@@ -255,8 +255,8 @@ private struct Night {
           let url = world.url(item.path, origin)
           // What is not stored, or not as declared, may be transferred again.
           return segment.isUnstored || store[url] == nil || item.alternate != nil
-            // What another URL brought came with an answer of that one.
-            || item.path != page.path && world.isPinned(item.path)
+            // What another URL brought came with an answer of that one, whichever of them comes first.
+            || item.path != page.path && world.isPinned(item.path) || isBroughtByOthers(url)
             || second.deeds[url]?.contains { $0.word == "fail" } != false
         }
       }
