@@ -107,7 +107,7 @@ struct DryRunTests {
     #expect(run.errors == "")
   }
 
-  @Test("finishes its work without a reader", .timeLimit(.minutes(2)))
+  @Test("finishes its work without a reader", .timeLimit(.minutes(10)))
   func runSurvivesClosedOutput() throws {
     publish(5)
     let run = try home.start([], output: .closed).finish()

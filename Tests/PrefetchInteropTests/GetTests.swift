@@ -279,7 +279,7 @@ struct GetTests {
     #expect(status.status == 3, "\(status)")
   }
 
-  @Test("can be got by several at once, beside a run", .timeLimit(.minutes(3)))
+  @Test("can be got by several at once, beside a run", .timeLimit(.minutes(10)))
   func concurrently() throws {
     for round in 0..<Binary.rounds {
       if round % 2 == 0 { try home.removeCache() }
@@ -296,7 +296,7 @@ struct GetTests {
     }
   }
 
-  @Test("is served by our own origin as by any other server", .timeLimit(.minutes(2)))
+  @Test("is served by our own origin as by any other server", .timeLimit(.minutes(10)))
   func ownOrigin() throws {
     FileTree.makeFolder(home.path("origin"))
     home.write("served\n", to: "origin/file.txt")

@@ -5,7 +5,7 @@ import Testing
 @Suite(
   "A run in progress",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
-  .timeLimit(.minutes(5))
+  .timeLimit(.minutes(10))
 )
 struct LockTests {
   private let home: Home

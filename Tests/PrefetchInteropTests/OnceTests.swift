@@ -29,7 +29,7 @@ struct OnceTests {
   @Test(
     "that codes with a weak tag and confirms with the strong one send each body once",
     .enabled(if: Nginx.isInstalled, "needs nginx"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(10))
   )
   func nginx() throws {
     var options = Nginx.Options()
@@ -57,7 +57,7 @@ struct OnceTests {
   @Test(
     "that knows dates only send each body once",
     .enabled(if: PythonServer.isInstalled, "needs python3"),
-    .timeLimit(.minutes(2))
+    .timeLimit(.minutes(10))
   )
   func python() throws {
     let python = try PythonServer()

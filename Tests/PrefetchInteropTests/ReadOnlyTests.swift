@@ -71,7 +71,7 @@ struct ReadOnlyTests {
     #expect(FileTree.names(home.cache).filter { $0.contains("-wal") || $0.contains("-shm") } == [])
   }
 
-  @Test("leave a cache that may be written as it is too", .timeLimit(.minutes(3)))
+  @Test("leave a cache that may be written as it is too", .timeLimit(.minutes(10)))
   func leaveNothing() throws {
     #expect(try home.run().status == 0)
     let before = FileTree.listing(home.cache)
@@ -82,7 +82,7 @@ struct ReadOnlyTests {
     }
   }
 
-  @Test("work beside a run, which then ends as if nothing had been", .timeLimit(.minutes(3)))
+  @Test("work beside a run, which then ends as if nothing had been", .timeLimit(.minutes(10)))
   func workBesideRun() throws {
     #expect(try home.run().status == 0)
     site["/held"] = Site.Page("held")

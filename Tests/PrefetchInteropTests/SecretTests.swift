@@ -12,7 +12,7 @@ struct SecretTests {
   private static let license = "canary-7f3a9c51-license"
   private static let header = "canary-19d2e0b4-header"
 
-  @Test("is in no output, file, log or request", .timeLimit(.minutes(3)))
+  @Test("is in no output, file, log or request", .timeLimit(.minutes(10)))
   func staysSecret() throws {
     var home = try Home()
     let nginx = try Nginx()

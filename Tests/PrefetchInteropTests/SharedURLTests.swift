@@ -1,3 +1,4 @@
+internal import Glibc
 import PrefetchCore
 import PrefetchTestSupport
 import Testing
@@ -36,8 +37,10 @@ struct SharedURLTests {
     }
   }
 
-  private func manifest(_ entry: String) -> String {
-    #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(server.address("/a"))"\#(entry)}]}"#
+  private func manifest(_ entry: String, of other: LoopbackServer? = nil) -> String {
+    let url = (other ?? server).address("/a")
+    return
+      #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(url)"\#(entry)}]}"#
   }
 
   private func declare(_ demand: Demand, isFirst: Bool) {
@@ -87,6 +90,48 @@ struct SharedURLTests {
     }
     #expect(try home.run("verify").status == 0)
     #expect(FileTree.objects(home.cache).count == 1)
+  }
+
+  @Test(
+    "ends the same whether the second list comes before the first one's body or behind it",
+    arguments: [true, false]
+  )
+  func order(isLate: Bool) throws {
+    let site = site
+    let home = home
+    site["/a"] = Site.Page([], status: 410)
+    site["/b"] = Site.Page("body of the alternate")
+    let digest = Digest.hexadecimal("another body")
+    let entry = #", "digests": {"sha256": "\#(digest)"}"#
+    let first = Gate()
+    let slow = try LoopbackServer { request in
+      Script((isLate ? [] : [.pause(first)]) + site.respond(to: request).steps)
+    }
+    let list = manifest(entry, of: slow)
+    let lists = try LoopbackServer { _ in
+      let limit = ContinuousClock.now + .seconds(20)
+      while isLate, FileTree.objects(home.cache).isEmpty, ContinuousClock.now < limit {
+        sched_yield()
+      }
+      first.open()
+      return .respond(200, text: list)
+    }
+    home.configure(
+      """
+      segments:
+        - { name: plain, urls: [{ url: "\(slow.address("/a"))", alternates: [{ url: "\(slow.address("/b"))" }] }] }
+        - { name: strict, manifest: "\(lists.address("/list.json"))" }
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      """
+    )
+    for night in 0..<2 {
+      let run = try home.run("--json")
+      #expect(run.status == 5, "night \(night): \(run)")
+      let failed = try run.json().list("items").filter { $0.text("outcome") == "failed" }
+      #expect(failed.map { $0.text("error.code") } == ["digest_mismatch"], "night \(night): \(run)")
+      if night == 0 { #expect(slow.requests.map(\.path) == ["/a", "/b"]) }
+    }
   }
 
   private func declare(first: String, second: String) {

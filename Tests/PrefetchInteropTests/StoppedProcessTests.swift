@@ -8,7 +8,7 @@ import Testing
 @Suite(
   "A stopped process",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
-  .timeLimit(.minutes(5))
+  .timeLimit(.minutes(10))
 )
 struct StoppedProcessTests {
   /// What it may have when it is stopped.

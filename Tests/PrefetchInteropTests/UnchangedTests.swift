@@ -26,7 +26,10 @@ struct UnchangedTests {
     )
   }
 
-  @Test("move every body once in all, and ask with the server's own words", .timeLimit(.minutes(5)))
+  @Test(
+    "move every body once in all, and ask with the server's own words",
+    .timeLimit(.minutes(10))
+  )
   func once() throws {
     let first = try home.run("-q")
     #expect(first.status == 0, "\(first)")

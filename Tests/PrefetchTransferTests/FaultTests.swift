@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Answers that are not in order", .timeLimit(.minutes(1)))
+@Suite("Answers that are not in order", .timeLimit(.minutes(10)))
 struct FaultTests {
   @Test("A wrong answer is the right failure, and nothing of it stays", arguments: Misbehaviour.all)
   func misbehaviour(_ misbehaviour: Misbehaviour) throws {

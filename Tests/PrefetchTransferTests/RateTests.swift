@@ -5,7 +5,7 @@ import Testing
 @testable import PrefetchCore
 @testable import PrefetchTransfer
 
-@Suite("Transfers at a rate", .timeLimit(.minutes(1)))
+@Suite("Transfers at a rate", .timeLimit(.minutes(10)))
 struct RateTests {
   private let body = [UInt8](repeating: 7, count: 150_000)
 

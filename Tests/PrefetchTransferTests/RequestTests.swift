@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Requests as the server sees them", .timeLimit(.minutes(1)))
+@Suite("Requests as the server sees them", .timeLimit(.minutes(10)))
 struct RequestTests {
   @Test("Headers go out verbatim, and nothing that nobody asked for goes with them")
   func headers() throws {

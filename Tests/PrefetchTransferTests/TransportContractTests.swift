@@ -4,7 +4,7 @@ import PrefetchTransfer
 import Testing
 
 /// What the engine relies on, asked of the real transport and of the one that tests put in its place.
-@Suite("Every transport", .timeLimit(.minutes(1)))
+@Suite("Every transport", .timeLimit(.minutes(10)))
 struct TransportContractTests {
   enum Kind: CaseIterable {
     case curl

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Requests in hand and on the wire", .timeLimit(.minutes(1)))
+@Suite("Requests in hand and on the wire", .timeLimit(.minutes(10)))
 struct WireLimitTests {
   @Test("However many are handed over, no more are on the wire than may be", arguments: [1, 2, 3])
   func limits(workers: Int) throws {

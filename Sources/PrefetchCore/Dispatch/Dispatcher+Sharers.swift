@@ -104,8 +104,10 @@ extension Dispatcher {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
       result.isUsable || request.mode.foretells, let size = result.size
     else { return nil }
-    if let declared = entry.size, declared != size {
-      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+    if let objection = result.digest.map({
+      Self.objection(size: size, digest: $0, strong: [:], as: entry)
+    }) ?? Self.sizeObjection(size, as: entry) {
+      return objection
     }
     if settled.saysNoStore(item), segments[index].declaration.honorsNoStore {
       return Self.notStored
@@ -182,6 +184,10 @@ extension Dispatcher {
         "its sha256 is \(digest), as another segment has it; declared is \(declared)"
       )
     }
+    return sizeObjection(size, as: entry)
+  }
+
+  private static func sizeObjection(_ size: Int64, as entry: ManifestEntry) -> Failure? {
     guard let declared = entry.size, declared != size else { return nil }
     return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
   }

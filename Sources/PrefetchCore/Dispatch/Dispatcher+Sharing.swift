@@ -399,15 +399,28 @@ extension Dispatcher {
     if let failure, Self.refusals.contains(failure.code) { return true }
     let wasAsked = settled.source(of: item) != .cache
     let asks = step.decision.action != .keep
-    // What has come is what this one declares, and all that is known of it stays known.
-    if !entry.digests.isEmpty, let digest = decidedDigest(of: item),
-      Comparison(entry.digests, stored: digest, strong: [:]) == .equal
-    {
-      return false
+    if let digest = decidedDigest(of: item) {
+      switch Comparison(entry.digests, stored: digest, strong: [:]) {
+      // What has come is what this one declares, and all that is known of it stays known.
+      case .equal: return false
+      // It would have been refused while it was on its way, too.
+      case .different where wasAnswered(item): return false
+      default: break
+      }
     }
     // What it keeps without a question may be too old for another one.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
+  }
+
+  /// Whether a server brought or confirmed in this run what is stored of an item.
+  private func wasAnswered(_ item: Int) -> Bool {
+    let source = items.isActive(item) ? items.active(item).result.source : settled.source(of: item)
+    return switch source {
+    case .network, .alternate, .revalidated, .remote: true
+    case .cache, .stale: false
+    case nil: items.isPlain(item)
+    }
   }
 
   private func isDecided(_ item: Int) -> Bool {

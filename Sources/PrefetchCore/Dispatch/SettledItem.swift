@@ -36,6 +36,7 @@ struct SettledItem: Sendable {
   /// Puts the end into what was known of the item at its beginning.
   func complete(_ result: inout ItemResult) {
     result.size = size
+    if let digest { result.digest = digest }
     result.state = state
     result.action = action
     result.outcome = outcome

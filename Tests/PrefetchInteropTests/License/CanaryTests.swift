@@ -62,7 +62,7 @@ struct CanaryTests {
     )
   }
 
-  @Test("is found nowhere but where it belongs", .timeLimit(.minutes(5)))
+  @Test("is found nowhere but where it belongs", .timeLimit(.minutes(10)))
   func staysHome() throws {
     configure()
     var outputs: [String] = []

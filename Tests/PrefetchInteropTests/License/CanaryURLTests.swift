@@ -54,7 +54,7 @@ struct CanaryURLTests {
     #expect(count > 2)
   }
 
-  @Test("that is user-info is found nowhere, whatever is done with it", .timeLimit(.minutes(5)))
+  @Test("that is user-info is found nowhere, whatever is done with it", .timeLimit(.minutes(10)))
   func userInformation() throws {
     let address = server.address("/one").replacing(
       "http://",
@@ -124,7 +124,7 @@ struct CanaryURLTests {
     #expect(outputs.all.contains { $0.text.contains("***") })
   }
 
-  @Test("that is a proxy's password reaches that proxy alone", .timeLimit(.minutes(3)))
+  @Test("that is a proxy's password reaches that proxy alone", .timeLimit(.minutes(10)))
   func proxy() throws {
     let proxy = server.address("").replacing("http://", with: "http://user:\(Self.password.text)@")
     let outputs = Outputs()
@@ -148,7 +148,7 @@ struct CanaryURLTests {
     try search(for: [Self.password], in: outputs, besides: ["/work/prefetch.yaml"])
   }
 
-  @Test("that signs a URL is kept where the URL is asked again from", .timeLimit(.minutes(3)))
+  @Test("that signs a URL is kept where the URL is asked again from", .timeLimit(.minutes(10)))
   func signature() throws {
     let query = "?X-Amz-Signature=\(Self.signature.text)&a=b"
     let (one, two) = (server.address("/one\(query)"), server.address("/gone\(query)"))

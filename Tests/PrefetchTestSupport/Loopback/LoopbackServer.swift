@@ -79,7 +79,7 @@ package final class LoopbackServer: Sendable {
     log.state.withLock { $0.peakConnections }
   }
 
-  /// The most requests that were in work at one time.
+  /// The most requests at one time for which the last step of the answer was still to come.
   package var peakRequestCount: Int {
     log.state.withLock { $0.peakRequests }
   }

@@ -5,7 +5,7 @@ import PrefetchTransfer
 import Testing
 
 /// What is relied on of a tier, asked of a server on the wire and of the one in memory.
-@Suite("Every second tier", .timeLimit(.minutes(1)))
+@Suite("Every second tier", .timeLimit(.minutes(10)))
 struct TierContractTests {
   enum Kind: CaseIterable {
     case wire

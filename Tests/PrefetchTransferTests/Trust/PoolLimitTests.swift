@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Connections to a host over all pools", .timeLimit(.minutes(1)))
+@Suite("Connections to a host over all pools", .timeLimit(.minutes(10)))
 struct PoolLimitTests {
   private static let rules: [Shared<ConnectionRules>?] = [
     nil, reach(.localOnly), version(.http1), version(.http2),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchCore
 
-@Suite("Trust behind a proxy", .timeLimit(.minutes(1)))
+@Suite("Trust behind a proxy", .timeLimit(.minutes(10)))
 struct ProxyTrustTests {
   private let ground: TrustGround
   private let origin: TLSServer

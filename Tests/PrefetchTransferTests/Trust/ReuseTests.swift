@@ -5,7 +5,7 @@ import Testing
 @testable import PrefetchCore
 
 /// libcurl alone takes a connection or session that was agreed on under other rules for good.
-@Suite("What was agreed on under other rules", .timeLimit(.minutes(1)))
+@Suite("What was agreed on under other rules", .timeLimit(.minutes(10)))
 struct ReuseTests {
   private let ground: TrustGround
   private let server: TLSServer

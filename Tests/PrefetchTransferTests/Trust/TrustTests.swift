@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Servers with certificates", .timeLimit(.minutes(1)))
+@Suite("Servers with certificates", .timeLimit(.minutes(10)))
 struct TrustTests {
   @Test("There are enough of them, and no two alike")
   func count() {
