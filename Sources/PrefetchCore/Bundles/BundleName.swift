@@ -15,6 +15,46 @@ package enum BundleName {
     return String(stem.map { $0 == "." ? "-" : $0 })
   }
 
+  // MARK: Marks of content
+
+  static let markSize = 12
+
+  /// `v1/000001.ts` as `v1/000001-0a1b2c3d4e5f.ts`.
+  static func marked(_ name: String, _ mark: Substring) -> String {
+    let (folder, leaf) = PathText.split(name)
+    let dot = leaf.lastIndex(of: ".") ?? leaf.endIndex
+    return "\(folder)\(folder.isEmpty ? "" : "/")\(leaf[..<dot])-\(mark)\(leaf[dot...])"
+  }
+
+  /// A playlist of ours with other names of the files that it names; those are added to `used`.
+  ///
+  /// A name stands on a line or between quotes.
+  static func renaming(
+    _ bytes: [UInt8],
+    by names: [String: String],
+    _ used: inout Set<String>
+  ) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count + names.count * (markSize + 1))
+    var start = 0
+    for end in 0...bytes.count {
+      let isEnd = end == bytes.count
+      guard isEnd || bytes[end] == UInt8(ascii: "\n") || bytes[end] == UInt8(ascii: "\"") else {
+        continue
+      }
+      let word = String(decoding: bytes[start..<end], as: UTF8.self)
+      if let name = names[word] {
+        used.insert(word)
+        result += name.utf8
+      } else {
+        result += bytes[start..<end]
+      }
+      if !isEnd { result.append(bytes[end]) }
+      start = end + 1
+    }
+    return result
+  }
+
   /// What its name ends in, by which players and servers know its type.
   package static func ending(of url: WebURL) -> String? {
     guard let dot = url.path.lastIndex(of: ".") else { return nil }

@@ -78,6 +78,10 @@ package struct BundleText: Hashable, Sendable {
   package var bytes: [UInt8]
   package var mime: String
 
+  package static let playlistType = "application/vnd.apple.mpegurl"
+
+  package var isPlaylist: Bool { mime == Self.playlistType }
+
   package init(name: String, bytes: [UInt8], mime: String) {
     self.name = name
     self.bytes = bytes

@@ -55,6 +55,35 @@ final class BundleWork {
   var response: TransferResponse
   var root: StagedBody?
 
+  /// Gives each file that a playlist names a mark of its bytes in its name. So no name ever stands for
+  /// other bytes: who still reads the playlists of an old whole meets nothing of a new one, and the
+  /// one file with a fixed name switches from one to the other.
+  func nameByContent() {
+    var names: [String: String] = [:]
+    for file in files.compactMap(\.self) {
+      let mark = file.digest.hexadecimal.prefix(BundleName.markSize)
+      names[file.name] = BundleName.marked(file.name, mark)
+    }
+    var used: Set<String> = []
+    // Playlists stand before those that they name.
+    for place in reading.texts.indices.reversed() where reading.texts[place].isPlaylist {
+      let bytes = BundleName.renaming(reading.texts[place].bytes, by: names, &used)
+      var hash = StableHash()
+      hash.combine(bytes[...])
+      let mark = String(hash.value, radix: 16)
+      let name = reading.texts[place].name
+      names[name] = BundleName.marked(name, mark.prefix(BundleName.markSize))
+      reading.texts[place].bytes = bytes
+    }
+    for place in files.indices {
+      guard let name = files[place]?.name, used.contains(name) else { continue }
+      files[place]?.name = names[name] ?? name
+    }
+    for place in reading.texts.indices where used.contains(reading.texts[place].name) {
+      reading.texts[place].name = names[reading.texts[place].name] ?? reading.texts[place].name
+    }
+  }
+
   /// Has what is opened first say in a comment what the whole is made of: so two wholes are never one
   /// body, neither to the store that counts these nor to players asking if theirs still holds.
   func mark() {
@@ -67,7 +96,7 @@ final class BundleWork {
     reading.texts[0].bytes += Array("# \(String(hash.value, radix: 16))\n".utf8)
   }
 
-  /// All that is to be stored, and which of it is opened first.
+  /// All that is to be stored, each file behind those that it names, and which of it is opened first.
   func whole(_ staged: [StagedBody]) -> (files: [BundleFile], main: BundleFile) {
     let texts = zip(reading.texts, staged).map { text, body in
       var file = BundleFile(
@@ -83,8 +112,8 @@ final class BundleWork {
     let parts = files.compactMap(\.self)
     let told = documents.filter { !$0.isAnswer }.map(\.file)
     // What is opened first of an ad has no fixed name, and stands among its files for that.
-    guard rules.form == .ad else { return (told + parts + texts.dropFirst(), texts[0]) }
-    return (told + parts + texts, reading.mainPart.flatMap { files[$0] } ?? texts[0])
+    guard rules.form == .ad else { return (told + parts + texts.dropFirst().reversed(), texts[0]) }
+    return (told + parts + texts.reversed(), reading.mainPart.flatMap { files[$0] } ?? texts[0])
   }
 
   func take(_ kept: BundleFile, as place: Int) {

@@ -533,6 +533,7 @@ extension Dispatcher {
       }
       guard !request.mode.foretells else { return foretell(bundle) }
       begun.begin(.documents)
+      bundle.nameByContent()
       if bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }

@@ -110,7 +110,7 @@ package struct TreePlan: Sendable {
         let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil
       else { continue }
       let folder = PathText.split(name).folder
-      guard body != nil else {
+      guard let body else {
         heldBeginnings += naming.beginnings(of: entry, in: folder)
         continue
       }
@@ -125,6 +125,10 @@ package struct TreePlan: Sendable {
         bundleMark.combine(file.name)
         bundleMark.combine(file.digest.bytes[...])
       }
+      // What is opened first comes last: a stream switches with it from the old whole to the new one.
+      guard entry.bundleForm == .stream else { continue }
+      let content = TreeFile.Content.body(body.digest, size: body.size)
+      supplements.append(TreeFile(name: name, content: content, url: entry.url.string))
     }
   }
 
@@ -191,8 +195,8 @@ package struct TreePlan: Sendable {
     let entry = entries.entry(at: position, identified: false)
     if isOver(entry, at: position) { return nil }
     let body = body(at: position, entry)
-    // What is here of an ad is among its files, under the name that it came to have.
-    if body != nil, entry.bundleForm == .ad { return nil }
+    // It stands among its files, after those that it names.
+    if body != nil, entry.bundleForm != nil { return nil }
     guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
     let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent
     return TreeFile(name: name, content: content, url: entry.url.string)

@@ -367,7 +367,7 @@ struct StreamLayout {
     BundleText(
       name: name,
       bytes: Array((lines.joined(separator: "\n") + "\n").utf8),
-      mime: "application/vnd.apple.mpegurl"
+      mime: BundleText.playlistType
     )
   }
 

@@ -10,4 +10,10 @@ enum Digest {
   static func hexadecimal(_ bytes: [UInt8]) -> String {
     SHA256.digest(of: bytes).hexadecimal
   }
+
+  /// The name of a piece of a stream that has this body.
+  static func marking(_ name: String, _ text: String) -> String {
+    let dot = name.lastIndex(of: ".") ?? name.endIndex
+    return "\(name[..<dot])-\(hexadecimal(text).prefix(12))\(name[dot...])"
+  }
 }

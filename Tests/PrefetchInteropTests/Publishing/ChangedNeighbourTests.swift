@@ -45,7 +45,8 @@ struct ChangedNeighbourTests {
   @Test(
     "is right again for twins, for what segments share, and for a piece of a stream",
     arguments: [
-      ("tree/a", "same", 2), ("tree/c", "third", 1), ("films/film/v1/000001.ts", "one", 1),
+      ("tree/a", "same", 2), ("tree/c", "third", 1),
+      (Digest.marking("films/film/v1/000001.ts", "one"), "one", 1),
     ],
     [["publish"], ["verify", "--repair"]]
   )

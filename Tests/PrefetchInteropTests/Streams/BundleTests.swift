@@ -99,6 +99,58 @@ struct BundleTests {
     }.joined()
   }
 
+  // MARK: Trees
+
+  /// What a player gets of the published copy; nil where anything is missing.
+  private func playedFromTree() -> String? {
+    guard let main = home.read("films/film/film.m3u8"),
+      let stream = main.split(separator: "\n").last(where: { !$0.hasPrefix("#") }),
+      let playlist = home.read("films/film/\(stream)")
+    else { return nil }
+    let pieces = playlist.split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .map { home.read("films/film/\($0)") }
+    return pieces.contains(nil) ? nil : pieces.compactMap(\.self).joined()
+  }
+
+  @Test(
+    "A published stream is the old one or the new one, wherever its publisher is killed",
+    .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
+    arguments: ["hardlink", "copy"]
+  )
+  func published(link: String) throws {
+    configure("    publish: { dir: films, layout: hls, link: \(link) }")
+    publish(version: 1, pieces: 4, size: 200)
+    #expect(try home.run("-q").status == 0)
+    #expect(playedFromTree() == film(version: 1, pieces: 4))
+    var version = 1
+    var kills = 0
+    for call in ["linkat", "renameat", "unlinkat"] {
+      for moment in 1...40 {
+        let old = film(version: version, pieces: 4)
+        version += 1
+        publish(version: version, pieces: 4, size: 200)
+        let run = try home.shell(
+          """
+          strace -f -qq -o /dev/null -P films/film -P films/film/v1 -e trace=\(call) \
+          -e inject=\(call):signal=KILL:when=\(moment) $prefetch -q
+          """
+        )
+        let new = film(version: version, pieces: 4)
+        let shown = playedFromTree()
+        #expect(shown == old || shown == new, "\(call) \(moment)")
+        if run.status == 0 { break }
+        kills += 1
+        #expect(try home.run("-q").status == 0, "\(call) \(moment)")
+        #expect(playedFromTree() == new, "\(call) \(moment)")
+        #expect(try home.run("verify", "-q").status == 0, "\(call) \(moment)")
+        // A file for each piece, and the playlists; nothing of older films.
+        let names = FileTree.listing(home.path("films")).filter { $0.value.mode & S_IFMT == S_IFREG }
+        #expect(names.count == 6, "\(call) \(moment): \(names.keys.sorted())")
+      }
+    }
+    #expect(kills > 6)
+  }
+
   // MARK: Updates
 
   @Test("A changed playlist moves the changed pieces, and what is not played any more leaves")
@@ -523,8 +575,12 @@ struct BundleTests {
     let serving = try Serving(home)
     let playlist = try serving.client.get("/-/item/-/film/film.m3u8")
     let text = playlist.body
+    let pieces = (1...2).map { number in
+      let body = site["/low-0-\(number - 1).ts"].map { String(decoding: $0.body, as: UTF8.self) }
+      return Digest.marking("v1/00000\(number).ts", body ?? "")
+    }
     #expect(
-      text.contains("v1/000001.ts\n#EXTINF:2,\nv1/000002.ts\n#EXT-X-ENDLIST\n"),
+      text.contains("\(pieces[0])\n#EXTINF:2,\n\(pieces[1])\n#EXT-X-ENDLIST\n"),
       "\(text)"
     )
     _ = serving.stop()
