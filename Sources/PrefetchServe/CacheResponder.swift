@@ -38,8 +38,14 @@ package final class CacheResponder: Responder {
         return .now(counts.health)
       case .item(let provider, let id, let name):
         let held = try source.find(provider: provider, id: id)
-        if let name, let part = held?.part?(name) {
+        if let name,
+          let part = held?.part?(name) ?? source.findPast(provider: provider, id: id, name: name)
+        {
           return inquiry(request, part.address).reply(withPart: part)
+        }
+        if name?.hasPrefix("@") == true, held?.part != nil {
+          let words = "nobody has read that edition for ten minutes; open the item anew"
+          return .now(refusal(410, .miss, of: nil, CacheStatus(.own, detail: "absent"), words))
         }
         guard let held, name.map({ held.isNamed($0) }) ?? true else {
           return .now(refusal(404, .miss, of: nil, CacheStatus(.own, detail: "absent")))

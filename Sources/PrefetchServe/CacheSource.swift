@@ -5,6 +5,8 @@ package protocol CacheSource: Sendable {
   /// By its URL, with or without the scheme; nil for what is not there.
   func find(address: String) throws(Failure) -> HeldAnswer?
   func find(provider: String?, id: String) throws(Failure) -> HeldAnswer?
+  /// A file of an older whole of an item that somebody still reads.
+  func findPast(provider: String?, id: String, name: String) -> HeldAnswer?
 }
 
 /// Brings what is missing or has to be confirmed.

@@ -57,11 +57,16 @@ struct ServeCommand: Command {
     let (loaded, places) = try context.standing()
     let objections = options.skipsHooks ? [] : HookTrust.diagnostics(loaded)
     guard objections.isEmpty else { throw context.failed(.config, objections) }
+    let generations = ServedGenerations(
+      cache: BodyPaths(cache: places.cache, lower: places.lower?.paths ?? []),
+      clock: context.clock
+    )
     let cache = ServedCache(
       places,
       besideOwnWriters: options.pulls,
       identity: loaded.identity,
-      granted: GrantedLifetimes(loaded.configuration)
+      granted: GrantedLifetimes(loaded.configuration),
+      generations: generations
     )
     let stop = ServeStop()
     let lanes = options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop) : nil
@@ -85,6 +90,7 @@ struct ServeCommand: Command {
     let server = try starting { () throws(Failure) in try listen(responder) }
     return try serve(server, loaded) {
       cache.rest()
+      warn(of: generations.takeTrouble())
       record.keep(at: context.clock.now().wall)
     } stopping: {
       stop.set()
@@ -93,6 +99,15 @@ struct ServeCommand: Command {
       record.keep(at: context.clock.now().wall, isLast: true)
       try context.reading { () throws(Failure) in try cache.close() }
     }
+  }
+
+  private func warn(of trouble: Failure?) {
+    guard let trouble else { return }
+    context.console.report(
+      "serve.no-lease",
+      "a stream that is replaced breaks off for who is playing it: \(trouble.message)",
+      severity: .warning
+    )
   }
 
   /// The publisher may have switched it off, and so may the configuration.

@@ -14,6 +14,7 @@ final class ServedCache: CacheSource {
   }
 
   private let view: StoreView<Found>
+  private let generations: ServedGenerations?
   /// What was answered with since that was last asked for.
   private let used = Mutex<Set<String>>([])
 
@@ -21,8 +22,10 @@ final class ServedCache: CacheSource {
     _ places: Places,
     besideOwnWriters isWriter: Bool,
     identity: String,
-    granted: GrantedLifetimes
+    granted: GrantedLifetimes,
+    generations: ServedGenerations? = nil
   ) {
+    self.generations = generations
     view = StoreView(
       cache: places.cache,
       below: places.lower,
@@ -41,7 +44,7 @@ final class ServedCache: CacheSource {
         body: body
       )
       if !entry.record.files.isEmpty {
-        let parts = ServedParts(of: entry.record, on: entry.shelf)
+        let parts = ServedParts(of: entry.record, on: entry.shelf, generations)
         answer.opening = parts.opening
         answer.part = { parts.answer(named: $0) }
       }
@@ -56,6 +59,14 @@ final class ServedCache: CacheSource {
 
   func find(provider: String?, id: String) throws(Failure) -> HeldAnswer? {
     note(try view.answer(provider: provider, id: id))
+  }
+
+  func findPast(provider: String?, id: String, name: String) -> HeldAnswer? {
+    guard let (generation, name) = ServedGenerations.split(name) else { return nil }
+    let item = ServedPlace.path(provider: provider, id: id, "")
+    guard let found = generations?.find(name, of: generation, item: item) else { return nil }
+    let record = ContentRecord(url: "/\(item)", id: id)
+    return HeldAnswer(of: found.file, in: record, on: found.shelf)
   }
 
   /// With its body open, whatever becomes of it in the cache.
@@ -89,9 +100,10 @@ final class ServedCache: CacheSource {
     }
   }
 
-  /// Lets go of the index, so that writers may tidy it up.
+  /// Lets go of the index, so that writers may tidy it up, and of what no player reads any more.
   func rest() {
     view.rest()
+    generations?.endOver()
   }
 
   /// What was found before may no longer be so.
@@ -111,31 +123,114 @@ private struct ServedParts: Sendable {
   private let shelf: BodyShelf
   private let mainName: String
   private let files: [String: BundleFile]
+  private let generations: ServedGenerations?
+  /// Nil for what is no stream: nothing of it is read bit by bit.
+  private let generation: String?
 
-  init(of record: ContentRecord, on shelf: BodyShelf) {
+  init(of record: ContentRecord, on shelf: BodyShelf, _ generations: ServedGenerations?) {
     self.record = record
     self.shelf = shelf
+    self.generations = generations
     mainName = ServedPlace.mainName(of: record)
     let visible = record.files.filter { !$0.name.isEmpty && !$0.isReserved }
-    files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
+    var files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
     opening = "/" + ServedPlace.path(of: record, mainName)
+    generation =
+      record.mime == BundleText.playlistType
+      ? record.digest.map { ServedGenerations.name(of: $0) } : nil
+    if files[mainName] == nil, let digest = record.digest {
+      files[mainName] = BundleFile(
+        role: .playlist,
+        key: ServedPlace.path(of: record, ""),
+        name: mainName,
+        digest: digest,
+        size: record.size
+      )
+      files[mainName]?.mime = record.mime
+    }
+    self.files = files
   }
 
   func answer(named name: String) -> HeldAnswer? {
-    let file = files[name]
-    guard file != nil || name == mainName, let digest = file?.digest ?? record.digest else {
+    let place = ServedGenerations.split(name)
+    guard place?.generation ?? generation == generation, let file = files[place?.name ?? name]
+    else {
       return nil
     }
+    if let generation {
+      generations?.keep(generation, on: shelf) { Array(files.values) }
+      if place == nil, name == mainName, let text = leading(to: generation) { return text }
+    }
+    return HeldAnswer(of: file, in: record, on: shelf)
+  }
+
+  /// The playlist that is opened first, with the names of the others below their generation.
+  private func leading(to generation: String) -> HeldAnswer? {
+    guard let main = files[mainName], let body = shelf.open(main.digest, size: main.size),
+      let pass = try? body.pass()
+    else { return nil }
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(main.size)) { buffer, count in
+      while count < buffer.count {
+        let rest = unsafe UnsafeMutableRawBufferPointer(
+          UnsafeMutableBufferPointer(rebasing: buffer[count...])
+        )
+        guard let read = unsafe pass.read(into: rest, at: Int64(count)), read > 0 else { break }
+        count += read
+      }
+    }
+    guard bytes.count == Int(main.size) else { return nil }
+    let text = BundleName.moving(bytes, Set(files.keys), below: "@\(generation)/")
+    var answer = HeldAnswer(of: main, in: record, on: shelf, size: Int64(text.count))
+    answer.body = PlaylistBody(bytes: text)
+    return answer
+  }
+}
+
+extension HeldAnswer {
+  fileprivate init(
+    of file: BundleFile,
+    in record: ContentRecord,
+    on shelf: BodyShelf,
+    size: Int64? = nil
+  ) {
     var part = record
-    part.digest = digest
-    part.size = file?.size ?? record.size
-    part.mime = file.map { ContentType.known(forFileNamed: $0.name) ?? $0.mime } ?? record.mime
+    part.digest = file.digest
+    part.size = size ?? file.size
+    part.mime = ContentType.known(forFileNamed: file.name) ?? file.mime
     part.headers = HeaderBlock([])
     part.validators = Validators()
-    part.validators.entityTag = "\"\(digest.hexadecimal.prefix(32))\""
+    let mark = file.digest.hexadecimal.prefix(32)
+    part.validators.entityTag = size == nil ? "\"\(mark)\"" : "\"\(mark)-g\""
     part.files = []
-    let body = ShelvedBody(shelf: shelf, digest: digest, size: part.size)
-    return HeldAnswer(record: part, freshUntil: .distantFuture, body: body)
+    let body = ShelvedBody(shelf: shelf, digest: file.digest, size: file.size)
+    self.init(record: part, freshUntil: .distantFuture, body: body)
+  }
+}
+
+/// A text that was made for one answer.
+private struct PlaylistBody: HeldBody, OpenBody {
+  let bytes: [UInt8]
+
+  func open() -> (any OpenBody)? { self }
+
+  /// There is no file to be sent.
+  var isVerified: Bool { false }
+  func verify() -> Bool { true }
+  func descriptor() -> ServedDescriptor { ServedDescriptor(owning: -1) }
+  func reader() -> any ServedReader { PlaylistReader(bytes) }
+}
+
+private final class PlaylistReader: ServedReader {
+  private let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+    let rest = bytes[min(Int(offset), bytes.count)...].prefix(buffer.count)
+    unsafe buffer.copyBytes(from: rest)
+    return rest.count
   }
 }
 
@@ -150,8 +245,12 @@ enum ServedPlace {
   /// Of a file of an item, below the server's root.
   static func path(of record: ContentRecord, _ name: String) -> String {
     let id = record.id.isEmpty ? ItemIdentifier.make(for: record.url) : record.id
+    return path(provider: record.provider, id: id, name)
+  }
+
+  static func path(provider: String?, id: String, _ name: String) -> String {
     let names = name.split(separator: "/").map(String.init)
-    return (["-", "item", record.provider ?? "-", id] + names).map { Hexadecimal.encodePercent($0) }
+    return (["-", "item", provider ?? "-", id] + names).map { Hexadecimal.encodePercent($0) }
       .joined(separator: "/")
   }
 }

@@ -26,6 +26,17 @@ package enum BundleName {
     return "\(folder)\(folder.isEmpty ? "" : "/")\(leaf[..<dot])-\(mark)\(leaf[dot...])"
   }
 
+  /// A playlist of ours with these names below a folder.
+  package static func moving(
+    _ bytes: [UInt8],
+    _ names: Set<String>,
+    below folder: String
+  ) -> [UInt8] {
+    var used: Set<String> = []
+    let moved = names.map { ($0, folder + $0) }
+    return renaming(bytes, by: Dictionary(moved) { first, _ in first }, &used)
+  }
+
   /// A playlist of ours with other names of the files that it names; those are added to `used`.
   ///
   /// A name stands on a line or between quotes.

@@ -18,6 +18,10 @@ extension DiskStore {
     for body in bodies {
       staging.discard(body)
     }
+    // What only players still read makes room for what is declared.
+    if let limit, let leases = try Leases(in: root) {
+      try leases.end(downTo: limit - usedBytes(), besides: layers.own)
+    }
     // New times alone are no reason to copy the index: without them items are asked once more.
     for case .confirm(let confirmations) in changes {
       countedChanges += Int64(confirmations.count)

@@ -79,6 +79,7 @@ extension DiskStore {
       try store.recordedTimes(store.database())
     }
     try store.lookBelow(lower)
+    try? Leases(in: layout.root)?.endOver(at: clockStart)
     return store
   }
 

@@ -146,6 +146,18 @@ package struct BodyShelf: Sendable {
     self.known = known
   }
 
+  /// Gives a body a second name in a folder; one of a lower cache stays where it is anyway.
+  func link(_ digest: ContentDigest, into folder: Folder) throws(Failure) {
+    guard let (home, isOwn) = try objects.home(of: digest) else {
+      throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
+    }
+    guard isOwn else { return }
+    let name = digest.hexadecimal
+    let place = try folder.makingFolder(ObjectFolder.name(of: digest.prefix)).0
+    let result = home.link(name, to: name, in: place)
+    guard result == 0 else { throw .system(-result, "link", home.path(of: name)) }
+  }
+
   /// Nil for a body that is gone, or was found to be damaged.
   package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
     guard let file = (try? objects.open(digest)) ?? nil,

@@ -74,6 +74,14 @@ struct BundleTests {
   }
 
   private static func play(_ serving: Serving) throws -> String? {
+    guard let pieces = try open(serving) else { return nil }
+    return try pieces.map { try piece($0, serving) }.reduce("") { film, piece in
+      piece.flatMap { next in film.map { $0 + next } }
+    }
+  }
+
+  /// Where the pieces are that the playlists of now name.
+  private static func open(_ serving: Serving) throws -> [String]? {
     let main = try serving.client.get("/-/item/-/film/film.m3u8")
     guard main.status == 200 else { return nil }
     let text = main.body
@@ -82,14 +90,14 @@ struct BundleTests {
     }
     let playlist = try serving.client.get("/-/item/-/film/\(stream)")
     guard playlist.status == 200 else { return nil }
-    var film = ""
-    for line in playlist.body.split(separator: "\n")
-    where !line.hasPrefix("#") {
-      let piece = try serving.client.get("/-/item/-/film/\(line)")
-      guard piece.status == 200 else { return nil }
-      film += piece.body
-    }
-    return film
+    let folder = stream.prefix { $0 != "/" }
+    return playlist.body.split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .map { "/-/item/-/film/\(folder)/\($0)" }
+  }
+
+  private static func piece(_ path: String, _ serving: Serving) throws -> String? {
+    let piece = try serving.client.get(path)
+    return piece.status == 200 ? piece.body : nil
   }
 
   private func film(version: Int, pieces: Int = 8, of variant: String = "low") -> String {
@@ -144,11 +152,87 @@ struct BundleTests {
         #expect(playedFromTree() == new, "\(call) \(moment)")
         #expect(try home.run("verify", "-q").status == 0, "\(call) \(moment)")
         // A file for each piece, and the playlists; nothing of older films.
-        let names = FileTree.listing(home.path("films")).filter { $0.value.mode & S_IFMT == S_IFREG }
+        let names = FileTree.listing(home.path("films")).filter {
+          $0.value.mode & S_IFMT == S_IFREG
+        }
         #expect(names.count == 6, "\(call) \(moment): \(names.keys.sorted())")
       }
     }
     #expect(kills > 6)
+  }
+
+  // MARK: Players
+
+  private var leases: [String] {
+    let folder = "\(home.cache)/locks/leases.d/"
+    let names = FileTree.listing(folder).keys.map { $0.dropFirst(folder.count) }
+    return Set(names.compactMap { $0.split(separator: "/").first.map { String($0) } }).sorted()
+  }
+
+  @Test("A stream that is replaced while it plays plays on as it began, for ten minutes")
+  func replacedInPlay() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    let begun = try #require(try Self.open(serving))
+    let generation = try #require(begun[0].split(separator: "/").dropFirst(4).first)
+    #expect(generation.hasPrefix("@") && begun.count == 8, "\(begun)")
+    var played = try Self.piece(begun[0], serving)
+    publish(version: 2)
+    #expect(try home.run("-q").status == 0)
+    for path in begun.dropFirst() {
+      let piece = try Self.piece(path, serving)
+      played = played.flatMap { begun in piece.map { begun + $0 } }
+    }
+    #expect(played == film(version: 1))
+    #expect(try Self.play(serving) == film(version: 2))
+    #expect(leases.count == 2)
+    #expect(try home.run("verify", "-q").status == 0)
+    _ = serving.stop()
+
+    // Another server goes on with it, until nobody has read it for ten minutes.
+    let next = try Serving(home)
+    #expect(try next.client.get(begun[6]).status == 200)
+    _ = next.stop()
+    let old = generation.dropFirst()
+    let aged = try home.shell("touch -d '-11 minutes' '\(home.cache)/locks/leases.d/\(old)/files'")
+    #expect(aged.status == 0)
+    let last = try Serving(home)
+    #expect(try last.client.get(begun[6]).status == 410)
+    #expect(try last.client.get("/-/item/-/film/@0123456789abcdef/v1.m3u8").status == 410)
+    #expect(try last.client.get("/-/item/-/other/@0123456789abcdef/v1.m3u8").status == 404)
+    #expect(try Self.play(last) == film(version: 2))
+    _ = last.stop()
+    #expect(try home.run("-q").status == 0)
+    #expect(!leases.contains(String(old)), "\(leases)")
+  }
+
+  @Test("A stream that left its list plays on; what is declared takes its room where it is short")
+  func removedInPlay() throws {
+    publish(version: 1)
+    put("/other", String(repeating: "x", count: 40_000))
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    let begun = try #require(try Self.open(serving))
+    let segments = """
+      segments: [{ name: films, urls: ["\(server.address("/other"))"] }]
+      network: { retries: { items: 0, lookups: 0 } }
+
+      """
+    home.configure(segments + "cache: { min_free: 0, purge: { max_fraction: 1 } }")
+    let run = try home.run("-q", "--allow", "mass-removal")
+    #expect(run.status == 0, "\(run)")
+    #expect(try home.run("path", "film").status == 4)
+    #expect(
+      try Self.piece(begun[3], serving)
+        == site["/low-0-3.ts"].map { String(decoding: $0.body, as: UTF8.self) }
+    )
+    put("/other", String(repeating: "y", count: 40_000))
+    home.configure(segments + "cache: { min_free: 0, size: 50kB }")
+    #expect(try home.run("-q").status == 0)
+    #expect(leases.isEmpty, "\(leases)")
+    #expect(try serving.client.get("/-/item/-/film/film.m3u8").status == 404)
+    _ = serving.stop()
   }
 
   // MARK: Updates
@@ -574,7 +658,8 @@ struct BundleTests {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)
     let playlist = try serving.client.get("/-/item/-/film/film.m3u8")
-    let text = playlist.body
+    let generation = playlist.body.split(separator: "\n").first { $0.hasPrefix("@") }?.prefix(18)
+    let text = playlist.body.replacing(generation ?? "@", with: "")
     let pieces = (1...2).map { number in
       let body = site["/low-0-\(number - 1).ts"].map { String(decoding: $0.body, as: UTF8.self) }
       return Digest.marking("v1/00000\(number).ts", body ?? "")

@@ -1,0 +1,105 @@
+import PrefetchCore
+import PrefetchStore
+import Synchronization
+
+/// Wholes of streams that players may be reading from this server: a new one takes the place of the
+/// old one for those who begin, and the old one stays for those who have begun.
+final class ServedGenerations: Sendable {
+  private struct State {
+    var leases: Leases?
+    /// When each was leased last.
+    var keptAt: [String: Instant] = [:]
+    var past: [String: (lease: Leases.Lease, foundAt: Instant)] = [:]
+    var endedAt: Instant?
+    /// Why one could not be kept, until that is taken to be told.
+    var trouble: Failure?
+    var hasTroubled = false
+  }
+
+  private let cache: BodyPaths
+  private let clock: any Clock & Sendable
+  private let known = VerifiedFiles()
+  private let state = Mutex(State())
+
+  init(cache: BodyPaths, clock: any Clock & Sendable) {
+    self.cache = cache
+    self.clock = clock
+  }
+
+  /// Of the whole whose main playlist has this digest.
+  static func name(of digest: ContentDigest) -> String {
+    String(digest.hexadecimal.prefix(16))
+  }
+
+  /// `@GENERATION/NAME`; nil for what has another form.
+  static func split(_ path: String) -> (generation: String, name: String)? {
+    guard path.hasPrefix("@"), let slash = path.firstIndex(of: "/") else { return nil }
+    let generation = path[path.index(after: path.startIndex)..<slash]
+    // It becomes a name in the file system.
+    guard generation.utf8.count == 16, Hexadecimal.decode(generation) != nil else { return nil }
+    return (String(generation), String(path[path.index(after: slash)...]))
+  }
+
+  /// Keeps a whole that was answered with just now.
+  func keep(_ generation: String, on shelf: BodyShelf, _ files: () -> [BundleFile]) {
+    let now = clock.now().wall
+    state.withLock { state in
+      if let keptAt = state.keptAt[generation], now < keptAt + Self.pause { return }
+      if state.keptAt.count >= Self.most { state.keptAt = [:] }
+      state.keptAt[generation] = now
+      do throws(Failure) {
+        let leases = if let known = state.leases { known } else { try Leases(making: cache.cache) }
+        state.leases = leases
+        try leases.take(generation, files(), on: shelf, at: now)
+      } catch {
+        if !state.hasTroubled { state.trouble = error }
+        state.hasTroubled = true
+      }
+    }
+  }
+
+  /// A file of a whole that was answered with until a moment ago, and where its body is.
+  func find(
+    _ name: String,
+    of generation: String,
+    item: String
+  ) -> (file: BundleFile, shelf: BodyShelf)? {
+    let now = clock.now().wall
+    let lease: Leases.Lease? = state.withLock { state in
+      if let past = state.past[generation], now < past.foundAt + Self.pause { return past.lease }
+      state.past = state.past.filter { now < $0.value.foundAt + Self.pause }
+      let leases = (try? state.leases ?? Leases(cache: cache.cache)) ?? nil
+      state.leases = leases
+      guard let found = leases?.find(generation, in: cache, known, at: now) else { return nil }
+      state.past[generation] = (found, now)
+      return found
+    }
+    guard let lease, lease.files.contains(where: { $0.key == item }),
+      let file = lease.files.first(where: { $0.name == name })
+    else { return nil }
+    return (file, lease.shelf)
+  }
+
+  /// Lets go of those that nobody has read for ten minutes.
+  func endOver() {
+    let now = clock.now().wall
+    state.withLock { state in
+      guard state.endedAt.map({ now >= $0 + Self.pause }) ?? true else { return }
+      state.endedAt = now
+      let leases = (try? state.leases ?? Leases(cache: cache.cache)) ?? nil
+      try? leases?.endOver(at: now)
+    }
+  }
+
+  /// Why one could not be kept, once.
+  func takeTrouble() -> Failure? {
+    state.withLock { state in
+      defer { state.trouble = nil }
+      return state.trouble
+    }
+  }
+
+  /// As often is one leased again, and looked for those that are over.
+  private static let pause = Duration.seconds(60)
+  private static let most = 4_096
+}

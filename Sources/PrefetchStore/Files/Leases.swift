@@ -1,0 +1,159 @@
+internal import Glibc
+package import PrefetchCore
+
+/// `CACHE/locks/leases.d`: wholes of streams that somebody may be playing from a server, each under
+/// second names of its bodies, until ten minutes after the server's last answer.
+///
+/// Whoever replaces a whole need not know of them: what was leased stays for its players, and goes when
+/// its time is over, or when the cache needs the room.
+package struct Leases: Sendable {
+  /// A whole of a stream as it was when it was leased.
+  package struct Lease: Sendable {
+    package let files: [BundleFile]
+    package let shelf: BodyShelf
+  }
+
+  package static let term = Duration.seconds(600)
+  private static let folderName = "leases.d"
+  /// What says which files there are; its time is that of the last answer.
+  private static let tableName = "files"
+  private static let temporaryPrefix = "new-"
+
+  private let folder: Folder
+
+  /// Nil without any.
+  package init?(cache path: String) throws(Failure) {
+    guard let root = try Folder(at: path), let leases = try Self(in: root) else { return nil }
+    self = leases
+  }
+
+  init?(in root: Folder) throws(Failure) {
+    guard let locks = try root.folder(CacheLayout.locksName),
+      let folder = try locks.folder(Self.folderName)
+    else { return nil }
+    self.folder = folder
+  }
+
+  package init(making path: String) throws(Failure) {
+    guard let root = try Folder(at: path) else { throw .system(ENOENT, "open", path) }
+    let locks = try root.makingFolder(CacheLayout.locksName).0
+    folder = try locks.makingFolder(Self.folderName, mode: 0o700).0
+  }
+
+  // MARK: One
+
+  /// Keeps a whole from now on, or for longer.
+  package func take(
+    _ name: String,
+    _ files: [BundleFile],
+    on shelf: BodyShelf,
+    at now: Instant
+  ) throws(Failure) {
+    if try extend(name, at: now) { return }
+    let draft = RandomName.make(Self.temporaryPrefix)
+    let home = try folder.makingFolder(draft).0
+    do throws(Failure) {
+      for digest in Set(files.map(\.digest)) { try shelf.link(digest, into: home) }
+      let table = try home.open(Self.tableName, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+      try table.write(unsafe BundleCoding.encode(files).span.bytes)
+      table.setModified(now.nanoseconds)
+      try table.close()
+      // What is over still has the name.
+      try folder.removeAll(name)
+      try folder.rename(draft, to: name, in: folder)
+    } catch {
+      try? folder.removeAll(draft)
+      // Another process may have been faster.
+      guard try extend(name, at: now) else { throw error }
+    }
+  }
+
+  /// False for what is not leased, or not any more.
+  private func extend(_ name: String, at now: Instant) throws(Failure) -> Bool {
+    guard let table = try table(of: name), try isAlive(table, at: now) else { return false }
+    table.setModified(now.nanoseconds)
+    return true
+  }
+
+  /// A whole that was answered with until a moment ago, for ten minutes more.
+  ///
+  /// `cache` and those below it may have bodies that needed no second name.
+  package func find(
+    _ name: String,
+    in cache: BodyPaths,
+    _ known: VerifiedFiles,
+    at now: Instant
+  ) -> Lease? {
+    guard (try? extend(name, at: now)) == true, let files = files(of: name),
+      let home = (try? folder.folder(name)) ?? nil
+    else { return nil }
+    let others = ([cache.cache] + cache.lower).compactMap { path in
+      ((try? Folder(at: path)) ?? nil).flatMap { (try? CacheLayout.existingObjects(in: $0)) ?? nil }
+    }
+    let layers = ObjectLayers(own: ObjectFolder(root: home), lower: others)
+    return Lease(files: files, shelf: BodyShelf(layers, known))
+  }
+
+  private func table(of name: String) throws(Failure) -> OpenFile? {
+    try folder.folder(name)?.openExisting(Self.tableName, O_RDONLY)
+  }
+
+  private func isAlive(_ table: OpenFile, at now: Instant) throws(Failure) -> Bool {
+    let age = now.nanoseconds - (try table.status().modified)
+    // A clock that went back makes nothing last for ever.
+    return abs(age) <= Self.term.components.seconds * 1_000_000_000
+  }
+
+  private func files(of name: String) -> [BundleFile]? {
+    guard let table = (try? table(of: name)) ?? nil, let status = try? table.status(),
+      status.size < 1 << 28
+    else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(status.size))
+    guard (try? table.read(into: &bytes, at: 0)) == bytes.count else { return nil }
+    return unsafe BundleCoding.decode(bytes.span.bytes)
+  }
+
+  // MARK: Ends
+
+  /// Lets go of all that no server has answered with for ten minutes.
+  package func endOver(at now: Instant) throws(Failure) {
+    for name in try folder.names() where name != "." && name != ".." {
+      if name.hasPrefix(Self.temporaryPrefix) {
+        // A process that still makes one is done in a moment.
+        guard let status = try folder.status(of: name),
+          FileAge.nanoseconds(since: status.changed) > 60_000_000_000
+        else { continue }
+      } else if let table = try table(of: name), try isAlive(table, at: now) {
+        continue
+      }
+      try folder.removeAll(name)
+    }
+  }
+
+  /// Lets go of what was answered with least recently, until no more is left than there is room for.
+  func end(downTo room: Int64, besides own: ObjectFolder?) throws(Failure) {
+    var leases: [(name: String, usedAt: Int64, files: [BundleFile])] = []
+    for name in try folder.names() where !name.hasPrefix(Self.temporaryPrefix) {
+      guard let table = try table(of: name), let files = files(of: name) else { continue }
+      leases.append((name, try table.status().modified, files))
+    }
+    leases.sort { $0.usedAt > $1.usedAt }
+    while let last = leases.last, Self.bytes(leases.map(\.files), besides: own) > max(0, room) {
+      try folder.removeAll(last.name)
+      leases.removeLast()
+    }
+  }
+
+  /// Of bodies that are here for leases alone.
+  private static func bytes(_ leases: [[BundleFile]], besides own: ObjectFolder?) -> Int64 {
+    var sizes: [ContentDigest: Int64] = [:]
+    for file in leases.joined() where own?.status(of: file.digest) == nil {
+      sizes[file.digest] = file.size
+    }
+    return sizes.values.reduce(0) { $0.addingSaturated($1) }
+  }
+}
+
+extension Instant {
+  fileprivate var nanoseconds: Int64 { milliseconds &* 1_000_000 }
+}
