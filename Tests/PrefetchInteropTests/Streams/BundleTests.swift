@@ -713,4 +713,71 @@ struct BundleTests {
     #expect(try played() == film(version: 1, pieces: 1))
     #expect(try home.run("verify").status == 0)
   }
+
+  /// A link that ends in the middle of one piece, and lets nothing through afterwards.
+  private final class Link: Sendable {
+    private struct State {
+      var end: String?
+      var isDown = false
+      var sent: [String: Int] = [:]
+      var asked: [String: Int] = [:]
+    }
+
+    private let state = Guarded(State())
+
+    /// The piece in whose middle it ends next; nil for none.
+    func mend(until end: String?) {
+      state.withLock { ($0.end, $0.isDown) = (end, false) }
+    }
+
+    func sent(of path: String) -> Int { state.withLock { $0.sent[path] ?? 0 } }
+    func asked(for path: String) -> Int { state.withLock { $0.asked[path] ?? 0 } }
+
+    func carry(_ path: String, _ script: Script) -> Script {
+      state.withLock { state in
+        guard !state.isDown else { return Script([.close]) }
+        guard case .send(let bytes)? = script.steps.first else { return script }
+        let head = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? 0
+        let isEnd = path == state.end
+        state.isDown = isEnd
+        let end = isEnd ? head + (bytes.count - head) / 2 : bytes.count
+        state.asked[path, default: 0] += 1
+        state.sent[path, default: 0] += end - head
+        return isEnd ? Script([.send(Array(bytes[..<end])), .close]) : script
+      }
+    }
+  }
+
+  @Test(
+    "A link that drops in each of three nights: the fourth has it whole, and no byte came twice"
+  )
+  func drops() throws {
+    publish(version: 1, pieces: 8, size: 300_000)
+    let link = Link()
+    let site = site
+    let far = try LoopbackServer { request in link.carry(request.path, site.respond(to: request)) }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { concurrency: 1, retries: { items: 0, lookups: 0 } }
+      segments: [{ name: films, urls: [{ url: "\(far.address("/film.m3u8"))", type: hls, id: film }] }]
+      """
+    )
+    let pieces = (0..<8).map { "/low-\($0 < 4 ? 0 : 1)-\($0).ts" }
+    for night in [1, 3, 6] {
+      link.mend(until: pieces[night])
+      let run = try home.run("-q")
+      #expect(run.status == 4, "night \(night): \(run)")
+      #expect(try played() == nil, "night \(night)")
+    }
+    link.mend(until: nil)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try played() == film(version: 1))
+    for (number, piece) in pieces.enumerated() {
+      #expect(link.sent(of: piece) == site[piece]?.body.count, "\(piece)")
+      #expect(link.asked(for: piece) == ([1, 3, 6].contains(number) ? 2 : 1), "\(piece)")
+    }
+    #expect(try home.run("verify").status == 0)
+  }
 }
