@@ -113,7 +113,7 @@ struct Home {
   }
 
   /// A line for bash, in which `$prefetch` is the program.
-  func shell(_ script: String, within seconds: Int = 120) throws -> ProgramRun {
+  func shell(_ script: String, within seconds: Int = 600) throws -> ProgramRun {
     let binary = try #require(binary)
     let bash = try #require(Tool("bash"))
     var environment = variables

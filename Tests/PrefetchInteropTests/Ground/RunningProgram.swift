@@ -101,7 +101,7 @@ final class RunningProgram {
   }
 
   /// Waits for the first line of standard output; nil when there is none.
-  func firstLine(within seconds: Int = 30) -> String? {
+  func firstLine(within seconds: Int = 120) -> String? {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end, output >= 0, !outputBytes.contains(UInt8(ascii: "\n")) {
       read(until: end)
@@ -111,7 +111,7 @@ final class RunningProgram {
   }
 
   /// Waits until it has said something on stderr; false when it ends or is silent for too long.
-  func waitForErrors(_ text: String, within seconds: Int = 30) -> Bool {
+  func waitForErrors(_ text: String, within seconds: Int = 120) -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       if String(decoding: errorBytes, as: UTF8.self).contains(text) { return true }
@@ -121,7 +121,7 @@ final class RunningProgram {
   }
 
   /// Reads until the program has ended; kills it when the time is up.
-  func finish(within seconds: Int = 120, watchingMemory: Bool = false) -> ProgramRun {
+  func finish(within seconds: Int = 600, watchingMemory: Bool = false) -> ProgramRun {
     let end = ContinuousClock.now + .seconds(seconds)
     while output >= 0 || errors >= 0, ContinuousClock.now < end {
       guard watchingMemory else {
