@@ -35,11 +35,11 @@ class Bench:
             self.kept.append(self.once(key, start))
         return self.made[key]
 
-    def listing(self, scheme, name, items):
+    def listing(self, scheme, name, items, write=write_manifest, ending="json"):
         """The address of a manifest, written first where it is not there yet."""
-        path = os.path.join(self.www, f"{name}.json")
-        self.once(path, lambda: write_manifest(path, items()))
-        return f"{self.nginx.base(scheme)}/{name}.json" if scheme else path
+        path = os.path.join(self.www, f"{name}.{ending}")
+        self.once(path, lambda: write(path, items()))
+        return f"{self.nginx.base(scheme)}/{name}.{ending}" if scheme else path
 
     def far(self, scheme):
         """The base of the server when it is 50 ms away."""

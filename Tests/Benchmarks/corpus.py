@@ -126,3 +126,12 @@ def write_lines(path, items):
         for item in items:
             file.write(json.dumps(item, separators=(",", ":")) + "\n")
     os.utime(path, (MODIFIED, MODIFIED))
+
+
+def write_film(path, items):
+    """A playlist of which each item is a piece."""
+    with open(path, "w") as file:
+        file.write("#EXTM3U\n#EXT-X-TARGETDURATION:2\n")
+        file.writelines(f"#EXTINF:2,\n{item['url']}\n" for item in items)
+        file.write("#EXT-X-ENDLIST\n")
+    os.utime(path, (MODIFIED, MODIFIED))

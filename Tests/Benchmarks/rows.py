@@ -4,7 +4,7 @@ import dataclasses
 import os
 import shutil
 
-from corpus import catalogue_items, many_items, write_lines
+from corpus import catalogue_items, many_items, write_film, write_lines
 from disk import Disk
 from peers import JOBS, Downloader, Prefetch
 from serving import Loaded, Serve
@@ -16,6 +16,7 @@ PEERS = ("wget2", "curl", "rclone", "aria2c")
 BARE, FLOOR = "libcurl alone", "the floor"
 ITEMS = "items"
 WITHOUT = "itself without a tier"
+AS_ITEMS = "itself with the pieces as items"
 
 
 @dataclasses.dataclass
@@ -186,7 +187,35 @@ def groups(bench, is_quick):
         Group("warm S, HTTP/1.1, all 304, with a tier beside", [
             Line(24, WITHOUT, 1.05, 1.02), Line(24, WITHOUT, 1.05, 1.02, is_cpu=True),
         ], _shared_again(bench)),
+        Group("a stream of 600 pieces of 256 KiB, cold, HTTP/1.1", [
+            Line(31, AS_ITEMS, 1.15, 1.0), Line(31, AS_ITEMS, 1.15, 1.0, is_cpu=True),
+        ], _stream(bench, is_first=True)),
+        Group("the same, unchanged: one request", [
+            Line(31, AS_ITEMS), Line(31, AS_ITEMS, is_cpu=True),
+        ], _stream(bench, is_first=False)),
     ]
+
+
+def _stream(bench, is_first):
+    """A film as one item, and the same bodies as many."""
+    pieces = 600
+
+    def side(label, segment, told, asked):
+        ours = Prefetch(bench, f"film-{told}", segment=segment)
+        if is_first:
+            return ours.cold(bench.corpus("M"), pieces, label=label, told=told)
+        return ours.again(told, {304: asked}, label=label)
+
+    def film():
+        items = lambda: bench.corpus("M").items(count=pieces)
+        address = bench.listing("h1", "film", items, write_film, "m3u8")
+        return side("prefetch", {"format": "hls", "manifest": address}, 1, 1)
+
+    def items():
+        address = _all(bench, "h1", "M", "-pieces", count=pieces)
+        return side(AS_ITEMS, {"manifest": address}, pieces, pieces + 1)
+
+    return {"prefetch": film, AS_ITEMS: items}
 
 
 def _tier(bench):

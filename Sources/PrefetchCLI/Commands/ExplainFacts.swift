@@ -52,6 +52,7 @@ extension ExplainFacts {
       "schema": "prefetch-explain/1",
       "url": .string(url.redacted),
       "item": item?.json(bodies: bodies) ?? .null,
+      "files": .array(files.map(json)),
       "history": .array(history.map(Self.json)),
       "segments": .strings(segments),
       "state": .optional((standing?.state ?? item?.record.state)?.rawValue),
@@ -84,6 +85,21 @@ extension ExplainFacts {
       } ?? .null,
       "decision": .string(decision.rawValue),
       "reason": .string(reason),
+    ]
+  }
+
+  /// What an item of several files consists of, as it is played, and then what only runs look at.
+  private var files: [BundleFile] {
+    let files = item?.record.files ?? []
+    return files.filter(\.isShown) + files.filter { !$0.isShown }
+  }
+
+  private func json(_ file: BundleFile) -> JSONValue {
+    [
+      "name": .optional(file.name.isEmpty ? nil : file.name),
+      "url": .optional(file.key.isEmpty ? nil : Redaction.url(file.key)),
+      "size": .integer(file.size), "digest": .string("\(file.digest)"),
+      "path": .string(bodies.path(of: file.digest)), "waits": .bool(file.isReserved),
     ]
   }
 
@@ -120,6 +136,12 @@ extension ExplainFacts {
     let entry = security.entry.map { " by `\(SafeText.line($0))`" } ?? ""
     lines.append("security   \(verdict)\(entry): \(SafeText.line(security.reason))")
     lines += recordLines()
+    lines += files.map { file in
+      let name = file.isShown ? file.name : Redaction.url(file.key)
+      let waits = file.isReserved ? ", waits for the rest" : ""
+      return
+        "file       \(SafeText.line(name)): \(Amounts.bytes(file.size)), \(file.digest)\(waits)"
+    }
     lines += rules.dropFirst().map { rule in
       "rule       \(rule.rule) (\(rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
     }

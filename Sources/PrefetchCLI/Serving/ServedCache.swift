@@ -132,7 +132,7 @@ private struct ServedParts: Sendable {
     self.shelf = shelf
     self.generations = generations
     mainName = ServedPlace.mainName(of: record)
-    let visible = record.files.filter { !$0.name.isEmpty && !$0.isReserved }
+    let visible = record.files.filter(\.isShown)
     var files = Dictionary(visible.map { ($0.name, $0) }) { first, _ in first }
     opening = "/" + ServedPlace.path(of: record, mainName)
     generation =

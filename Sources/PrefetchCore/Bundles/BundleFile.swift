@@ -34,6 +34,9 @@ package struct BundleFile: Hashable, Sendable {
     self.size = size
   }
 
+  /// Whether readers see it.
+  package var isShown: Bool { !name.isEmpty && !isReserved }
+
   /// Whether it has as much as is wanted of a part.
   package func has(_ part: BundlePart) -> Bool {
     guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }

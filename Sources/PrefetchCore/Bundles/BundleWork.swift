@@ -55,9 +55,10 @@ final class BundleWork {
   var response: TransferResponse
   var root: StagedBody?
 
-  /// Gives each file that a playlist names a mark of its bytes in its name. So no name ever stands for
-  /// other bytes: who still reads the playlists of an old whole meets nothing of a new one, and the
-  /// one file with a fixed name switches from one to the other.
+  /// Gives each file that a playlist names a mark of its bytes in its name.
+  ///
+  /// So no name ever stands for other bytes: who still reads the playlists of an old whole meets
+  /// nothing of a new one, and the one file with a fixed name switches from one to the other.
   func nameByContent() {
     var names: [String: String] = [:]
     for file in files.compactMap(\.self) {

@@ -534,7 +534,7 @@ extension Dispatcher {
       guard !request.mode.foretells else { return foretell(bundle) }
       begun.begin(.documents)
       bundle.nameByContent()
-      if bundle.reading.mainPart == nil { bundle.mark() }
+      if bundle.rules.form == .ad, bundle.reading.mainPart == nil { bundle.mark() }
       return effects.append(.stageTexts(bundle.item, bundle.reading.texts))
     }
     switch ending {
@@ -657,42 +657,46 @@ extension Dispatcher {
     record.digest = whole.main.digest
     record.size = whole.main.size
     record.otherDigests = [:]
-    if wasUsable, old.digest == record.digest,
-      Self.areSame(old.files.filter { !$0.isReserved }, files)
-    {
-      for body in bundle.bodies + staged { effects.append(.discard(body)) }
-      if let root = bundle.root { effects.append(.discard(root)) }
+    let isSame =
+      wasUsable && old.digest == record.digest
+      && Self.areSame(old.files.filter(\.isShown), files.filter(\.isShown))
+    // What only told of it is not kept, where the next run asks for it anew.
+    var wanted = Set(files.map(\.digest) + [whole.main.digest])
+    if isSame { wanted.subtract(old.files.map(\.digest) + [old.digest].compactMap(\.self)) }
+    var bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged
+    for body in bodies where !wanted.contains(body.digest) { effects.append(.discard(body)) }
+    bodies.removeAll { !wanted.contains($0.digest) }
+    if isSame {
+      // Its documents may be others all the same, such as those with a new token in each address.
       work.result.action = .revalidate
       work.result.outcome = .unchanged
-      if !bundle.hasNews { work.result.source = .revalidated }
-      record.state = bundle.reading.isPartial ? .partial : .cached
-      work.bundle = nil
-      return finishStoring(item, record, body: nil)
+      if bundle.brought.isEmpty { work.result.source = .revalidated }
+    } else {
+      record.fetchedAt = now.wall
+      noteDownload(of: bundle, work)
+      work.result.action = wasUsable ? .update : .fetch
+      work.result.outcome = wasUsable ? .updated : .added
+      space.reservations.settle(item, record.wholeSize)
     }
-    record.fetchedAt = now.wall
-    // What only told of it is not kept, where the next run asks for it anew.
-    let named = Set(files.map(\.digest) + [whole.main.digest])
-    var bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged
-    for body in bodies where !named.contains(body.digest) { effects.append(.discard(body)) }
-    bodies.removeAll { !named.contains($0.digest) }
-    let hasParts = isAd ? !bundle.brought.isEmpty : !bundle.bodies.isEmpty
-    if let quality = bundle.rules.quality, bundle.reading.hasChoice, hasParts {
-      let took = now.uptime - bundle.begunAt
-      // It is remembered by that.
-      if work.result.id.isEmpty { work.result.id = start.identify(work.entry.url.string) }
-      work.result.download = PastDownload(
-        quality: quality,
-        seconds: Double(took.milliseconds) / 1000,
-        bytes: bundle.bodies.reduce(0) { $0 + $1.size }
-      )
-    }
-    work.result.action = wasUsable ? .update : .fetch
-    work.result.outcome = wasUsable ? .updated : .added
-    space.reservations.settle(item, record.wholeSize)
     record.state = bundle.reading.isPartial ? .partial : .cached
     work.bundle = nil
     let main = bodies.firstIndex { $0.digest == whole.main.digest }.map { bodies.remove(at: $0) }
     finishStoring(item, record, body: main, besides: bodies)
+  }
+
+  /// How long it took, by which `variant: auto` chooses the next quality.
+  private func noteDownload(of bundle: BundleWork, _ work: ActiveItem) {
+    let hasParts =
+      bundle.rules.form == .ad ? !bundle.brought.isEmpty : !bundle.bodies.isEmpty
+    guard let quality = bundle.rules.quality, bundle.reading.hasChoice, hasParts else { return }
+    let took = now.uptime - bundle.begunAt
+    // It is remembered by that.
+    if work.result.id.isEmpty { work.result.id = start.identify(work.entry.url.string) }
+    work.result.download = PastDownload(
+      quality: quality,
+      seconds: Double(took.milliseconds) / 1000,
+      bytes: bundle.bodies.reduce(0) { $0 + $1.size }
+    )
   }
 
   /// Whether nothing stands in it where an ad would.

@@ -114,7 +114,7 @@ package struct TreePlan: Sendable {
         heldBeginnings += naming.beginnings(of: entry, in: folder)
         continue
       }
-      for file in files(entry.url.string) where !file.name.isEmpty && !file.isReserved {
+      for file in files(entry.url.string) where file.isShown {
         supplements.append(
           TreeFile(
             name: folder.isEmpty ? file.name : "\(folder)/\(file.name)",

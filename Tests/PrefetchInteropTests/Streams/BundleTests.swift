@@ -690,8 +690,39 @@ struct BundleTests {
     #expect(try home.run("-q").status == 0)
     put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts?token=2&a=b"]))
     trap.set(nil)
-    #expect(try home.run("-q").status == 0)
+    let rotated = try home.run("--json")
+    #expect(rotated.status == 0, "\(rotated)")
     #expect(trap.requests.map(\.path) == ["/film.m3u8"])
+    #expect(try rotated.totals()["updated"] == 0, "another token is no other film: \(rotated)")
+    #expect(try rotated.totals()["revalidated"] == 1, "\(rotated)")
+    // The next run asks with what came last.
+    let next = try home.run("--json")
+    #expect(try next.totals()["not_modified"] == 1, "\(next)")
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test("`explain` shows what a stream consists of, and what waits for the rest")
+  func explained() throws {
+    publish(version: 1, pieces: 4)
+    #expect(try home.run("-q").status == 0)
+    let whole = try home.run("explain", "film", "--json").json().list("files")
+    // Two playlists and four pieces are its copy; two documents tell of them.
+    let names = whole.compactMap { $0.text("name") }
+    #expect(names.count == 5 && names.allSatisfy { $0.hasPrefix("v1") }, "\(names)")
+    #expect(whole.count == 7 && whole.allSatisfy { $0.text("waits") == "false" })
+    #expect(whole.compactMap { $0.text("path") }.allSatisfy { FileTree.read($0) != nil })
+    publish(version: 2, pieces: 4)
+    site["/low-2-3.ts"] = nil
+    #expect(try home.run("-q", "-j", "1").status != 0)
+    let both = try home.run("explain", "film", "--json").json().list("files")
+    #expect(both.count { $0.text("waits") == "true" } > 0, "\(both)")
+    #expect(both.count { $0.text("name") != nil && $0.text("waits") == "false" } == 5)
+    let text = try home.run("explain", "film").output
+    #expect(
+      text.contains("\nfile       v1/000001-") && text.contains(", waits for the rest\n"),
+      "\(text)"
+    )
+    #expect(try home.run("list").output.split(separator: "\n").count == 1)
   }
 
   @Test("A piece that was broken off goes on where it ended, in the same run and in the next")

@@ -11,8 +11,9 @@ import Testing
   .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
 )
 struct ReencodedTests {
-  /// In each folder the same names: pieces, ranges of one file, encrypted pieces, and fragments with
-  /// their beginning apart. `same` has the picture of `new` in pieces as long as those of `old`.
+  /// In each folder the same names: pieces, ranges of one file, encrypted pieces, and fragments.
+  ///
+  /// `same` has the picture of `new` in pieces as long as those of `old`.
   private static let recipe = """
     make() {
       mkdir "$1"
