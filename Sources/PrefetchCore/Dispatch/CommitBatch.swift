@@ -21,6 +21,8 @@ struct CommitBatch: Sendable {
   struct Pending: Sendable {
     var change: StoreChange
     var item: Int?
+    /// Whether it gives way where there is no room.
+    var isSpare = false
   }
 
   private(set) var entries: [Pending] = []
@@ -53,6 +55,16 @@ struct CommitBatch: Sendable {
 
   mutating func add(_ change: StoreChange, now: Duration) {
     add(Pending(change: change), now: now)
+  }
+
+  /// Adds what is only kept as long as it fits.
+  mutating func addSpare(_ change: StoreChange, now: Duration) {
+    add(Pending(change: change, isSpare: true), now: now)
+  }
+
+  /// Takes out what is kept only as long as it fits; returns its bodies.
+  mutating func dropSpare() -> [StagedBody] {
+    remove(at: entries.indices.filter { entries[$0].isSpare }).flatMap(\.change.bodies)
   }
 
   mutating func add(item: Int, _ change: StoreChange, now: Duration) {

@@ -540,7 +540,7 @@ extension Dispatcher {
     switch ending {
     // What is too large today is so tomorrow.
     case .failed(let failure) where [.tooLarge, .cacheFull].contains(failure.code):
-      forgetReserved(bundle)
+      forgetReserved(bundle.item)
     case .failed, .deferred: reserve(bundle)
     }
     letGo(bundle)
@@ -576,9 +576,8 @@ extension Dispatcher {
 
   /// What has come waits for the rest, for the next run to go on with.
   private mutating func reserve(_ bundle: BundleWork) {
-    // No room was asked for what it would take beside the old whole.
-    guard request.mode.keepsSegments, storeFailure == nil, space.rules.limit == nil,
-      bundle.rules.form != .ad, !bundle.brought.isEmpty
+    guard request.mode.keepsSegments, storeFailure == nil, bundle.rules.form != .ad,
+      !bundle.brought.isEmpty
     else { return }
     let work = activate(bundle.item)
     var record = work.record?.value ?? newRecord(bundle.item)
@@ -586,19 +585,23 @@ extension Dispatcher {
     let kept = Set(record.files.map(\.digest))
     let came = bundle.bodies + [bundle.root].compactMap(\.self)
     let bodies = came.filter { kept.contains($0.digest) }
+    // Nothing goes for it.
+    guard space.room?.hasRoom(for: bodies.reduce(0) { $0 + $1.size }) ?? true else { return }
     bundle.bodies.removeAll { kept.contains($0.digest) }
     if let root = bundle.root, kept.contains(root.digest) { bundle.root = nil }
     record.describe(work.entry)
     if record.digest == nil { record.state = .idle }
     work.record = Shared(record)
     let keys = work.segments.map { segments[$0].key }
-    batch.add(.store(record, body: nil, besides: bodies, joining: keys), now: now.uptime)
+    batch.addSpare(.store(record, body: nil, besides: bodies, joining: keys), now: now.uptime)
   }
 
-  /// What earlier runs had reserved goes with an item that fails.
-  private mutating func forgetReserved(_ bundle: BundleWork) {
-    let work = activate(bundle.item)
-    guard var record = work.record?.value else { return }
+  /// What earlier runs had reserved goes with an item that is too large.
+  mutating func forgetReserved(_ item: Int) {
+    let work = activate(item)
+    guard var record = work.record?.value, record.files.contains(where: \.isReserved) else {
+      return
+    }
     record.files.removeAll(where: \.isReserved)
     work.record = Shared(record)
   }

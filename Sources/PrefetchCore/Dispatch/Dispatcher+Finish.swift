@@ -22,6 +22,7 @@ extension Dispatcher {
     let kept = batch.takeBack()
     facts.missing.subtract(kept)
     space.refused(keeping: kept)
+    for body in batch.dropSpare() { effects.append(.discard(body)) }
   }
 
   /// A store that cannot write now will not write a moment later: what is left fails the same way.

@@ -154,7 +154,7 @@ extension Dispatcher {
       guard body != nil || digest != space.room?.body(of: key) else { return nil }
       return Space.Newcomer(
         rank: rank(of: item),
-        bodies: [(digest, record.wholeSize)],
+        bodies: [(digest, record.wholeSize - reservedBytes(of: item, in: record))],
         owner: .item(key)
       )
     case .segment(let record, let manifest):
@@ -177,6 +177,16 @@ extension Dispatcher {
     }
   }
 
+  /// Bytes of an item that earlier runs kept for this whole, and that so take no more room.
+  private func reservedBytes(of item: Int, in record: ContentRecord) -> Int64 {
+    // Beside an older whole they count as its own, and go with it.
+    guard !record.files.isEmpty, space.room?.body(of: key(of: item)) == nil,
+      let known = items.ifActive(item)?.record?.value
+    else { return 0 }
+    let reserved = Set(known.files.filter(\.isReserved).map(\.digest))
+    return record.otherFiles.reduce(0) { $0 + (reserved.contains($1.digest) ? $1.size : 0) }
+  }
+
   private mutating func refuse(_ entry: CommitBatch.Pending) {
     for body in entry.change.bodies { effects.append(.discard(body)) }
     switch entry.change {
@@ -189,6 +199,7 @@ extension Dispatcher {
       }
       let available = space.room?.available(for: rank(of: item), of: .item(key(of: item))) ?? 0
       restoreResult(of: item)
+      forgetReserved(item)
       fail(item, space.full(need: record.wholeSize, available))
     case .segment, .documents, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated:
       refuseList(entry.change)

@@ -136,6 +136,11 @@ package struct Room: Sendable {
     return bytes
   }
 
+  /// Whether so much more fits and nothing goes for it.
+  package func hasRoom(for bytes: Int64) -> Bool {
+    used.addingSaturated(bytes) <= limit
+  }
+
   private func released(by replaced: ContentDigest?) -> Int64 {
     guard let replaced, let body = bodies[replaced], body.names == 1 else { return 0 }
     return body.size

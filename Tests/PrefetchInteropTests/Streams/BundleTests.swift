@@ -779,17 +779,19 @@ struct BundleTests {
     }
   }
 
+  /// The film has 2.4 MB, and so has each other one.
   @Test(
-    "A link that drops in each of three nights: the fourth has it whole, and no byte came twice"
+    "A link that drops in each of three nights: the fourth has it whole, and no byte came twice",
+    arguments: [nil, "2600kB"]
   )
-  func drops() throws {
+  func drops(size: String?) throws {
     publish(version: 1, pieces: 8, size: 300_000)
     let link = Link()
     let site = site
     let far = try LoopbackServer { request in link.carry(request.path, site.respond(to: request)) }
     home.configure(
       """
-      cache: { min_free: 0 }
+      cache: { min_free: 0\(size.map { ", size: \($0)" } ?? "") }
       network: { concurrency: 1, retries: { items: 0, lookups: 0 } }
       segments: [{ name: films, urls: [{ url: "\(far.address("/film.m3u8"))", type: hls, id: film }] }]
       """
@@ -810,5 +812,47 @@ struct BundleTests {
       #expect(link.asked(for: piece) == ([1, 3, 6].contains(number) ? 2 : 1), "\(piece)")
     }
     #expect(try home.run("verify").status == 0)
+
+    // An update that has no room beside the old film waits for no night.
+    publish(version: 2, pieces: 8, size: 300_000)
+    let update = (0..<8).map { "/low-\($0 < 4 ? 0 : 2)-\($0).ts" }
+    link.mend(until: update[6])
+    #expect(try home.run("-q").status == 3)
+    let bytes = FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size }
+    #expect(size == nil ? bytes > 2_900_000 : bytes <= 2_600_000, "\(bytes)")
+    link.mend(until: nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 2))
+    let asked = update[4...5].map { link.asked(for: $0) }
+    #expect(asked == (size == nil ? [1, 1] : [2, 2]))
+    let whole = FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size }
+    #expect(whole < 2_600_000)
+  }
+
+  @Test("What waits of a film that turns out not to fit goes with it")
+  func waitsInVain() throws {
+    publish(version: 1, pieces: 8, size: 300_000)
+    let link = Link()
+    let site = site
+    let far = try LoopbackServer { request in link.carry(request.path, site.respond(to: request)) }
+    home.configure(
+      """
+      cache: { min_free: 0, size: 2MB }
+      network: { concurrency: 1, retries: { items: 0, lookups: 0 } }
+      segments:
+        - { name: films, urls: [{ url: "\(far.address("/film.m3u8"))", type: hls, id: film }] }
+        - { name: other, urls: ["\(far.address("/other"))"] }
+      """
+    )
+    put("/other", "small")
+    link.mend(until: "/low-1-5.ts")
+    #expect(try home.run("-q").status != 0)
+    #expect(FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size } > 1_000_000)
+    link.mend(until: nil)
+    let run = try home.run("--json")
+    let failed = try run.json().list("items").first { $0.text("outcome") == "failed" }
+    #expect(failed?.text("error.code") == "cache_full", "\(run)")
+    #expect(FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size } < 10_000)
+    #expect(try home.run("verify", "-q").status == 0)
   }
 }
