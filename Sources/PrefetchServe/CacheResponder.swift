@@ -44,7 +44,7 @@ package final class CacheResponder: Responder {
           return inquiry(request, part.address).reply(withPart: part)
         }
         if name?.hasPrefix("@") == true, held?.part != nil {
-          let words = "nobody has read that edition for ten minutes; open the item anew"
+          let words = "that generation is over: nobody read it for ten minutes; open the item anew"
           return .now(refusal(410, .miss, of: nil, CacheStatus(.own, detail: "absent"), words))
         }
         guard let held, name.map({ held.isNamed($0) }) ?? true else {

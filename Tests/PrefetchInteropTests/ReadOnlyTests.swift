@@ -71,6 +71,40 @@ struct ReadOnlyTests {
     #expect(FileTree.names(home.cache).filter { $0.contains("-wal") || $0.contains("-shm") } == [])
   }
 
+  @Test(
+    "A server on a read-only mount plays a stream, and says once that it keeps none that is replaced",
+    .enabled(if: mayMount, "may not mount")
+  )
+  func streams() throws {
+    site["/film.m3u8"] = Site.Page(
+      "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none\n#EXT-X-ENDLIST\n"
+    )
+    home.configure(
+      "segments: [{ name: films, urls: [{ url: \"\(server.address("/film.m3u8"))\", type: hls, id: film }] }]"
+    )
+    #expect(try home.run("-q").status == 0)
+    let before = FileTree.listing(home.cache)
+    let serving = try RunningProgram(
+      try #require(Tool("unshare")).path,
+      [
+        "-m", "bash", "-ec",
+        "mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"; shift; exec \"$@\"",
+        "bash", home.cache, try #require(Binary.path), "serve", "--listen", "127.0.0.1:0",
+      ],
+      environment: home.variables,
+      folder: home.work
+    )
+    let client = try RawClient(try #require(serving.firstLine()))
+    let main = try client.get("/-/item/-/film/film.m3u8").body
+    let piece = try #require(main.split(separator: "\n").first { $0.hasPrefix("@") })
+    #expect(try client.get("/-/item/-/film/\(piece)").body == "one")
+    #expect(serving.waitForErrors("breaks off for who is playing it"))
+    serving.signal(15)
+    let end = serving.finish()
+    #expect(end.status == 143 && end.errors.split(separator: "\n").count == 1, "\(end)")
+    #expect(FileTree.listing(home.cache) == before)
+  }
+
   @Test("leave a cache that may be written as it is too", .timeLimit(.minutes(10)))
   func leaveNothing() throws {
     #expect(try home.run().status == 0)

@@ -44,7 +44,7 @@ final class ServedGenerations: Sendable {
   func keep(_ generation: String, on shelf: BodyShelf, _ files: () -> [BundleFile]) {
     let now = clock.now().wall
     state.withLock { state in
-      if let keptAt = state.keptAt[generation], now < keptAt + Self.pause { return }
+      if let keptAt = state.keptAt[generation], now < keptAt + Leases.grain { return }
       if state.keptAt.count >= Self.most { state.keptAt = [:] }
       state.keptAt[generation] = now
       do throws(Failure) {
@@ -66,8 +66,8 @@ final class ServedGenerations: Sendable {
   ) -> (file: BundleFile, shelf: BodyShelf)? {
     let now = clock.now().wall
     let lease: Leases.Lease? = state.withLock { state in
-      if let past = state.past[generation], now < past.foundAt + Self.pause { return past.lease }
-      state.past = state.past.filter { now < $0.value.foundAt + Self.pause }
+      if let past = state.past[generation], now < past.foundAt + Leases.grain { return past.lease }
+      state.past = state.past.filter { now < $0.value.foundAt + Leases.grain }
       let leases = (try? state.leases ?? Leases(cache: cache.cache)) ?? nil
       state.leases = leases
       guard let found = leases?.find(generation, in: cache, known, at: now) else { return nil }
@@ -84,7 +84,7 @@ final class ServedGenerations: Sendable {
   func endOver() {
     let now = clock.now().wall
     state.withLock { state in
-      guard state.endedAt.map({ now >= $0 + Self.pause }) ?? true else { return }
+      guard state.endedAt.map({ now >= $0 + Leases.grain }) ?? true else { return }
       state.endedAt = now
       let leases = (try? state.leases ?? Leases(cache: cache.cache)) ?? nil
       try? leases?.endOver(at: now)
@@ -99,7 +99,5 @@ final class ServedGenerations: Sendable {
     }
   }
 
-  /// As often is one leased again, and looked for those that are over.
-  private static let pause = Duration.seconds(60)
   private static let most = 4_096
 }

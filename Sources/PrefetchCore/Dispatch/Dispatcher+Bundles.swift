@@ -566,6 +566,10 @@ extension Dispatcher {
     if isHere {
       work.result.outcome = .unchanged
       work.result.source = .revalidated
+      if request.policy.revalidatesAll, bundle.rules.form == .stream {
+        work.result.action = .revalidate
+        work.result.reason = "its pieces are asked about"
+      }
     } else {
       work.result.reason = work.result.isUsable ? "its playlists changed" : work.result.reason
       work.result.size = bundle.reading.expectedBytes

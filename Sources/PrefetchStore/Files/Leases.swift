@@ -14,6 +14,8 @@ package struct Leases: Sendable {
   }
 
   package static let term = Duration.seconds(600)
+  /// How exactly it is noted when a whole was answered with last.
+  package static let grain = Duration.seconds(10)
   private static let folderName = "leases.d"
   /// What says which files there are; its time is that of the last answer.
   private static let tableName = "files"
@@ -101,7 +103,7 @@ package struct Leases: Sendable {
   private func isAlive(_ table: OpenFile, at now: Instant) throws(Failure) -> Bool {
     let age = now.nanoseconds - (try table.status().modified)
     // A clock that went back makes nothing last for ever.
-    return abs(age) <= Self.term.components.seconds * 1_000_000_000
+    return abs(age) <= (Self.term + Self.grain).components.seconds * 1_000_000_000
   }
 
   private func files(of name: String) -> [BundleFile]? {
