@@ -65,7 +65,7 @@ final class ServedCache: CacheSource {
     guard let (generation, name) = ServedGenerations.split(name) else { return nil }
     let item = ServedPlace.path(provider: provider, id: id, "")
     guard let found = generations?.find(name, of: generation, item: item) else { return nil }
-    let record = ContentRecord(url: "/\(item)", id: id)
+    let record = ContentRecord(url: found.url, id: id)
     return HeldAnswer(of: found.file, in: record, on: found.shelf)
   }
 
@@ -147,6 +147,7 @@ private struct ServedParts: Sendable {
         size: record.size
       )
       files[mainName]?.mime = record.mime
+      files[mainName]?.finalURL = record.url
     }
     self.files = files
   }

@@ -58,12 +58,12 @@ final class ServedGenerations: Sendable {
     }
   }
 
-  /// A file of a whole that was answered with until a moment ago, and where its body is.
+  /// A file of a whole that was answered with until a moment ago, where its body is, and the item's URL.
   func find(
     _ name: String,
     of generation: String,
     item: String
-  ) -> (file: BundleFile, shelf: BodyShelf)? {
+  ) -> (file: BundleFile, shelf: BodyShelf, url: String)? {
     let now = clock.now().wall
     let lease: Leases.Lease? = state.withLock { state in
       if let past = state.past[generation], now < past.foundAt + Leases.grain { return past.lease }
@@ -74,10 +74,10 @@ final class ServedGenerations: Sendable {
       state.past[generation] = (found, now)
       return found
     }
-    guard let lease, lease.files.contains(where: { $0.key == item }),
+    guard let lease, let url = lease.files.first(where: { $0.key == item })?.finalURL,
       let file = lease.files.first(where: { $0.name == name })
     else { return nil }
-    return (file, lease.shelf)
+    return (file, lease.shelf, url)
   }
 
   /// Lets go of those that nobody has read for ten minutes.

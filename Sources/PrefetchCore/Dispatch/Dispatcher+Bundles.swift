@@ -589,7 +589,7 @@ extension Dispatcher {
     let kept = Set(record.files.map(\.digest))
     let came = bundle.bodies + [bundle.root].compactMap(\.self)
     let bodies = came.filter { kept.contains($0.digest) }
-    // Nothing goes for it.
+    // A reservation evicts nothing.
     guard space.room?.hasRoom(for: bodies.reduce(0) { $0 + $1.size }) ?? true else { return }
     bundle.bodies.removeAll { kept.contains($0.digest) }
     if let root = bundle.root, kept.contains(root.digest) { bundle.root = nil }
@@ -669,7 +669,8 @@ extension Dispatcher {
       && Self.areSame(old.files.filter(\.isShown), files.filter(\.isShown))
     // What only told of it is not kept, where the next run asks for it anew.
     var wanted = Set(files.map(\.digest) + [whole.main.digest])
-    if isSame { wanted.subtract(old.files.map(\.digest) + [old.digest].compactMap(\.self)) }
+    // A body of the same whole that was lost comes back.
+    if isSame { wanted.subtract(old.files.map(\.digest).filter { !facts.missing.contains($0) }) }
     var bodies = bundle.bodies + [bundle.root].compactMap(\.self) + staged
     for body in bodies where !wanted.contains(body.digest) { effects.append(.discard(body)) }
     bodies.removeAll { !wanted.contains($0.digest) }

@@ -136,7 +136,7 @@ package struct Room: Sendable {
     return bytes
   }
 
-  /// Whether so much more fits and nothing goes for it.
+  /// Whether so many more bytes fit without evictions.
   package func hasRoom(for bytes: Int64) -> Bool {
     used.addingSaturated(bytes) <= limit
   }

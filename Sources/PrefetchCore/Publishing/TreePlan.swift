@@ -125,7 +125,7 @@ package struct TreePlan: Sendable {
         bundleMark.combine(file.name)
         bundleMark.combine(file.digest.bytes[...])
       }
-      // What is opened first comes last: a stream switches with it from the old whole to the new one.
+      // The playlist that players open comes last: the stream switches with it to the new whole.
       guard entry.bundleForm == .stream else { continue }
       let content = TreeFile.Content.body(body.digest, size: body.size)
       supplements.append(TreeFile(name: name, content: content, url: entry.url.string))
@@ -195,7 +195,7 @@ package struct TreePlan: Sendable {
     let entry = entries.entry(at: position, identified: false)
     if isOver(entry, at: position) { return nil }
     let body = body(at: position, entry)
-    // It stands among its files, after those that it names.
+    // A playlist stands among the stream's files, after those that it names.
     if body != nil, entry.bundleForm != nil { return nil }
     guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
     let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent

@@ -18,15 +18,18 @@ extension DiskStore {
     for body in bodies {
       staging.discard(body)
     }
-    // What only players still read makes room for what is declared.
-    if let limit, let leases = try Leases(in: root) {
-      try leases.end(downTo: limit - usedBytes(), besides: layers.own)
-    }
+    if let limit { makeRoomOfLeases(limit) }
     // New times alone are no reason to copy the index: without them items are asked once more.
     for case .confirm(let confirmations) in changes {
       countedChanges += Int64(confirmations.count)
     }
     return removed
+  }
+
+  /// Ends leases that `cache.size` has no room for; the commit stands, whatever becomes of them.
+  private func makeRoomOfLeases(_ limit: Int64) {
+    guard let leases = (try? Leases(in: root)) ?? nil, let used = try? usedBytes() else { return }
+    try? leases.end(downTo: limit - used, besides: layers.own)
   }
 
   /// Removes items; the next run that declares those that were held fetches them again.

@@ -428,6 +428,22 @@ struct BundleTests {
     #expect(try home.run("verify").status == 0)
   }
 
+  @Test("A piece or playlist whose body was lost comes back, and nothing else is asked for")
+  func lost() throws {
+    publish(version: 1, pieces: 4)
+    #expect(try home.run("-q").status == 0)
+    let files = try home.run("explain", "film", "--json").json().list("files")
+    for file in files where file.text("name") != nil {
+      let path = try #require(file.text("path"))
+      FileTree.remove(path)
+      trap.set(nil)
+      #expect(try home.run("-q").status == 0, "\(file)")
+      #expect(FileTree.read(path) != nil, "\(file)")
+      #expect(trap.requests.count <= 3, "\(trap.requests.map(\.path))")
+      #expect(try home.run("verify", "-q").status == 0, "\(file)")
+    }
+  }
+
   @Test("A playlist that became longer asks for what is new alone")
   func extended() throws {
     encodeAgain(1)
