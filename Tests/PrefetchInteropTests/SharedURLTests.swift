@@ -228,6 +228,48 @@ struct SharedURLTests {
   }
 
   @Test(
+    "stays what a list proves, whether that comes before the other segment asks or late",
+    arguments: [true, false]
+  )
+  func pinned(isLate: Bool) throws {
+    let site = site
+    let home = home
+    let isWarm = Guarded(false)
+    let list = manifest(#", "digests": {"sha256": "\#(Digest.hexadecimal(Self.body))"}"#)
+    let lists = try LoopbackServer { _ in
+      // As long as the other segment would need to ask, to be answered and to store that.
+      let limit = ContinuousClock.now + .seconds(3)
+      while isLate, isWarm.withLock({ $0 }), FileTree.objects(home.cache).count < 3,
+        ContinuousClock.now < limit
+      {
+        sched_yield()
+      }
+      return .respond(200, text: list)
+    }
+    let alternate = #"alternates: [{ url: "\#(server.address("/b"))" }]"#
+    home.configure(
+      """
+      segments:
+        - { name: loose, urls: [{ url: "\(server.address("/a"))", \(alternate) }] }
+        - { name: strict, manifest: "\(lists.address("/list.json"))" }
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      """
+    )
+    #expect(try home.run().status == 0)
+    isWarm.withLock { $0 = true }
+    site["/a"] = Site.Page([], status: 410)
+    site["/b"] = Site.Page("something else")
+    site.clearRequests()
+    for _ in 1...2 {
+      let run = try home.run("--json")
+      #expect(run.status == 0, "\(run)")
+      #expect(try home.run("get", server.address("/a")).output == Self.body)
+      #expect(site.requests.isEmpty)
+    }
+  }
+
+  @Test(
     "is judged by its size where a stored body has its digest, in every run",
     arguments: [true, false]
   )

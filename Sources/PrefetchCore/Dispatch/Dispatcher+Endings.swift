@@ -185,6 +185,7 @@ extension Dispatcher {
     unsettledHoldbacks.insert(index)
     announceManifest(index)
     announceStanding(index)
+    wakeWaiting()
   }
 
   mutating func announceManifest(_ index: Int) {

@@ -4,7 +4,7 @@ extension Dispatcher {
     switch job {
     case .document(let number):
       let index = documents[number].segment
-      return Rank(documentOf: index, priority: segments[index].knownPriority)
+      return Rank(documentOf: index, priority: segments[index].documentPriority)
     case .item(let item):
       let work = items.ifActive(item)
       let hasBegun = work?.exchange != nil
@@ -39,6 +39,19 @@ extension Dispatcher {
   }
 
   // MARK: Manifests
+
+  /// A list for which items of another segment wait is asked for as early as these would be.
+  mutating func raiseList(of index: Int, for other: Int) {
+    guard let priority = segments[other].documentPriority,
+      priority < segments[index].documentPriority ?? Rank.lowestPriority
+    else { return }
+    let places = segments[index].asked.sorted().map { ($0, place(of: .document($0))) }
+    segments[index].raisedPriority = priority
+    for (document, place) in places {
+      let job = Job.document(document)
+      wire.move(job, on: place.host, from: place.rank, to: rank(of: job))
+    }
+  }
 
   mutating func noteAsked(_ document: Int) {
     segments[documents[document].segment].asked.insert(document)

@@ -74,10 +74,12 @@ extension Dispatcher {
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
     segments[index].usableBytes = fragment.keptBytes.all
-    segments[index].steps = fragment.steps
+    segments[index].steps = StepLine(fragment.steps)
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
+    // In the order of the segments, so that it does not matter which of their lists came first.
+    for other in 0..<index { takeWaiting(of: other) }
     if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
     space.orderChanged()
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
@@ -87,6 +89,7 @@ extension Dispatcher {
     }
     for entry in rejected { settleRejected(entry, in: index) }
     takeSteps(index)
+    for other in segments.indices.dropFirst(index + 1) { takeWaiting(of: other) }
   }
 
   /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
@@ -152,20 +155,19 @@ extension Dispatcher {
     return entries[entry].expires.map { $0 <= facts.now } ?? false
   }
 
+  mutating func planningResumed(_ index: Int) {
+    begun.end(.planning)
+    takeWaiting(of: index)
+    takeSteps(index)
+  }
+
   /// Takes in the next slice of a segment's items, and asks to come back for the rest.
-  mutating func takeSteps(_ index: Int) {
+  private mutating func takeSteps(_ index: Int) {
     guard segments[index].phase == .planning else { return }
-    let known = items.count
-    let end = min(segments[index].nextStep + Self.sliceSize, segments[index].steps.count)
-    for step in segments[index].steps[segments[index].nextStep..<end] {
-      take(step, of: index)
+    take(segments[index].steps.take(Self.sliceSize), of: index)
+    guard segments[index].steps.isTaken else {
+      return resumePlanning(index)
     }
-    segments[index].nextStep = end
-    announceStarts(behind: known, of: index)
-    guard end == segments[index].steps.count else {
-      return effects.append(.resumePlanning(segment: index))
-    }
-    segments[index].steps = []
     segments[index].phase = .planned
     unsettledHoldbacks.insert(index)
     settleIfDone(index)
@@ -173,12 +175,72 @@ extension Dispatcher {
 
   private static let sliceSize = 4096
 
+  private mutating func take(_ steps: ArraySlice<PlannedStep>, of index: Int) {
+    let known = items.count
+    let holders = undecidedHolders(besides: index)
+    for step in steps {
+      if !holders.isEmpty, mayReplace(step), let row = row(of: step),
+        let others = holders[row.holders]
+      {
+        segments[index].steps.wait(step)
+        for other in others { raiseList(of: other, for: index) }
+      } else {
+        take(step, of: index)
+      }
+    }
+    announceStarts(behind: known, of: index)
+  }
+
+  // MARK: What waits for the lists of others
+
+  private mutating func takeWaiting(of index: Int) {
+    guard segments[index].steps.hasWaiting else { return }
+    take(segments[index].steps.takeWaiting()[...], of: index)
+  }
+
+  /// One list less is to come.
+  mutating func wakeWaiting() {
+    for index in segments.indices where segments[index].steps.hasWaiting {
+      resumePlanning(index)
+    }
+  }
+
+  private mutating func resumePlanning(_ index: Int) {
+    begun.begin(.planning)
+    effects.append(.resumePlanning(segment: index))
+  }
+
+  /// Segments whose lists are not known yet, by the sets of holders in which they are; none for a
+  /// segment that asks for nothing to be stored.
+  private func undecidedHolders(besides index: Int) -> [UInt32: [Int]] {
+    guard segments.count > 1, halt == nil, !request.policy.isOffline,
+      segments[index].declaration.isStored, segments[index].heldBack == nil
+    else { return [:] }
+    var undecided: [UInt32: [Int]] = [:]
+    for other in segments.indices
+    where other != index && segments[other].phase == .discovering {
+      for set in facts.inventory.sets(holding: segments[other].key) {
+        undecided[set, default: []].append(other)
+      }
+    }
+    return undecided
+  }
+
+  /// Whether an answer could replace a stored body by which another segment may stand.
+  private func mayReplace(_ step: PlannedStep) -> Bool {
+    guard step.bundle == nil, let row = row(of: step), isUsable(row) else { return false }
+    return switch step.decision {
+    case .revalidate, .fetch, .update: true
+    case .keep, .describe, .fail: false
+    }
+  }
+
   /// Tells of the items behind a number that wait for their turn; a run that only looks starts
   /// nothing.
   private mutating func announceStarts(behind known: Int, of index: Int) {
     guard !start.isBrief, request.mode.keepsSegments, known < items.count else { return }
     let entries = segments[index].table.value
-    let starting = items[known...].filter { $0.state == .queued }
+    let starting = items[known...].filter { $0.state == .queued && $0.segment == index }
     for first in stride(from: 0, to: starting.count, by: Self.startsTogether) {
       let urls = starting.dropFirst(first).prefix(Self.startsTogether).map {
         entries[Int($0.step.entry)].url

@@ -104,17 +104,19 @@ extension Dispatcher {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
       result.isUsable || request.mode.foretells, let size = result.size
     else { return nil }
-    if let objection = result.digest.map({
-      Self.objection(size: size, digest: $0, strong: [:], as: entry)
-    }) ?? Self.sizeObjection(size, as: entry) {
+    // In the order in which a body on its way is judged.
+    if let objection = limitObjection(to: size, in: index)
+      ?? result.digest.map({ Self.objection(size: size, digest: $0, strong: [:], as: entry) })
+      ?? Self.sizeObjection(size, as: entry)
+    {
       return objection
     }
-    if settled.saysNoStore(item), segments[index].declaration.honorsNoStore {
-      return Self.notStored
-    }
     // The type and the first bytes are not at hand any more.
-    return limitObjection(to: size, in: index)
-      ?? segments[index].declaration.expectation.sizeObjection(size)
+    if let objection = segments[index].declaration.expectation.sizeObjection(size) {
+      return objection
+    }
+    let honorsNoStore = segments[index].declaration.honorsNoStore
+    return settled.saysNoStore(item) && honorsNoStore ? Self.notStored : nil
   }
 
   /// Lets those ask for themselves to which a body was right that the first segment refuses.

@@ -244,7 +244,7 @@ package struct Dispatcher: Uncopied {
     case .textsStaged(let item, let result):
       textsStaged(item, result)
     case .inventoryTaken(let result): inventoryTaken(result)
-    case .planningResumed(let segment): takeSteps(segment)
+    case .planningResumed(let segment): planningResumed(segment)
     case .prepared(let answers):
       for answer in answers { prepared(answer) }
     case .removalsRead(let records): removalsRead(records)
@@ -314,6 +314,7 @@ package struct Dispatcher: Uncopied {
     for transfer in wire.transfers { effects.append(.cancelTransfer(transfer.id)) }
     let parked = space.queue.drain().filter { items[$0].state == .waiting }
     for job in wire.drain() + parked.map({ .item($0) }) { settleHalted(job) }
+    wakeWaiting()
   }
 
   /// Asks the same again at once, for an answer that did not fit the question.

@@ -65,7 +65,6 @@ extension Dispatcher {
   }
 
   private var isPlanning: Bool {
-    !awaitingInventory.isEmpty || !awaitingConditions.isEmpty
-      || segments.contains { $0.phase == .planning }
+    begun.count(of: .planning) > 0 || !awaitingInventory.isEmpty || !awaitingConditions.isEmpty
   }
 }

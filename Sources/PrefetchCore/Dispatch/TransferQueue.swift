@@ -93,10 +93,14 @@ package struct TransferQueue: Sendable {
     refresh(host.number)
   }
 
-  /// Takes out a job that waits for the host under that rank.
-  package mutating func withdraw(_ job: Int, from host: HostID, rank: Rank) {
-    guard let level = lanes.withdraw(Int32(job), from: host.number, rank: rank) else { return }
+  /// Takes out a job that waits for the host under that rank; false where it does not.
+  @discardableResult
+  package mutating func withdraw(_ job: Int, from host: HostID, rank: Rank) -> Bool {
+    guard let level = lanes.withdraw(Int32(job), from: host.number, rank: rank) else {
+      return false
+    }
     open.add(-1, at: level)
+    return true
   }
 
   /// A job that is in no line now and will come back to one: none behind it goes ahead of turn.

@@ -71,7 +71,7 @@ struct Wire: Sendable {
 
   /// Puts a job of the line before or behind others.
   mutating func move(_ job: Job, on host: HostID, from old: Rank, to new: Rank) {
-    queue.withdraw(job.number, from: host, rank: old)
+    guard queue.withdraw(job.number, from: host, rank: old) else { return }
     queue.append(job.number, to: host, rank: new)
   }
 

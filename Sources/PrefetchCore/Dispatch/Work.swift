@@ -23,6 +23,8 @@ struct SegmentWork: Sendable {
   var asked: Set<Int> = []
   /// Whether a document of it was asked for in vain once.
   var hasStumbled = false
+  /// The first priority among segments whose items wait for its list.
+  var raisedPriority: Int?
   /// Whom it keeps from starting.
   var holdback: Holdback?
   /// What last stood in the way of one of its requests.
@@ -63,9 +65,7 @@ struct SegmentWork: Sendable {
   var asksPlainly: Bool?
   /// What is granted to answers for its plain items.
   var granted: [Freshness.Lifetime]?
-  /// What is not taken in yet begins at `nextStep`.
-  var steps: [PlannedStep] = []
-  var nextStep = 0
+  var steps = StepLine()
   var openItems = 0
   /// Rows of the inventory that the segment lets go of.
   var leaving: [UInt32] = []
@@ -124,6 +124,12 @@ struct SegmentWork: Sendable {
   /// As far as it is known by now, for who goes first.
   var knownPriority: Int? {
     declaration.priority ?? (accepted ?? recorded)?.priority
+  }
+
+  /// Its documents go as early as what waits for them.
+  var documentPriority: Int? {
+    guard let raisedPriority else { return knownPriority }
+    return min(knownPriority ?? raisedPriority, raisedPriority)
   }
 
   init(

@@ -142,6 +142,12 @@ package struct Inventory: Sendable {
     holderSets[Int(rows[position].holders)]
   }
 
+  /// Numbers of the ``holderSets`` in which a segment is.
+  package func sets(holding key: SegmentKey) -> [UInt32] {
+    guard let holder = segmentKeys.firstIndex(of: key) else { return [] }
+    return holderSets.indices.filter { holderSets[$0].contains(holder) }.map { UInt32($0) }
+  }
+
   package func strongDigests(of position: Int) -> [DigestAlgorithm: [UInt8]] {
     let number = Int(rows[position].strong)
     return number == 0 ? [:] : strongDigests[number - 1]

@@ -1,0 +1,32 @@
+/// Planned steps of a segment that are not items yet.
+struct StepLine: Sendable {
+  private var steps: [PlannedStep] = []
+  private var next = 0
+  /// Steps that wait for the lists of other segments which hold the same body.
+  private var waiting: [PlannedStep] = []
+
+  init(_ steps: [PlannedStep] = []) {
+    self.steps = steps
+  }
+
+  /// Whether nothing is left but what waits.
+  var isTaken: Bool { next == steps.count }
+
+  var hasWaiting: Bool { !waiting.isEmpty }
+
+  mutating func take(_ count: Int) -> ArraySlice<PlannedStep> {
+    let slice = steps[next...].prefix(count)
+    next = slice.endIndex
+    if isTaken { (steps, next) = ([], 0) }
+    return slice
+  }
+
+  mutating func wait(_ step: PlannedStep) {
+    waiting.append(step)
+  }
+
+  mutating func takeWaiting() -> [PlannedStep] {
+    defer { waiting = [] }
+    return waiting
+  }
+}
