@@ -94,9 +94,10 @@ struct SharedURLTests {
 
   @Test(
     "ends the same whether the second list comes before the first one's body or behind it",
-    arguments: [true, false]
+    arguments: [true, false],
+    [true, false]
   )
-  func order(isLate: Bool) throws {
+  func order(isLate: Bool, isLimited: Bool) throws {
     let site = site
     let home = home
     site["/a"] = Site.Page([], status: 410)
@@ -120,16 +121,19 @@ struct SharedURLTests {
       """
       segments:
         - { name: plain, urls: [{ url: "\(slow.address("/a"))", alternates: [{ url: "\(slow.address("/b"))" }] }] }
-        - { name: strict, manifest: "\(lists.address("/list.json"))" }
+        - { name: strict, \(isLimited ? "max_file_size: 5B, " : "")manifest: "\(lists.address("/list.json"))" }
       cache: { min_free: 0 }
       network: { retries: { items: 0, lookups: 0 } }
       """
     )
     for night in 0..<2 {
       let run = try home.run("--json")
-      #expect(run.status == 5, "night \(night): \(run)")
+      #expect(run.status == (isLimited ? 3 : 5), "night \(night): \(run)")
       let failed = try run.json().list("items").filter { $0.text("outcome") == "failed" }
-      #expect(failed.map { $0.text("error.code") } == ["digest_mismatch"], "night \(night): \(run)")
+      #expect(
+        failed.map { $0.text("error.code") } == [isLimited ? "too_large" : "digest_mismatch"],
+        "night \(night): \(run)"
+      )
       if night == 0 { #expect(slow.requests.map(\.path) == ["/a", "/b"]) }
     }
   }
