@@ -232,6 +232,33 @@ struct SharedURLTests {
   }
 
   @Test(
+    "is asked for where only one segment's digest differs, whatever the other keeps without one",
+    arguments: [true, false],
+    [[], ["--items", "all"]]
+  )
+  func renewed(isFirst: Bool, words: [String]) throws {
+    let url = server.address("/a")
+    let digest = "sha256: \(Digest.hexadecimal("another body"))"
+    for rule in ["", ", \(digest)"] {
+      let strict = #"{ name: strict, urls: [{ url: "\#(url)"\#(rule) }] }"#
+      let loose = #"{ name: loose, ttl: 1h, urls: ["\#(url)"] }"#
+      home.configure(
+        """
+        segments: [\(isFirst ? "\(strict), \(loose)" : "\(loose), \(strict)")]
+        cache: { min_free: 0 }
+        """
+      )
+      let run = try home.run(["run", "--json"] + words)
+      #expect(run.status == 0, "\(run)")
+      site["/a"] = Site.Page("another body")
+    }
+    #expect(try home.run("get", url).output == "another body")
+    site.clearRequests()
+    #expect(try home.run(["run", "--json"] + words).status == 0)
+    #expect(site.requests.isEmpty)
+  }
+
+  @Test(
     "stays what a list proves, whether that comes before the other segment asks or late",
     arguments: [true, false]
   )

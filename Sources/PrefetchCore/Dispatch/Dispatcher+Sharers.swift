@@ -146,26 +146,24 @@ extension Dispatcher {
     }
   }
 
+  /// The objection of one more segment to a stored body that another one keeps for its digest: no
+  /// other body would be taken, so none is asked for.
   func objection(
     toKept known: Int,
     _ entry: ManifestEntry,
     of index: Int,
-    _ step: PlannedStep
+    _ step: PlannedStep,
+    for keeper: ManifestEntry
   ) -> Failure? {
-    // What another segment keeps without a question is not asked for by this one either.
-    guard known < 0, let position = step.position else { return nil }
-    let row = facts.inventory.rows[position]
-    guard row.hasBody, !facts.missing.contains(row.digest) else { return nil }
-    switch step.reason {
-    case .digestDiffers, .sizeDiffers:
-      return Self.objection(
-        size: row.size,
-        digest: row.digest,
-        strong: facts.inventory.strongDigests(of: position),
-        as: entry
-      )
-    default: return nil
-    }
+    guard step.reason == .digestDiffers || step.reason == .sizeDiffers,
+      isProven(step, by: keeper, of: known), let row = row(of: step), let position = step.position
+    else { return nil }
+    return Self.objection(
+      size: row.size,
+      digest: row.digest,
+      strong: facts.inventory.strongDigests(of: position),
+      as: entry
+    )
   }
 
   static func objection(to record: ContentRecord, as entry: ManifestEntry) -> Failure? {

@@ -69,7 +69,8 @@ extension Dispatcher {
     }
     // What only the first one's own rules refuse this one asks for.
     if isRefused, step.decision != .fail { return false }
-    if let failure = objection(toKept: known, entry, of: index, step) {
+    let keeper = first.entries[Int(mention.entry)]
+    if let failure = objection(toKept: known, entry, of: index, step, for: keeper) {
       reject(entry, failure, of: index)
       return true
     }
@@ -77,14 +78,14 @@ extension Dispatcher {
       entry,
       of: index,
       with: first.declaration,
-      first.entries[Int(mention.entry)]
+      keeper
     )
     // What holds for it without a question holds whatever others learn, before it or after it.
     if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
       return defend(step, entry, of: index, against: known)
     }
     if rivalry == nil, step.decision == .revalidate, step.bundle == nil,
-      isProven(step, of: index, by: first.entries[Int(mention.entry)], of: known)
+      !segments[index].declaration.honorsNoStore, isProven(step, by: keeper, of: known)
     {
       var kept = step
       (kept.decision, kept.reason) = (.keep, .digestMatches)
@@ -116,6 +117,10 @@ extension Dispatcher {
     }
     guard known >= 0, !needsOwnAnswer(step, entry, known: digests, besides: known) else {
       if let rivalry { elders.append(rivalry) }
+      // What is only described meanwhile is not written over what comes.
+      if known >= 0, items.isActive(known), items[known].step.isKept {
+        items.active(known).hasTwin = true
+      }
       return false
     }
     share(known, entry, step, with: index, besides: rivalry)
@@ -147,7 +152,8 @@ extension Dispatcher {
     guard !entry.digests.isEmpty, step.bundle == nil else { return false }
     if items[known].state == .queued, items[known].step.decision == .revalidate,
       items[known].step.bundle == nil,
-      isProven(step, of: Int(items[known].segment), by: entry, of: -1)
+      !segments[Int(items[known].segment)].declaration.honorsNoStore,
+      isProven(step, by: entry, of: -1)
     {
       (items[known].step.decision, items[known].step.reason) = (.keep, .digestMatches)
       return false
@@ -172,14 +178,8 @@ extension Dispatcher {
 
   /// Whether the stored body is what an earlier segment keeps for its digest: no answer would be
   /// better for this one, and another one would not be taken.
-  private func isProven(
-    _ step: PlannedStep,
-    of index: Int,
-    by entry: ManifestEntry,
-    of known: Int
-  ) -> Bool {
-    guard known < 0 || items[known].step.isKept,
-      !segments[index].declaration.honorsNoStore, let row = row(of: step), isUsable(row),
+  func isProven(_ step: PlannedStep, by entry: ManifestEntry, of known: Int) -> Bool {
+    guard known < 0 || items[known].step.isKept, let row = row(of: step), isUsable(row),
       entry.digests.contains(where: \.algorithm.isTrustworthy), let position = step.position
     else { return false }
     let strong = facts.inventory.strongDigests(of: position)
@@ -391,13 +391,13 @@ extension Dispatcher {
     known: [ExpectedDigest],
     besides item: Int
   ) -> Bool {
-    guard isDecided(item) else { return false }
+    guard isDecided(item) || items[item].step.isKept else { return false }
     // What the declarations of others refuse may be right for this one.
     let failure =
       items[item].state == .settled || !items.isActive(item)
       ? settled.failure(of: item) : items.active(item).result.failure
     if let failure, Self.refusals.contains(failure.code) { return true }
-    let wasAsked = settled.source(of: item) != .cache
+    let wasAsked = isDecided(item) && settled.source(of: item) != .cache
     let asks = step.decision.action != .keep
     if let digest = decidedDigest(of: item) {
       switch Comparison(entry.digests, stored: digest, strong: [:]) {
