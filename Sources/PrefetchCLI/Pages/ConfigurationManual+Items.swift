@@ -38,7 +38,7 @@ extension ConfigurationManual {
     paragraphs: [
       "Where an answer says in `Vary` that it depends on headers of the request, it serves only requests that say the same there; after a change of the configuration it is asked for anew, with its entity tag if that is a strong one. `Accept-Encoding` does not count, and of our own `User-Agent` the version does not. What was sent is kept as a keyed digest.",
       "For `serve --pull` the headers of a client count like those of the configuration, and before them; `Cookie`, `Authorization`, `User-Agent` and others that are about the client do not. Behind a redirect to another server only `Accept`, `Accept-Language`, `DNT` and `Prefer` of a client are sent. The stored item of a segment is never replaced for a client.",
-      "The cache holds one body for a URL. Of two segments that ask for one URL with different `headers` the first has it; where the answer depends on what differs, the item of the second fails as `unsupported`. `prefetch check` warns of such segments.",
+      "The cache holds one body for a URL. Of two segments that ask for one URL with different `headers` the first has it; where the answer depends on what differs, the item of the second fails as `unsupported`. What several segments hold is asked about once the lists of all of them have come or failed, and no answer takes the place of a body that a digest of one of them pins. `prefetch check` warns of such segments.",
     ],
     example: nil
   )

@@ -156,7 +156,7 @@ extension Segment {
     Field("key_ignore", \.declaration.bundleRules.ignoredParameters, .list(of: .text.nonEmpty))
       .help("URL parameters that do not tell items apart")
     Field("keep_partial", \.declaration.bundleRules.keepsPartial, .boolean)
-      .help("Whether the finished parts of a failed item stay")
+      .help("Without effect: finished parts of a failed item wait for the next run anyway")
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
