@@ -1,23 +1,22 @@
 /// Beside other runs on the same cache: what one of them asks for the others do not, but take what
 /// it brought.
-///
-/// A run that is alone claims nothing item by item, and knows nothing of all this.
 extension Dispatcher {
   /// Another run has come: what is under way is ours, and what comes is claimed first.
   mutating func joined() {
-    guard !hasCompany else { return }
-    hasCompany = true
+    guard !claims.hasCompany else { return }
     batch.hurry()
     var urls: [String] = []
+    var underWay: Set<Int> = []
     for item in items.indices where isStored(item) && !isPart(item) {
       switch items[item].state {
       case .preparing, .inFlight, .gathering, .committing:
-        claimed.insert(item)
+        underWay.insert(item)
         urls.append(url(of: item))
       case .queued, .waiting, .settled:
         break
       }
     }
+    claims.begin(with: underWay)
     claimManifests(into: &urls)
     effects.append(.claim(urls))
   }
@@ -41,7 +40,7 @@ extension Dispatcher {
   /// A run with the manifest has all that belongs to it: were each document claimed alone, two
   /// runs could wait for one another.
   func lookBefore(asking number: Int) -> Effect? {
-    guard hasCompany, request.mode.writes, !documents[number].isLookedUp,
+    guard claims.hasCompany, request.mode.writes, !documents[number].isLookedUp,
       let url = documents[number].url, let asked = fingerprint(ofDocument: number)
     else { return nil }
     let isClaim = documents[number].role == .manifest
@@ -117,11 +116,11 @@ extension Dispatcher {
 
   /// Lets go of those of which nothing waits any more to be written.
   mutating func unclaimManifests() {
-    guard hasCompany, batch.isEmpty, !batch.isWriting else { return }
+    guard claims.hasCompany, batch.isEmpty, !batch.isWriting else { return }
     for number in segments.indices where documents[number].isClaimed {
       guard let url = documents[number].url, !segments[number].isGathering else { continue }
       documents[number].isClaimed = false
-      unclaimed.append(url.string)
+      claims.release(url.string)
     }
   }
 
@@ -140,8 +139,7 @@ extension Dispatcher {
   // MARK: Items
 
   func needsClaim(_ item: Int) -> Bool {
-    hasCompany && request.mode.writes && isStored(item) && !claimed.contains(item)
-      && !isPart(item)
+    claims.lacks(item) && request.mode.writes && isStored(item) && !isPart(item)
   }
 
   /// Its turn has come; it keeps its place on the wire until it is known whose the item is.
@@ -165,7 +163,7 @@ extension Dispatcher {
     }
     activate(item).isBeingClaimed = false
     if isOurs {
-      claimed.insert(item)
+      claims.add(item)
       activate(item).leftPart = answer.partial
       return true
     }
@@ -184,30 +182,29 @@ extension Dispatcher {
 
   /// Waits for the run that has it under way, but not for one that may never end.
   private mutating func awaitOther(_ job: Job, since: Duration) {
-    guard now.uptime - since < request.policy.retries.wait else {
+    let limit = request.policy.retries.wait
+    guard let length = Claims.pause(since: since, now: now.uptime, limit: limit) else {
       return settle(job, Deferral(rule: .lock))
     }
-    pause(job, until: now.uptime + Self.claimPause)
+    pause(job, until: now.uptime + length)
   }
 
   /// An item that is not under way any more is free for others.
   mutating func unclaim(_ item: Int) {
-    guard hasCompany, claimed.remove(item) != nil else { return }
-    unclaimed.append(url(of: item))
+    if claims.end(item) { claims.release(url(of: item)) }
   }
 
   mutating func releaseClaims() {
     unclaimManifests()
-    guard !unclaimed.isEmpty else { return }
-    effects.append(.release(unclaimed))
-    unclaimed = []
+    let released = claims.takeReleased()
+    if !released.isEmpty { effects.append(.release(released)) }
   }
 
   /// Takes what another run has brought or confirmed since this one began, if it is what would be
   /// asked for.
   mutating func takesBrought(_ item: Int) -> Bool {
     let work = items.active(item)
-    guard hasCompany, let record = work.record?.value, isBrought(record, for: item) else {
+    guard claims.hasCompany, let record = work.record?.value, isBrought(record, for: item) else {
       return false
     }
     leaveWire(.item(item))
@@ -256,9 +253,6 @@ extension Dispatcher {
   private func url(of item: Int) -> String {
     segments[Int(items[item].segment)].table.value.url(at: Int(items[item].step.entry))
   }
-
-  /// How long before it is looked again whether another run is done with an item.
-  private static let claimPause: Duration = .milliseconds(50)
 }
 
 /// What is asked for, and all that is sent with it, as a number.

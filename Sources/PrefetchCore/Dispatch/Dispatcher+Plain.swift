@@ -22,7 +22,7 @@ struct AnswerCounts: Sendable {
 extension Dispatcher {
   /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
-    guard !hasCompany, items.isBare(item), serverTime.isAsked,
+    guard !claims.hasCompany, items.isBare(item), serverTime.isAsked,
       let reading = plainReading(of: item)
     else {
       // The first answer of a run says whether the clock is right.

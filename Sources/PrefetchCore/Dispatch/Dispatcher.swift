@@ -126,11 +126,7 @@ package struct Dispatcher: Uncopied {
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
   var freshBodies: [URLKey: TreeBody] = [:]
-  /// Whether other runs are at work on the cache; then each item under way is claimed.
-  var hasCompany = false
-  var claimed: Set<Int> = []
-  /// What is free for others from now on.
-  var unclaimed: [String] = []
+  var claims = Claims()
   /// By which what another run has brought is judged, once there is any.
   var keptFacts: Planner.Facts?
   var jitter: Jitter

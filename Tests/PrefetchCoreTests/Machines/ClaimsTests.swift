@@ -1,0 +1,47 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// Items that are kept from other runs on the same cache.
+@Suite("Claims")
+struct ClaimsTests {
+  @Test("A run that is alone claims nothing, and has nothing to let go of")
+  func alone() {
+    var claims = Claims()
+    #expect(!claims.hasCompany && !claims.lacks(0))
+    #expect(!claims.end(0) && claims.takeReleased().isEmpty)
+  }
+
+  @Test("What is under way when another run comes is claimed, and what comes has to be")
+  func company() {
+    var claims = Claims()
+    claims.begin(with: [1, 2])
+    #expect((0..<4).map(claims.lacks) == [true, false, false, true])
+    claims.add(3)
+    #expect(!claims.lacks(3))
+  }
+
+  @Test("A claim ends once, and others are told once")
+  func endings() {
+    var claims = Claims()
+    claims.begin(with: [1])
+    let ended = claims.end(1)
+    #expect(ended && claims.lacks(1))
+    let endedAgain = claims.end(1)
+    #expect(!endedAgain)
+    claims.release("https://a.example/1")
+    claims.release("https://a.example/list.json")
+    #expect(claims.takeReleased() == ["https://a.example/1", "https://a.example/list.json"])
+    #expect(claims.takeReleased().isEmpty)
+  }
+
+  @Test(
+    "What another run has under way is looked at again soon, until it has been waited for too long",
+    arguments: [(0, true), (59, true), (60, false), (61, false)]
+  )
+  func waiting(seconds: Int, isWorth: Bool) {
+    let pause = Claims.pause(since: .zero, now: .seconds(seconds), limit: .seconds(60))
+    #expect(pause == (isWorth ? .milliseconds(50) : nil))
+  }
+}
