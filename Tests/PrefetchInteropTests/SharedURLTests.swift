@@ -258,6 +258,28 @@ struct SharedURLTests {
     #expect(site.requests.isEmpty)
   }
 
+  @Test("stays what a segment proves that a run leaves alone", arguments: [true, false])
+  func alone(isFirst: Bool) throws {
+    let url = server.address("/a")
+    let loose = #"{ name: loose, urls: ["\#(url)"] }"#
+    let digest = Digest.hexadecimal(Self.body)
+    let strict = #"{ name: strict, urls: [{ url: "\#(url)", sha256: \#(digest) }] }"#
+    home.configure(
+      """
+      segments: [\(isFirst ? "\(strict), \(loose)" : "\(loose), \(strict)")]
+      cache: { min_free: 0 }
+      """
+    )
+    #expect(try home.run().status == 0)
+    site["/a"] = Site.Page("another body")
+    site.clearRequests()
+    for words in [["plan", "loose"], ["run", "loose"], ["run"]] {
+      #expect(try home.run(words).status == 0)
+      #expect(try home.run("get", url).output == Self.body)
+    }
+    #expect(site.requests.isEmpty)
+  }
+
   @Test(
     "stays what a list proves, whether that comes before the other segment asks or late",
     arguments: [true, false]

@@ -84,14 +84,7 @@ extension Dispatcher {
     if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
       return defend(step, entry, of: index, against: known)
     }
-    if rivalry == nil, step.decision == .revalidate, step.bundle == nil,
-      !segments[index].declaration.honorsNoStore, isProven(step, by: keeper, of: known)
-    {
-      var kept = step
-      (kept.decision, kept.reason) = (.keep, .digestMatches)
-      settleAtOnce(kept, of: index)
-      return true
-    }
+    if rivalry == nil, keepsProven(step, of: index, for: keeper, of: known) { return true }
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
       // What is stored answers the other segment, or one whose turn is over.
       refuseVariant(rivalry)
@@ -186,7 +179,24 @@ extension Dispatcher {
     return Comparison(entry.digests, stored: row.digest, strong: strong) == .equal
   }
 
-  /// Whether what is stored of it is the answer to an earlier segment, which this run leaves alone.
+  /// Keeps, without a question, a stored body that another segment keeps for its digest.
+  private mutating func keepsProven(
+    _ step: PlannedStep,
+    of index: Int,
+    for keeper: ManifestEntry,
+    of known: Int
+  ) -> Bool {
+    guard step.decision == .revalidate, step.bundle == nil,
+      !segments[index].declaration.honorsNoStore, isProven(step, by: keeper, of: known)
+    else { return false }
+    var kept = step
+    (kept.decision, kept.reason) = (.keep, .digestMatches)
+    settleAtOnce(kept, of: index)
+    return true
+  }
+
+  /// Whether what is stored of it is what a segment that this run leaves alone keeps for its digest,
+  /// or the answer to one that comes earlier.
   mutating func belongsElsewhere(
     _ step: PlannedStep,
     of index: Int,
@@ -195,14 +205,16 @@ extension Dispatcher {
     guard !request.unselected.isEmpty, let position = step.position else { return false }
     for holder in facts.inventory.holders(of: position) {
       let key = facts.inventory.segmentKeys[holder]
-      guard key.identity == request.identity, let unselected = request.unselected[key.name],
-        unselected.place <= index
+      guard key.identity == request.identity, let unselected = request.unselected[key.name]
       else { continue }
       let entry = segments[index].entries[Int(step.entry)]
       let other = unselected.declaration
-      guard
-        let rivalry = rivalry(entry, of: index, with: other, other.inlineEntry(for: entry.url))
-      else { continue }
+      let keeper = other.inlineEntry(for: entry.url)
+      guard let rivalry = rivalry(entry, of: index, with: other, keeper) else {
+        if keepsProven(step, of: index, for: keeper, of: -1) { return true }
+        continue
+      }
+      guard unselected.place <= index else { continue }
       guard step.reason == .otherVariant || step.reason == .otherVariantOffline else {
         elders.append(rivalry)
         continue
