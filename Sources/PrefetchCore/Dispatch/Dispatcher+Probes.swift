@@ -26,6 +26,8 @@ extension Dispatcher {
       keep(item, "the server says unchanged")
     case 200, 203:
       work.toldSize = Self.size(toldBy: response)
+      // For a segment whose list comes later.
+      if segments.count > 1 { settled.note(response.headers, of: item) }
       foreseeRefusals(of: item, by: response)
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
       if isRepeated(item, response) {
