@@ -199,6 +199,39 @@ struct SharedURLTests {
     #expect(FileTree.objects(home.cache).count == 1)
   }
 
+  @Test("is refused by a plan, too, for a list that comes after the answer about it")
+  func unstorableLate() throws {
+    let site = site
+    site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
+    site["/c"] = Site.Page("asked for behind it")
+    let isAnswered = Gate()
+    // One request at a time: the next one leaves once there is an answer about the first.
+    let origin = try LoopbackServer { request in
+      if request.path == "/c" { isAnswered.open() }
+      return site.respond(to: request)
+    }
+    let list = manifest("", of: origin)
+    let lists = try LoopbackServer { _ in
+      Script([.pause(isAnswered)] + Script.respond(200, text: list).steps)
+    }
+    home.configure(
+      """
+      segments:
+        - { name: plain, urls: ["\(origin.address("/a"))", "\(origin.address("/c"))"] }
+        - { name: strict, manifest: "\(lists.address("/list.json"))", honor_no_store: true }
+      cache: { min_free: 0 }
+      network: { per_host: 1, http: "1.1" }
+      """
+    )
+    for command in ["plan", "run"] {
+      let run = try home.run(command, "--json")
+      let failed = try run.json().list("items").filter { $0.text("error.code") == "unsupported" }
+      let segments = failed.map { $0.list("segments").compactMap(\.text) }
+      #expect(segments == [["strict"]], "\(command): \(run)")
+      #expect(run.status == 3, "\(command): \(run)")
+    }
+  }
+
   @Test(
     "stays what a digest of one segment proves, whatever an alternate of the other has",
     arguments: [true, false]
