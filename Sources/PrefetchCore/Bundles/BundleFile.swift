@@ -44,6 +44,14 @@ package struct BundleFile: Hashable, Sendable {
     return part.prefix.map { $0 <= prefix } ?? false
   }
 
+  /// As the beginning of the whole file, where its server can be asked for the rest of the same bytes.
+  func beginning(of url: WebURL) -> PartialBody? {
+    guard let tag = validators.entityTag, Validators.isStrong(tag), size > 0 else { return nil }
+    var part = PartialBody(source: finalURL ?? url.string, validator: tag, offset: size)
+    part.object = digest
+    return part
+  }
+
   /// As it is asked about; an item of several files has one row for all of them.
   package func record(of url: WebURL) -> ContentRecord {
     var record = ContentRecord(url: url.string, id: "")

@@ -1,7 +1,8 @@
 /// An item of several files while these are gathered.
 ///
-/// One object, as ``ActiveItem``: every part that is under way looks at it.
-final class BundleWork {
+/// Its own document is asked for as any item is; then it waits for what this names, each piece in an
+/// exchange of its own, until all of it becomes visible at once.
+struct BundleWork {
   /// A document that says what else there is; the first one is the item's own.
   struct Document {
     var url: WebURL
@@ -16,135 +17,10 @@ final class BundleWork {
     var earlier: [ContentDigest] = []
   }
 
-  /// Who a part of the item is asked for as.
+  /// Who a piece of the item is asked for as.
   enum Role: Hashable {
     case document(Int)
     case part(Int)
-  }
-
-  /// The item's own number.
-  let item: Int
-  var rules: BundleRules
-  /// When its own document was here.
-  let begunAt: Duration
-  /// What is here of it.
-  let kept: KeptFiles
-  var documents: [Document]
-  /// Who names its files: a server out there, or anything nearer.
-  var namer: Provenance
-  var reading = BundleReading()
-  /// In the order of the reading's parts.
-  var files: [BundleFile?] = []
-  /// Those among them that came, by what they are known by.
-  var brought: [String: BundleFile] = [:]
-  /// Why a server of its chain was passed over.
-  var passedOver: Failure?
-  /// Whether less of it is wanted than its documents were read for.
-  var isToBeReadAgain = false
-  /// What came and waits for the whole.
-  var bodies: [StagedBody] = []
-  /// Requests for parts that have not ended.
-  var open = 0
-  /// Bytes of all that is here.
-  var size: Int64 = 0
-  /// Whether anything came that was not stored.
-  var hasNews = false
-  /// Why it will not be whole in this run.
-  var ending: Ending?
-  /// What came for the item's own document.
-  var response: TransferResponse
-  var root: StagedBody?
-
-  /// Gives each file that a playlist names a mark of its bytes in its name.
-  ///
-  /// So no name ever stands for other bytes: who still reads the playlists of an old whole meets
-  /// nothing of a new one, and the one file with a fixed name switches from one to the other.
-  func nameByContent() {
-    var names: [String: String] = [:]
-    for file in files.compactMap(\.self) {
-      let mark = file.digest.hexadecimal.prefix(BundleName.markSize)
-      names[file.name] = BundleName.marked(file.name, mark)
-    }
-    var used: Set<String> = []
-    // Playlists stand before those that they name.
-    for place in reading.texts.indices.reversed() where reading.texts[place].isPlaylist {
-      let bytes = BundleName.renaming(reading.texts[place].bytes, by: names, &used)
-      var hash = StableHash()
-      hash.combine(bytes[...])
-      let mark = String(hash.value, radix: 16)
-      let name = reading.texts[place].name
-      names[name] = BundleName.marked(name, mark.prefix(BundleName.markSize))
-      reading.texts[place].bytes = bytes
-    }
-    for place in files.indices {
-      guard let name = files[place]?.name, used.contains(name) else { continue }
-      files[place]?.name = names[name] ?? name
-    }
-    for place in reading.texts.indices where used.contains(reading.texts[place].name) {
-      reading.texts[place].name = names[reading.texts[place].name] ?? reading.texts[place].name
-    }
-  }
-
-  /// Has what is opened first say in a comment what the whole is made of: so two wholes are never one
-  /// body, neither to the store that counts these nor to players asking if theirs still holds.
-  func mark() {
-    var hash = StableHash()
-    for file in documents.map(\.file) + files.compactMap(\.self) {
-      hash.combine(file.name)
-      hash.combine(file.digest.bytes[...])
-    }
-    for text in reading.texts { hash.combine(text.bytes[...]) }
-    reading.texts[0].bytes += Array("# \(String(hash.value, radix: 16))\n".utf8)
-  }
-
-  /// All that is to be stored, each file behind those that it names, and which of it is opened first.
-  func whole(_ staged: [StagedBody]) -> (files: [BundleFile], main: BundleFile) {
-    let texts = zip(reading.texts, staged).map { text, body in
-      var file = BundleFile(
-        role: .playlist,
-        key: "",
-        name: text.name,
-        digest: body.digest,
-        size: body.size
-      )
-      file.mime = text.mime
-      return file
-    }
-    let parts = files.compactMap(\.self)
-    let told = documents.filter { !$0.isAnswer }.map(\.file)
-    // What is opened first of an ad has no fixed name, and stands among its files for that.
-    guard rules.form == .ad else { return (told + parts + texts.dropFirst().reversed(), texts[0]) }
-    return (told + parts + texts.reversed(), reading.mainPart.flatMap { files[$0] } ?? texts[0])
-  }
-
-  func take(_ kept: BundleFile, as place: Int) {
-    var file = kept
-    file.name = reading.parts[place].name
-    file.isReserved = false
-    files[place] = file
-    size += file.size
-  }
-
-  /// What the next run is to go on with: the documents that say what the new whole is, what is here of
-  /// it, and what of that was not looked at in this run.
-  var toReserve: [BundleFile] {
-    // Of those that were in doubt nothing is known but that they were another edition's.
-    let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
-    let new =
-      documents.filter { !$0.isAnswer && $0.bytes != nil }.map(\.file)
-      + files.compactMap(\.self)
-    let keys = Set(new.map(\.key))
-    let left = kept.reserved.values.filter { file in
-      wanted.contains(file.key) && !keys.contains(file.key) && !kept.isOfUnknownEdition(file)
-    }
-    return (new + left.sorted { $0.key < $1.key }).filter { file in
-      !file.key.isEmpty && kept.stored[file.key]?.digest != file.digest
-    }
-    .map { file in
-      var file = file
-      file.isReserved = true
-      return file
-    }
   }
 
   enum Ending {
@@ -152,29 +28,393 @@ final class BundleWork {
     case deferred(Deferral?)
   }
 
-  init(
-    item: Int,
-    rules: BundleRules,
-    at begunAt: Duration,
-    stored files: [BundleFile],
-    root: Document,
-    namedBy namer: Provenance,
-    response: TransferResponse
-  ) {
-    self.item = item
-    self.rules = rules
-    self.begunAt = begunAt
-    kept = KeptFiles(files)
-    documents = [root]
-    self.namer = namer
-    self.response = response
+  /// What the run asks of all items of several files.
+  struct Terms {
+    /// When the item's own document was here.
+    var begunAt: Duration
+    /// Of all its files together.
+    var sizeLimit: Int64?
+    /// Whether what is here is asked about, too.
+    var asksForAll: Bool
+    /// Whether no piece is asked for.
+    var isProbe: Bool
   }
-}
 
-/// The place of a request in the item of several files that it belongs to.
-struct BundlePlace {
-  let bundle: BundleWork
-  let role: BundleWork.Role
-  /// What is here of it, and asked about.
-  let kept: BundleFile?
+  /// A piece that is to be asked for.
+  struct Wanted {
+    var entry: ManifestEntry
+    var role: Role
+    /// What is here of it.
+    var kept: BundleFile?
+    /// What is here of its beginning, where it is here no further.
+    var beginning: PartialBody?
+  }
+
+  /// What an answer says besides its body.
+  struct Answer {
+    var response: TransferResponse
+    /// Where it came from in the end.
+    var hop: WebURL
+    /// Who sent it, and so names what stands in it.
+    var provenance: Provenance
+  }
+
+  /// What came of it in this run.
+  struct Arrivals {
+    /// What waits for the whole.
+    var bodies: [StagedBody] = []
+    /// Files, by what they are known by.
+    var files: [String: BundleFile] = [:]
+    /// Whether any of it was not stored.
+    var isNews = false
+  }
+
+  let terms: Terms
+  var rules: BundleRules
+  /// What is here of it.
+  let kept: KeptFiles
+  private(set) var documents: [Document]
+  /// Who names its files: a server out there, or anything nearer.
+  private(set) var namer: Provenance
+  var reading = BundleReading()
+  /// In the order of the reading's parts.
+  var files: [BundleFile?] = []
+  var arrivals = Arrivals()
+  /// Why a server of its chain was passed over.
+  private(set) var passedOver: Failure?
+  /// Whether less of it is wanted than its documents were read for.
+  private(set) var isToBeReadAgain = false
+  /// Pieces that are asked for and have not ended.
+  var open = 0
+  /// Bytes of all that is here.
+  private(set) var size: Int64 = 0
+  /// Why it will not be whole in this run.
+  var ending: Ending?
+  /// What came for the item's own document.
+  let response: TransferResponse
+  var root: StagedBody?
+
+  /// Nil where the item's own document was confirmed and is not here any more.
+  init?(
+    at url: WebURL,
+    _ answer: Answer,
+    body: StagedBody?,
+    stored: [BundleFile],
+    rules: BundleRules,
+    terms: Terms,
+    isHere: (ContentDigest) -> Bool
+  ) {
+    let key = rules.key(of: url)
+    var file: BundleFile
+    let bytes: ManifestSource.Bytes
+    if let body {
+      file = BundleFile(role: .document, key: key, name: "", digest: body.digest, size: body.size)
+      bytes = .staged(body)
+    } else {
+      let known = stored.first { $0.role == .document && $0.key == key && !$0.isReserved }
+      guard let known, isHere(known.digest) else { return nil }
+      file = known
+      bytes = .stored(known.digest)
+    }
+    file.validators = Validators(answer.response.headers)
+    file.finalURL = answer.hop == url ? nil : answer.hop.string
+    kept = KeptFiles(stored)
+    var document = Document(
+      url: url,
+      base: answer.hop,
+      isAnswer: rules.form == .ad,
+      bytes: bytes,
+      file: file
+    )
+    document.earlier = kept.documents(known: key).map(\.digest)
+    documents = [document]
+    self.terms = terms
+    self.rules = rules
+    namer = answer.provenance
+    response = answer.response
+    root = body
+    arrivals.isNews = body.map { kept.stored[key]?.digest != $0.digest } ?? false
+  }
+
+  /// All that came and is not stored.
+  var staged: [StagedBody] { arrivals.bodies + [root].compactMap(\.self) }
+
+  /// Whether what comes for a piece is an ad server's answer.
+  func isAnswer(_ role: Role) -> Bool {
+    if case .document(let number) = role { documents[number].isAnswer } else { false }
+  }
+
+  func part(_ role: Role) -> BundlePart? {
+    if case .part(let number) = role { reading.parts[number] } else { nil }
+  }
+
+  // MARK: What it consists of
+
+  /// The documents that are here, to be read together.
+  var documentsToRead: [BundleDocument] {
+    documents.compactMap { document in
+      document.bytes.map { bytes in
+        BundleDocument(
+          url: document.url,
+          base: document.base,
+          bytes: bytes,
+          earlier: document.earlier.filter { $0 != document.file.digest }
+        )
+      }
+    }
+  }
+
+  /// Takes in what its documents say, as far as they are here; returns what is to be asked for.
+  mutating func read(
+    _ result: Result<BundleReading, Failure>,
+    isHere: (ContentDigest) -> Bool
+  ) -> [Wanted] {
+    switch result {
+    case .failure(let failure):
+      ending = .failed(failure.code == .empty ? passedOver ?? failure : failure)
+      return []
+    case .success(let new) where new.documents.isEmpty:
+      reading = new
+      files = [BundleFile?](repeating: nil, count: new.parts.count)
+      size = 0
+      ending = objection(to: new).map { .failed($0) }
+      return ending != nil ? [] : new.parts.indices.compactMap { want(part: $0, isHere: isHere) }
+    case .success(let new):
+      return new.documents.compactMap { want($0, isHere: isHere) }
+    }
+  }
+
+  private func objection(to reading: BundleReading) -> Failure? {
+    guard let limit = terms.sizeLimit, let expected = reading.expectedBytes, expected > limit
+    else { return nil }
+    let sizes = SizeText.format(together: [expected, limit])
+    return Failure(
+      .tooLarge,
+      "its length and bit rate come to \(sizes[0]), and `max_file_size` is \(SizeText.format(limit: limit))"
+    )
+  }
+
+  private mutating func want(
+    _ wanted: BundleRequest,
+    isHere: (ContentDigest) -> Bool
+  ) -> Wanted? {
+    guard documents.count < Self.mostDocuments else {
+      ending = .failed(Failure(.manifestInvalid, "it names too many further documents"))
+      return nil
+    }
+    let key = rules.key(of: wanted.url)
+    let known = kept.documents(known: key)
+    let stored = known.first { isHere($0.digest) }
+    documents.append(
+      Document(
+        url: wanted.url,
+        base: wanted.url,
+        isAnswer: wanted.type == BundleForm.ad.rawValue,
+        bytes: nil,
+        file: stored
+          ?? BundleFile(role: .document, key: key, name: "", digest: .none, size: 0),
+        earlier: known.map(\.digest)
+      )
+    )
+    var entry = ManifestEntry(url: wanted.url)
+    entry.type = wanted.type
+    entry.alternates = wanted.alternates
+    return Wanted(entry: entry, role: .document(documents.count - 1), kept: stored)
+  }
+
+  private static let mostDocuments = 1_000
+
+  /// What is here of the item already is asked about only where it may be another by now.
+  private mutating func want(part place: Int, isHere: (ContentDigest) -> Bool) -> Wanted? {
+    let part = reading.parts[place]
+    let key = rules.key(of: part.url)
+    if let file = arrivals.files[key], file.role == part.role {
+      take(file, as: place)
+      return nil
+    }
+    let known = kept.files(for: part, known: key).first { isHere($0.digest) }
+    // An ad has no playlist.
+    let isKnown = rules.form == .ad || known.map(kept.isOfUnknownEdition) == false
+    if let known, !terms.asksForAll, !part.isInDoubt, isKnown {
+      take(known, as: place)
+      return nil
+    }
+    // A dry run knows then that it would come.
+    guard !terms.isProbe else {
+      arrivals.isNews = true
+      return nil
+    }
+    var entry = ManifestEntry(url: part.url)
+    entry.type = part.type
+    entry.alternates = part.alternates
+    if let prefix = part.prefix {
+      entry.headers = [HeaderField("Range", "bytes=0-\(prefix - 1)")]
+    }
+    let beginning = kept.beginnings(of: part, known: key).first { isHere($0.digest) }
+    return Wanted(
+      entry: entry,
+      role: .part(place),
+      kept: known,
+      beginning: beginning?.beginning(of: part.url)
+    )
+  }
+
+  private mutating func take(_ kept: BundleFile, as place: Int) {
+    var file = kept
+    file.name = reading.parts[place].name
+    file.isReserved = false
+    files[place] = file
+    size += file.size
+  }
+
+  // MARK: Answers
+
+  /// The objection to what came as a part; the rest of one that was broken off is a whole by now.
+  func objection(
+    to body: StagedBody,
+    _ response: TransferResponse,
+    as role: Role,
+    isRest: Bool
+  ) -> Failure? {
+    guard let part = part(role) else { return nil }
+    if response.status == 206, !isRest {
+      let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
+      guard part.prefix != nil, range?.bounds?.lowerBound == 0 else {
+        return Failure(.badResponse, "another part of it came than was asked for")
+      }
+    }
+    return part.objection(to: body, type: response.headers[.contentType])
+  }
+
+  /// What is here of a piece still holds.
+  mutating func confirm(_ piece: Bundles.Piece, by answer: Answer) {
+    switch piece.role {
+    case .document(let number):
+      documents[number].bytes = .stored(documents[number].file.digest)
+      note(answer, as: number)
+    case .part(let number):
+      if let kept = piece.kept { take(kept, as: number) }
+    }
+  }
+
+  /// No ad server had an ad in answer to it.
+  mutating func takeNothing(as role: Role) {
+    if case .document(let number) = role { documents[number].bytes = .nothing }
+  }
+
+  /// Takes in what came for a piece; returns the objection to all of it together.
+  mutating func take(_ body: StagedBody, for piece: Bundles.Piece, by answer: Answer) -> Failure? {
+    var staged = body
+    staged.prefix = []
+    arrivals.bodies.append(staged)
+    size += body.size
+    switch piece.role {
+    case .document(let number):
+      let isKnown = kept.stored[documents[number].file.key]?.digest == body.digest
+      if !isKnown { arrivals.isNews = true }
+      documents[number].file.digest = body.digest
+      documents[number].file.size = body.size
+      documents[number].file.validators = Validators(answer.response.headers)
+      documents[number].bytes = .staged(staged)
+      note(answer, as: number)
+    case .part(let number):
+      let part = reading.parts[number]
+      if piece.kept?.digest != body.digest { arrivals.isNews = true }
+      var file = BundleFile(
+        role: part.role,
+        key: rules.key(of: part.url),
+        name: part.name,
+        digest: body.digest,
+        size: body.size
+      )
+      if answer.response.status == 206 { file.prefix = part.prefix }
+      file.mime = answer.response.headers[.contentType]
+      file.validators = Validators(answer.response.headers)
+      file.finalURL = answer.hop == part.url ? nil : answer.hop.string
+      files[number] = file
+      arrivals.files[file.key] = file
+    }
+    guard let limit = terms.sizeLimit, size > limit else { return nil }
+    return Failure(
+      .tooLarge,
+      "its files come to more than the \(SizeText.format(limit: limit)) of `max_file_size`"
+    )
+  }
+
+  /// Whatever one of them names from out there is named from out there.
+  private mutating func note(_ answer: Answer, as number: Int) {
+    documents[number].base = answer.hop
+    if answer.provenance == .publicServer { namer = .publicServer }
+    documents[number].file.finalURL =
+      answer.hop == documents[number].url ? nil : answer.hop.string
+  }
+
+  // MARK: Ends of pieces
+
+  /// What it means for the item that a piece does not come.
+  enum Loss {
+    case none
+    /// It is shown without the piece; says so in words.
+    case extra(String)
+    /// It will not be whole.
+    case whole
+  }
+
+  mutating func end(_ role: Role, at url: WebURL, _ ended: Ending, mayGoOn: Bool) -> Loss {
+    guard ending == nil else { return .none }
+    guard case .failed(let failure) = ended else {
+      ending = ended
+      return .whole
+    }
+    let named = named(failure, url, as: role)
+    // Where something was tampered with, nothing is shown.
+    if mayGoOn, failure.code.category == .content || failure.code.category == .connectivity {
+      if isAnswer(role) {
+        // Another server of the chain may have an ad.
+        takeNothing(as: role)
+        passedOver = passedOver ?? named
+        return .none
+      }
+      if part(role)?.role == .extra {
+        rules.leftOut.insert(rules.key(of: url))
+        isToBeReadAgain = true
+        return .extra("; without `\(url.redacted)`: \(failure.message)")
+      }
+    }
+    ending = .failed(named)
+    return .whole
+  }
+
+  private func named(_ failure: Failure, _ url: WebURL, as role: Role) -> Failure {
+    var vast: Int?
+    if rules.form == .ad {
+      let isLate = failure.code == .timeout || failure.code == .stalled
+      if case .document = role { vast = 301 } else { vast = isLate ? 402 : 401 }
+    }
+    return Failure(
+      failure.code,
+      "a part of it, `\(url.redacted)`: \(failure.message)",
+      isTransient: failure.isTransient,
+      vast: vast
+    )
+  }
+
+  // MARK: What comes next
+
+  enum Next {
+    /// Pieces are still asked for.
+    case waits
+    case isToBeRead
+    case isWhole
+    case ends(Ending)
+  }
+
+  mutating func next(_ storeFailure: Failure?) -> Next {
+    guard open == 0 else { return .waits }
+    if ending == nil { ending = storeFailure.map { .failed($0) } }
+    if let ending { return .ends(ending) }
+    guard reading.texts.isEmpty || isToBeReadAgain else { return .isWhole }
+    isToBeReadAgain = false
+    return .isToBeRead
+  }
 }

@@ -19,6 +19,14 @@ struct KeptFiles {
     [reserved[key], stored[key]].compactMap(\.self).filter { $0.has(part) }
   }
 
+  /// The files that hold the beginning of a part, which is wanted whole by now; the longest first.
+  func beginnings(of part: BundlePart, known key: String) -> [BundleFile] {
+    guard part.prefix == nil else { return [] }
+    return [reserved[key], stored[key]].compactMap(\.self)
+      .filter { $0.role == part.role && $0.prefix != nil }
+      .sorted { $1.size < $0.size }
+  }
+
   /// Of a document, the one that readers see first.
   func documents(known key: String) -> [BundleFile] {
     [stored[key], reserved[key]].compactMap(\.self).filter { $0.role == .document }

@@ -1,50 +1,128 @@
-/// From an answer to a decided item.
+/// From an answer to what it means for who asked: an item, a piece of one, or a document.
 extension Dispatcher {
-  mutating func itemAnswered(_ item: Int, _ step: Exchange.Step, announced: Int64? = nil) {
-    let work = items.active(item)
-    if isPart(item) { return partAnswered(item, step) }
-    if let exchange = work.exchange {
-      work.result.redirects = exchange.value.redirects
+  mutating func answered(_ job: Job, _ step: Exchange.Step, announced: Int64? = nil) {
+    guard isAwaited(job) else {
+      if case .answered(let response) = step { discard(response) }
+      if case .item(let item) = job { end(item, nil) }
+      return
     }
-    noteSources(of: work, step)
+    note(step, of: job)
     switch step {
-    case .ask, .wait:
-      settleItemHalted(item)
+    case .ask, .wait: settleHalted(job)
+    case .failed(let failure, _) where failure.code == .cancelled: brokenOff(job)
     case .failed(let failure, let status):
-      work.result.status = status
-      if failure.code == .cancelled {
-        return brokenOff(.item(item))
+      switch job {
+      case .document(let number): fail(document: number, failure)
+      case .item(let item): failed(item, failure, status: status, announced: announced)
       }
-      if request.mode.probes {
-        return probeFailed(item, failure, status: status)
-      }
-      if lacksDisk(item, failure, announced: announced) { return }
-      if serveStale(item, failure, status: status) { return }
-      let roomFailure = roomFailure(item, failure, announced: announced)
-      // Others may leave it room yet.
-      if let announced, roomFailure?.code == .cacheFull, work.toldSize == nil {
-        return askAnew(item, forWhole: announced)
-      }
-      if roomFailure == nil { leaveLargerLimits(item, failure) }
-      fail(item, roomFailure ?? failure)
-    case .deferred(let deferral, let status):
-      work.result.status = status
-      settleDeferred(item, deferral)
+    case .deferred(let deferral, _): settle(job, deferral)
     case .answered(let response):
-      work.result.status = response.status
-      // What it consists of stands in its documents, which a dry run reads as it reads manifests.
-      if request.mode.probes, !isBundle(item) {
-        probeAnswered(item, response)
-      } else {
-        received(item, response)
+      switch job {
+      case .document(let number): documentReceived(number, response)
+      case .item(let item): received(item, response)
       }
     }
   }
 
+  /// Whether anything still waits for what a job brings.
+  private mutating func isAwaited(_ job: Job) -> Bool {
+    switch job {
+    case .document(let number):
+      noteAnswered(number)
+      return segments[documents[number].segment].isGathering
+    case .item(let item): return !bundles.isForsaken(item)
+    }
+  }
+
+  /// What the report tells of an answer, whatever it means.
+  private mutating func note(_ step: Exchange.Step, of job: Job) {
+    var status: Int??
+    switch step {
+    case .ask, .wait: break
+    case .failed(_, let told), .deferred(_, let told): status = told
+    case .answered(let response): status = response.status
+    }
+    switch job {
+    case .document(let number):
+      guard let status, documents[number].role == .manifest else { return }
+      segments[number].manifest.httpStatus = status
+    case .item(let item):
+      let work = items.active(item)
+      if let status { work.result.status = status }
+      guard let exchange = work.exchange?.value else { return }
+      work.result.redirects = exchange.redirects
+      work.result.sources =
+        switch step {
+        case .failed(let failure, _):
+          exchange.sources(endingWith: failure, status: work.result.status)
+        case .answered: exchange.sources(endingWith: nil, status: work.result.status)
+        case .ask, .wait, .deferred: exchange.sources.endings
+        }
+    }
+  }
+
+  /// Judges an answer; nil where the job goes on: it asks once more, or elsewhere.
+  mutating func conclude(
+    _ job: Job,
+    _ response: TransferResponse,
+    _ expected: Expectation
+  ) -> Conclusion? {
+    let conclusion = exchange(of: job)?.value.conclude(
+      response,
+      expecting: expected,
+      policy: given.value.request.policy,
+      now: now.wall
+    )
+    switch conclusion {
+    case .confirmed, .body, .bodiless, nil: return conclusion
+    case .refused:
+      discard(response)
+      return conclusion
+    case .again, .elsewhere:
+      discard(response)
+      reask(job)
+      return nil
+    }
+  }
+
+  /// What an answer without a body means.
+  func failure(of job: Job, _ response: TransferResponse) -> Failure {
+    let carriesCredentials = exchange(of: job)?.value.carriesCredentials ?? false
+    return Self.failure(status: response.status, carriesCredentials: carriesCredentials)
+  }
+
+  mutating func discard(_ response: TransferResponse) {
+    if let body = response.body { effects.append(.discard(body)) }
+  }
+
+  // MARK: Items
+
+  private mutating func failed(
+    _ item: Int,
+    _ failure: Failure,
+    status: Int?,
+    announced: Int64?
+  ) {
+    if isPart(item) { return fail(item, failure) }
+    if request.mode.probes { return probeFailed(item, failure, status: status) }
+    if lacksDisk(item, failure, announced: announced) { return }
+    if serveStale(item, failure, status: status) { return }
+    let roomFailure = roomFailure(item, failure, announced: announced)
+    // Others may leave it room yet.
+    if let announced, roomFailure?.code == .cacheFull, items.active(item).toldSize == nil {
+      return askAnew(item, forWhole: announced)
+    }
+    if roomFailure == nil { leaveLargerLimits(item, failure) }
+    fail(item, roomFailure ?? failure)
+  }
+
   private mutating func received(_ item: Int, _ response: TransferResponse) {
+    if isPart(item) { return received(piece: item, response) }
+    // What it consists of stands in its documents, which a dry run reads as it reads manifests.
+    if request.mode.probes, !isBundle(item) { return probeAnswered(item, response) }
     let work = items.active(item)
     if storeFailure != nil {
-      if let body = response.body { effects.append(.discard(body)) }
+      discard(response)
       return settleItemHalted(item)
     }
     work.toldAt = response.toldByTierAt
@@ -57,21 +135,21 @@ extension Dispatcher {
     }
     guard isStored(item) else { return passed(item, response) }
     if isAd(item), Self.isBlank(response) {
-      if let body = response.body { effects.append(.discard(body)) }
+      discard(response)
       return settleEmpty(item, Failure(.empty, "the ad server has no ad"))
     }
     let expected = expectation(item, of: response, by: selecting)
-    let conclusion = exchange.value.conclude(
-      response,
-      expecting: expected,
-      policy: request.policy,
-      now: now.wall
-    )
-    switch conclusion {
+    switch conclude(.item(item), response, expected) {
     case .confirmed: holds(item, response)
-    case .body(let body): came(item, body, response, exchange)
+    case .body(let body):
+      if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
+        discard(response)
+        return refuseBody(of: item, objection)
+      }
+      arrived(item, body, response, exchange: exchange)
     case .bodiless: missed(item, response)
-    case .again, .elsewhere, .refused: turnedDown(item, response, conclusion)
+    case .refused(let objection): refuseBody(of: item, objection)
+    case .again, .elsewhere, nil: break
     }
   }
 
@@ -125,27 +203,11 @@ extension Dispatcher {
     confirmed(item, record, response)
   }
 
-  private mutating func came(
-    _ item: Int,
-    _ body: StagedBody,
-    _ response: TransferResponse,
-    _ exchange: ExchangeBox
-  ) {
-    let work = items.active(item)
-    if let objection = storeObjection(to: response.headers, in: work.judgingSegments) {
-      return turnedDown(item, response, .refused(objection))
-    }
-    arrived(item, body, response, exchange: exchange)
-  }
-
   /// An answer without a body.
   private mutating func missed(_ item: Int, _ response: TransferResponse) {
     if removeGone(item, response.status) { return }
     let work = items.active(item)
-    let failure = Self.failure(
-      status: response.status,
-      carriesCredentials: work.exchange?.value.carriesCredentials ?? false
-    )
+    let failure = failure(of: .item(item), response)
     if serveStale(item, failure, status: response.status) { return }
     if failure.code == .gone {
       let figures = work.result.figures ?? TransferFigures()
@@ -157,21 +219,10 @@ extension Dispatcher {
     fail(item, failure)
   }
 
-  /// An answer that was not the right one.
-  private mutating func turnedDown(
-    _ item: Int,
-    _ response: TransferResponse,
-    _ conclusion: Conclusion
-  ) {
-    if let body = response.body { effects.append(.discard(body)) }
-    switch conclusion {
-    case .again: reask(.item(item))
-    case .elsewhere: enqueue(.item(item))
-    case .refused(let objection):
-      leaveSharers(item)
-      fail(item, objection)
-    case .confirmed, .body, .bodiless: break
-    }
+  /// Ends an item whose body the first of its segments refuses.
+  mutating func refuseBody(of item: Int, _ objection: Failure) {
+    leaveSharers(item)
+    fail(item, objection)
   }
 
   /// What is stored of an item, as a new body is compared with it.
@@ -194,22 +245,13 @@ extension Dispatcher {
       ) {
         var expected = Expectation(objection: objection)
         expected.maySeekElsewhere = halt == nil
-        let conclusion = exchange.value.conclude(
-          response,
-          expecting: expected,
-          policy: request.policy,
-          now: now.wall
-        )
-        return turnedDown(item, response, conclusion)
+        guard case .refused = conclude(.item(item), response, expected) else { return }
+        return refuseBody(of: item, objection)
       }
-      effects.append(.discard(body))
+      discard(response)
       work.result.size = body.size
     } else if exchange.value.asksForBody || !(200..<300).contains(response.status) {
-      let failure = Self.failure(
-        status: response.status,
-        carriesCredentials: exchange.value.carriesCredentials
-      )
-      return fail(item, failure)
+      return fail(item, failure(of: .item(item), response))
     }
     work.result.action = .fetch
     work.result.outcome = .added
@@ -227,19 +269,6 @@ extension Dispatcher {
   /// Whether what comes is to stay here.
   func isStored(_ item: Int) -> Bool {
     segments[Int(items[item].segment)].declaration.isStored
-  }
-
-  private mutating func noteSources(of work: ActiveItem, _ step: Exchange.Step) {
-    guard let exchange = work.exchange else { return }
-    work.result.sources =
-      switch step {
-      case .failed(let failure, let status):
-        exchange.value.sources(endingWith: failure, status: status)
-      case .answered(let response):
-        exchange.value.sources(endingWith: nil, status: response.status)
-      case .ask, .wait, .deferred:
-        exchange.value.sources.endings
-      }
   }
 
   /// 304: the body stays, freshness and headers are renewed.
@@ -271,7 +300,7 @@ extension Dispatcher {
   }
 
   /// What the answer that came, and all that led to it, say of how long and for whom it holds.
-  private mutating func note(_ item: Int, into record: inout ContentRecord) {
+  mutating func note(_ item: Int, into record: inout ContentRecord) {
     let work = items.active(item)
     guard let exchange = work.exchange?.value else { return }
     let terms = exchange.terms(

@@ -14,7 +14,7 @@ extension Dispatcher {
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal) }
     if let deferral = deferral(ofSegment: index) {
-      return documentAnswered(number, .deferred(deferral, status: nil))
+      return settle(.document(number), deferral)
     }
     if policy.isOffline {
       guard document.stored != nil else {
@@ -77,32 +77,18 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  mutating func documentAnswered(_ number: Int, _ step: Exchange.Step) {
+  /// What it names waits; so do the items that the last one named.
+  mutating func settleDeferred(document number: Int, _ deferral: Deferral) {
     let index = documents[number].segment
     noteAnswered(number)
-    guard segments[index].isGathering else { return drop(step) }
-    switch step {
-    case .ask, .wait:
-      settleManifestHalted(index)
-    case .failed(let failure, let status):
-      note(status: status, of: number)
-      if failure.code == .cancelled {
-        return brokenOff(.document(number))
-      }
-      fail(document: number, failure)
-    case .deferred(let deferral, let status):
-      note(status: status, of: number)
-      segments[index].manifest.status = .skipped
-      segments[index].deferral = deferral
-      if showsLastGeneration(number) {
-        segments[index].heldBack = deferral
-        return useStored(number, status: .skipped)
-      }
-      settleManifestFailure(index, nil)
-    case .answered(let response):
-      note(status: response.status, of: number)
-      documentReceived(number, response)
+    guard segments[index].isGathering else { return }
+    segments[index].manifest.status = .skipped
+    segments[index].deferral = deferral
+    if showsLastGeneration(number) {
+      segments[index].heldBack = deferral
+      return useStored(number, status: .skipped)
     }
+    settleManifestFailure(index, nil)
   }
 
   /// Whether the items that the last manifest names are listed while the next one is deferred.
@@ -114,49 +100,23 @@ extension Dispatcher {
     return request.mode.isOfSegments && halt == nil && documents[number].stored != nil
   }
 
-  /// What came for a document that no segment waits for any more.
-  mutating func drop(_ step: Exchange.Step) {
-    if case .answered(let response) = step, let body = response.body {
-      effects.append(.discard(body))
-    }
-  }
-
-  /// The report tells how the manifest itself was answered.
-  private mutating func note(status: Int?, of number: Int) {
-    guard case .manifest = documents[number].role else { return }
-    segments[number].manifest.httpStatus = status
-  }
-
-  private mutating func documentReceived(_ number: Int, _ response: TransferResponse) {
+  mutating func documentReceived(_ number: Int, _ response: TransferResponse) {
     guard let exchange = documents[number].exchange, let url = documents[number].url else { return }
     let index = documents[number].segment
     if storeFailure != nil {
-      if let body = response.body { effects.append(.discard(body)) }
+      discard(response)
       return settleManifestHalted(index)
     }
     let stored = documents[number].offered ?? documents[number].stored
-    let conclusion = exchange.value.conclude(
-      response,
-      expecting: Expectation(stored: stored?.validators),
-      policy: request.policy,
-      now: now.wall
-    )
     let body: StagedBody
-    switch conclusion {
+    switch conclude(.document(number), response, Expectation(stored: stored?.validators)) {
     case .confirmed:
       documents[number].stored = stored
       return useStored(number, status: .notModified)
-    case .again, .elsewhere:
-      return reask(.document(number))
     case .body(let new): body = new
-    case .bodiless:
-      let failure = Self.failure(
-        status: response.status,
-        carriesCredentials: exchange.value.carriesCredentials
-      )
-      return fail(document: number, failure)
-    case .refused(let failure):
-      return fail(document: number, failure)
+    case .bodiless: return fail(document: number, failure(of: .document(number), response))
+    case .refused(let failure): return fail(document: number, failure)
+    case .again, .elsewhere, nil: return
     }
     documents[number].staged = body
     documents[number].bytes = .staged(body)

@@ -100,8 +100,7 @@ extension Dispatcher {
 
   mutating func turnAway(_ job: Job, _ step: Exchange.Step) {
     switch job {
-    case .document(let number):
-      documentAnswered(number, step)
+    case .document: answered(job, step)
     case .item(let item):
       if takesDetour(item) { return enqueue(job) }
       let work = activate(item)
@@ -121,7 +120,7 @@ extension Dispatcher {
       {
         return enqueue(job)
       }
-      itemAnswered(item, work.exchange?.value.lastWord(step) ?? step)
+      answered(job, work.exchange?.value.lastWord(step) ?? step)
     }
   }
 

@@ -202,11 +202,11 @@ extension Dispatcher {
       moment.flatMap { try? WebURL($0.filling(url.string)) } ?? url
     }
     // What a document names is trusted with no more than what is on the server of the item itself.
-    let parent = work.place.map { activate($0.bundle.item).entry.url }
+    let parent = bundles.parent(of: item)
     var question = exchange(
       for: filled(work.entry.url),
       size: work.entry.size,
-      type: work.place == nil ? work.entry.type : work.result.type,
+      type: work.result.type,
       headers: work.entry.headers,
       digests: work.digests,
       record: work.record?.value,
@@ -214,20 +214,20 @@ extension Dispatcher {
       selection: selection(of: item),
       roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
       alternates: work.entry.alternates.map(filled),
-      namedBy: work.place?.bundle.namer,
-      besides: parent,
+      namedBy: parent?.work.namer,
+      besides: parent.map { items.active($0.item).entry.url },
       in: Int(items[item].segment)
     )
-    if request.mode.probes, isBundle(item) || work.place != nil { question.method = .get }
-    if !isAd(item), isStored(item), work.place?.bundle.rules.form != .ad {
+    if request.mode.probes, isBundle(item) || parent != nil { question.method = .get }
+    if !isAd(item), isStored(item), parent?.work.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
     }
     if let part = work.leftPart { question.part.kept = part }
-    if case .part(let number)? = work.place?.role {
+    if let piece = bundles.piece(item), let part = parent?.work.part(piece.role) {
       // Media do not shrink, and a range of a coded body is a range of other bytes.
       question.part.allowsCoding = false
       // Of a range that is asked for no part is kept.
-      if work.place?.bundle.reading.parts[number].prefix != nil { question.part.kept = nil }
+      if part.prefix != nil { question.part.kept = nil }
     }
     return question
   }

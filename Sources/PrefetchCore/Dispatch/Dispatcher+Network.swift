@@ -124,10 +124,8 @@ extension Dispatcher {
 
   mutating func settle(_ job: Job, _ deferral: Deferral) {
     switch job {
-    case .document(let number):
-      documentAnswered(number, .deferred(deferral, status: nil))
-    case .item(let item):
-      settleDeferred(item, deferral)
+    case .document(let number): settleDeferred(document: number, deferral)
+    case .item(let item): settleDeferred(item, deferral)
     }
   }
 

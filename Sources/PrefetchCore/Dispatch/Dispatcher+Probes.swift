@@ -5,23 +5,17 @@ extension Dispatcher {
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting) { return }
     separateRivals(item, by: selecting)
-    let carriesCredentials = work.exchange?.value.carriesCredentials ?? false
     if asksHeadOnly(item) {
       // A run sends the same request, so its response decides.
       guard !(200..<300).contains(response.status) else { return settleItem(item) }
-      return fail(
-        item,
-        Self.failure(status: response.status, carriesCredentials: carriesCredentials)
-      )
+      return fail(item, failure(of: .item(item), response))
     }
     switch response.status {
     case 304 where work.exchange?.value.isConditional == true:
       guard let record = work.record?.value else { return }
       var expected = Expectation(stored: record.validators)
       expected.isContradicted = Planner.isContradicted(work.digests, by: record)
-      guard case .confirmed = conclude(item, response, expected) else {
-        return reask(.item(item))
-      }
+      guard case .confirmed = conclude(.item(item), response, expected) else { return }
       if refusesStored(item, record) { return }
       keep(item, "the server says unchanged")
     case 200, 203:
@@ -39,20 +33,19 @@ extension Dispatcher {
         leaveLargerLimits(item, failure)
         return fail(item, failure)
       } else if let objection = objection(to: response, of: item) {
-        return refuse(item, response, objection)
+        var expected = Expectation(objection: objection)
+        expected.maySeekElsewhere = halt == nil && objection.code != .unsupported
+        guard conclude(.item(item), response, expected) != nil else { return }
+        return refuseBody(of: item, objection)
       } else {
         announceSize(item, response)
       }
     case 404, 410:
       if isStored(item), removeGone(item, response.status) { return }
-      fallthrough
-    case 401 where carriesCredentials, 403 where carriesCredentials, 407 where carriesCredentials:
-      let failure = Self.failure(
-        status: response.status,
-        carriesCredentials: carriesCredentials
-      )
-      return fail(item, failure)
+      return fail(item, failure(of: .item(item), response))
     default:
+      let failure = failure(of: .item(item), response)
+      if failure.code == .credentialsRefused { return fail(item, failure) }
       work.result.reason += "; the server answered \(response.status) to HEAD"
     }
     settleItem(item)
@@ -179,33 +172,6 @@ extension Dispatcher {
         ?? storeObjection(to: response.headers, in: [sharer.segment])
       if let failure { work.foreseenRefusals.append((sharer, failure)) }
     }
-  }
-
-  /// The next source may have the right one.
-  private mutating func refuse(_ item: Int, _ response: TransferResponse, _ objection: Failure) {
-    var expected = Expectation(objection: objection)
-    expected.maySeekElsewhere = halt == nil && objection.code != .unsupported
-    switch conclude(item, response, expected) {
-    case .again: reask(.item(item))
-    case .elsewhere: enqueue(.item(item))
-    case .confirmed, .body, .bodiless, .refused:
-      leaveSharers(item)
-      fail(item, objection)
-    }
-  }
-
-  private mutating func conclude(
-    _ item: Int,
-    _ response: TransferResponse,
-    _ expected: Expectation
-  ) -> Conclusion {
-    let exchange = items.active(item).exchange
-    return exchange?.value.conclude(
-      response,
-      expecting: expected,
-      policy: request.policy,
-      now: now.wall
-    ) ?? .bodiless
   }
 
   /// What was to be fetched anyway keeps the planner's reason.

@@ -282,7 +282,7 @@ extension Dispatcher {
     let work = items.active(item)
     guard let elder = work.elders.first(where: { $0.parts(by: selecting, from: response.body) })
     else { return false }
-    if let body = response.body { effects.append(.discard(body)) }
+    discard(response)
     for index in work.segments { leaveToOther(elder.url, index) }
     work.result.action = .fail
     work.result.outcome = .failed

@@ -23,7 +23,12 @@ extension Dispatcher {
         }
         send(.document(number))
       case .item(let item):
-        if isForsaken(item) || isSpared(item) {
+        if bundles.isForsaken(item) {
+          end(item, nil)
+          wire.leave(job, on: host)
+          continue
+        }
+        if isSpared(item) {
           wire.leave(job, on: host)
           continue
         }
@@ -160,18 +165,14 @@ extension Dispatcher {
       announceRequest(result, hop, isRetry: isRetry, of: job)
     }
     note(result, step, of: host)
-    switch job {
-    case .document(let number):
+    if case .document(let number) = job {
       documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied
       )
-      guard segments[documents[number].segment].isGathering else { return drop(step) }
-      guard !proceed(job, step) else { return }
-      documentAnswered(number, step)
-    case .item(let item):
-      guard !proceed(job, step) else { return }
-      itemAnswered(item, step, announced: result.announcedSize)
+      guard segments[documents[number].segment].isGathering else { return answered(job, step) }
     }
+    guard !proceed(job, step) else { return }
+    answered(job, step, announced: result.announcedSize)
   }
 
   /// Whether an answer is one of many that no observer wants to hear of by itself; trouble is told

@@ -108,6 +108,7 @@ package struct Dispatcher: Uncopied {
   var storeFailure: Failure?
   var segments: [SegmentWork]
   var items = ItemTable()
+  var bundles = Bundles()
   var answerCounts = AnswerCounts()
   var declared = DeclaredURLs()
   /// How items ended that another segment may still name.

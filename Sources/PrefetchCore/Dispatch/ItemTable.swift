@@ -84,7 +84,6 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     active.exchange = nil
     active.record = nil
     active.prepared = nil
-    active.bundle = nil
     freeActives.append(rows[item].place)
     rows[item].place = Self.nowhere
   }

@@ -213,10 +213,6 @@ final class ActiveItem {
   var sharedRank: Rank?
   /// Where it takes a place on the wire.
   var host: HostID?
-  /// What is gathered for an item of several files.
-  var bundle: BundleWork?
-  /// Whose part it is, where it is no item by itself.
-  var place: BundlePlace?
   var result: ItemResult
 
   /// Requests that went out for it.

@@ -10,6 +10,8 @@ package struct PartialBody: Hashable, Sendable {
   package var wholeSize: Int64?
   /// What the first answer said of the whole, renewed by the later ones.
   package var head: HeaderBlock
+  /// The stored body that has these bytes; nil where they are a part by themselves.
+  package var object: ContentDigest?
 
   package init(
     source: String,

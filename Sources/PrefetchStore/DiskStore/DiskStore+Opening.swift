@@ -70,7 +70,7 @@ extension DiskStore {
       objects: objects,
       clockStart: clockStart,
       access: .writing(writing),
-      staging: .onDisk(partial, descriptors: descriptors)
+      staging: .onDisk(partial, besides: objects, descriptors: descriptors)
     )
     try store.connect(database)
     store.writtenVersion = try store.dataVersion()

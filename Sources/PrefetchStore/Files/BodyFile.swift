@@ -80,6 +80,23 @@ final class BodyFile: BodySink {
     }
   }
 
+  /// Takes in a stored body, which this one begins with; fails where it is not there whole.
+  func begin(
+    with digest: ContentDigest,
+    ofSize length: Int64,
+    in objects: ObjectFolder
+  ) throws(Failure) {
+    let lost = Failure(.disk, "the beginning of a body is not stored any more", isTransient: true)
+    guard let file = try objects.open(digest) else { throw lost }
+    var chunk = [UInt8](repeating: 0, count: Self.bufferSize)
+    while size < length {
+      let count = Int(min(Int64(try file.read(into: &chunk, at: size)), length - size))
+      guard count > 0 else { throw lost }
+      try append(unsafe chunk.span.extracting(first: count).bytes)
+    }
+    guard hasher.digestSoFar() == digest else { throw lost }
+  }
+
   func finish() throws(Failure) -> StagedBody {
     guard !isOver else { throw Failure(.internal, "a body can only be finished once") }
     isOver = true

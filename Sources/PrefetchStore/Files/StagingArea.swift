@@ -17,7 +17,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   private enum Medium {
     case memory
-    case disk(PartialFolder)
+    case disk(PartialFolder, ObjectFolder)
   }
 
   private struct Table {
@@ -42,8 +42,12 @@ package final class StagingArea: BodyStaging, Sendable {
   }
 
   /// `descriptors` are all that the process has; bodies take a quarter at most.
-  static func onDisk(_ partial: PartialFolder, descriptors: Int) -> StagingArea {
-    StagingArea(.disk(partial), mostOpenFiles: descriptors / 4)
+  static func onDisk(
+    _ partial: PartialFolder,
+    besides objects: ObjectFolder,
+    descriptors: Int
+  ) -> StagingArea {
+    StagingArea(.disk(partial, objects), mostOpenFiles: descriptors / 4)
   }
 
   package func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink {
@@ -51,8 +55,18 @@ package final class StagingArea: BodyStaging, Sendable {
     guard let kept = plan.partial, kept.offset > 0 else {
       return BodyFile(in: self, hasher: hasher, plan)
     }
-    guard let key = plan.partialKey, case .disk(let partial) = place else {
+    guard let key = plan.partialKey, case .disk(let partial, let objects) = place else {
       throw Failure(.disk, "nothing is kept that could be continued", isTransient: true)
+    }
+    if let digest = kept.object {
+      let body = BodyFile(in: self, hasher: hasher, plan)
+      do throws(Failure) {
+        try body.begin(with: digest, ofSize: kept.offset, in: objects)
+      } catch {
+        body.abandon()
+        throw error
+      }
+      return body
     }
     let (part, prefix) = try partial.parts.open(key, at: kept)
     var beginning = BodyBeginning()
@@ -80,7 +94,7 @@ package final class StagingArea: BodyStaging, Sendable {
   package func discard(_ body: StagedBody) {
     guard let staged = table.withLock({ Self.take(body.id, from: &$0) }) else { return }
     if let part = staged.part { return part.remove() }
-    guard let name = staged.name, case .disk(let partial) = place else { return }
+    guard let name = staged.name, case .disk(let partial, _) = place else { return }
     // What stays behind is removed with the folder.
     _ = try? partial.names().remove(name)
   }
@@ -88,7 +102,7 @@ package final class StagingArea: BodyStaging, Sendable {
   /// A new empty file for a body that grows.
   func openFile() throws(Failure) -> StagedFile {
     switch place {
-    case .disk(let partial):
+    case .disk(let partial, _):
       let (file, name) = try partial.open()
       return StagedFile(file: file, name: name)
     case .memory:
@@ -102,7 +116,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// Lets a body that grows outlive this process; nil where it cannot.
   func keep(_ staged: StagedFile, key: String, as part: PartialBody) throws(Failure) -> KeptPart? {
-    guard case .disk(let partial) = place, let file = staged.file,
+    guard case .disk(let partial, _) = place, let file = staged.file,
       let kept = partial.parts.keep(file, key: key, as: part)
     else { return nil }
     hasParts.store(true, ordering: .relaxed)
@@ -114,7 +128,7 @@ package final class StagingArea: BodyStaging, Sendable {
 
   /// Drops what is kept under a key, now that its body came another way.
   func forgetPart(_ key: String) {
-    guard case .disk(let partial) = place, hasParts.load(ordering: .relaxed) else { return }
+    guard case .disk(let partial, _) = place, hasParts.load(ordering: .relaxed) else { return }
     partial.parts.forget(key)
   }
 
@@ -131,7 +145,7 @@ package final class StagingArea: BodyStaging, Sendable {
   ///
   /// Kept parts go first, then the largest body that grows, unless it is for one of these.
   func makeRoom(since timesFreed: Int, sparesGrowing: Bool = false) -> Bool {
-    guard case .disk(let partial) = place else { return false }
+    guard case .disk(let partial, _) = place else { return false }
     return growing.withLock { growing in
       if growing.timesFreed != timesFreed { return true }
       if !partial.parts.giveWay() {
@@ -175,7 +189,7 @@ package final class StagingArea: BodyStaging, Sendable {
   }
 
   func part(of key: String) -> PartialBody? {
-    guard case .disk(let partial) = place, let part = partial.parts.part(of: key) else {
+    guard case .disk(let partial, _) = place, let part = partial.parts.part(of: key) else {
       return nil
     }
     hasParts.store(true, ordering: .relaxed)
@@ -183,7 +197,7 @@ package final class StagingArea: BodyStaging, Sendable {
   }
 
   func parts() throws(Failure) -> [String: PartialBody] {
-    guard case .disk(let partial) = place else { return [:] }
+    guard case .disk(let partial, _) = place else { return [:] }
     let parts = try partial.parts.all()
     hasParts.store(!parts.isEmpty, ordering: .relaxed)
     return parts
@@ -197,7 +211,7 @@ package final class StagingArea: BodyStaging, Sendable {
       table.openCount += 1
       return (table.lastID, table.openCount > mostOpenFiles)
     }
-    if isCrowded, case .disk(let partial) = place {
+    if isCrowded, case .disk(let partial, _) = place {
       try closeFile(of: id, in: partial)
     }
     return id
@@ -213,7 +227,7 @@ package final class StagingArea: BodyStaging, Sendable {
   func open(_ body: StagedBody) throws(Failure) -> OpenFile {
     let staged = try staged(body)
     if let file = staged.file { return file }
-    guard let name = staged.name, case .disk(let partial) = place else {
+    guard let name = staged.name, case .disk(let partial, _) = place else {
       throw Failure(.internal, "body \(body.id) has neither file nor name")
     }
     return try partial.names().open(name, O_RDONLY)

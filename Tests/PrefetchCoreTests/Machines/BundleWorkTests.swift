@@ -1,0 +1,284 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// An item of several files, from its own document to the whole, built without a run.
+@Suite("Items of several files")
+struct BundleWorkTests {
+  private static func url(_ name: String) -> WebURL {
+    guard let url = try? WebURL("https://a.example/\(name)") else { fatalError("no URL: \(name)") }
+    return url
+  }
+
+  private static func digest(_ number: UInt8) -> ContentDigest {
+    ContentDigest(bytes: [UInt8](repeating: number, count: 32)) ?? .none
+  }
+
+  private static func body(_ number: UInt8, size: Int64 = 16) -> StagedBody {
+    StagedBody(id: Int(number), digest: digest(number), size: size)
+  }
+
+  private static func answer(_ name: String, status: Int = 200) -> BundleWork.Answer {
+    let response = TransferResponse(status: status, headers: HeaderBlock(), body: nil)
+    return BundleWork.Answer(response: response, hop: url(name), provenance: .local)
+  }
+
+  private static func work(
+    stored: [BundleFile] = [],
+    form: BundleForm = .stream,
+    sizeLimit: Int64? = nil,
+    asksForAll: Bool = false,
+    isProbe: Bool = false,
+    body: StagedBody? = body(1),
+    isHere: (ContentDigest) -> Bool = all
+  ) -> BundleWork? {
+    var rules = BundleRules()
+    rules.form = form
+    return BundleWork(
+      at: url("film.m3u8"),
+      answer("film.m3u8"),
+      body: body,
+      stored: stored,
+      rules: rules,
+      terms: BundleWork.Terms(
+        begunAt: .zero,
+        sizeLimit: sizeLimit,
+        asksForAll: asksForAll,
+        isProbe: isProbe
+      ),
+      isHere: isHere
+    )
+  }
+
+  private static func part(_ name: String, _ role: BundleFile.Role = .media) -> BundlePart {
+    BundlePart(url: url(name), role: role, name: name)
+  }
+
+  private static func reading(_ parts: [BundlePart]) -> Result<BundleReading, Failure> {
+    var reading = BundleReading()
+    reading.parts = parts
+    let bytes = Array(parts.map(\.name).joined(separator: "\n").utf8)
+    reading.texts = [BundleText(name: "film.m3u8", bytes: bytes, mime: BundleText.playlistType)]
+    return .success(reading)
+  }
+
+  private static func file(
+    _ name: String,
+    _ number: UInt8,
+    _ role: BundleFile.Role = .media
+  ) -> BundleFile {
+    let key = url(name).string
+    return BundleFile(role: role, key: key, name: name, digest: digest(number), size: 16)
+  }
+
+  private static let all: @Sendable (ContentDigest) -> Bool = { _ in true }
+  private static let failure = Failure(.gone, "the server answered 404")
+
+  // MARK: What is asked for
+
+  @Test(
+    "A piece is asked for where it is not here, may be another one by now, or all are",
+    arguments: [
+      (isStored: false, isInDoubt: false, asksForAll: false, isProbe: false, isWanted: true),
+      (true, false, false, false, false), (true, true, false, false, true),
+      (true, false, true, false, true), (false, false, false, true, false),
+    ]
+  )
+  func wanted(
+    _ row: (isStored: Bool, isInDoubt: Bool, asksForAll: Bool, isProbe: Bool, isWanted: Bool)
+  ) {
+    let stored = row.isStored ? [Self.file("a.ts", 5)] : []
+    var work = Self.work(stored: stored, asksForAll: row.asksForAll, isProbe: row.isProbe)
+    var part = Self.part("a.ts")
+    part.isInDoubt = row.isInDoubt
+    let wanted = work?.read(Self.reading([part]), isHere: Self.all)
+    #expect(wanted?.map(\.entry.url) == (row.isWanted ? [part.url] : []))
+    #expect(wanted?.first?.kept?.digest == (row.isWanted && row.isStored ? Self.digest(5) : nil))
+    #expect(work?.files == (row.isStored && !row.isWanted ? [Self.file("a.ts", 5)] : [nil]))
+  }
+
+  @Test("What was lost is asked for, and the item's own document with it")
+  func lost() {
+    var work = Self.work(stored: [Self.file("a.ts", 5)])
+    let isHere = { (digest: ContentDigest) in digest != Self.digest(5) }
+    let wanted = work?.read(Self.reading([Self.part("a.ts")]), isHere: isHere)
+    #expect(wanted?.count == 1 && wanted?.first?.kept == nil)
+    let document = Self.file("film.m3u8", 1, .document)
+    #expect(Self.work(stored: [document], body: nil) != nil)
+    #expect(Self.work(stored: [document], body: nil, isHere: { _ in false }) == nil)
+    #expect(Self.work(body: nil) == nil)
+  }
+
+  @Test("Further documents come before anything else, and there are not more than a thousand")
+  func documents() {
+    var reading = BundleReading()
+    reading.documents = (1...1_000).map {
+      BundleRequest(url: Self.url("\($0).m3u8"), alternates: [], type: "stream")
+    }
+    var work = Self.work()
+    let wanted = work?.read(.success(reading), isHere: Self.all)
+    #expect(wanted?.count == 999 && wanted?.first?.role == .document(1))
+    guard case .failed(let failure) = work?.ending else {
+      Issue.record("it goes on")
+      return
+    }
+    #expect(failure.code == .manifestInvalid)
+  }
+
+  // MARK: What comes next
+
+  private enum Stage: Equatable {
+    case waits, isToBeRead, isWhole
+    case fails(ErrorCode)
+    case waitsForTime
+  }
+
+  private static func stage(of given: BundleWork, _ storeFailure: Failure? = nil) -> Stage {
+    var work = given
+    return switch work.next(storeFailure) {
+    case .waits: .waits
+    case .isToBeRead: .isToBeRead
+    case .isWhole: .isWhole
+    case .ends(.failed(let failure)): .fails(failure.code)
+    case .ends(.deferred): .waitsForTime
+    }
+  }
+
+  @Test("A piece that does not come ends the item, unless it is only shown besides")
+  func losses() throws {
+    let piece = Self.url("a.ts")
+    let rows: [(role: BundleFile.Role, code: ErrorCode, mayGoOn: Bool, stage: Stage)] = [
+      (.media, .gone, true, .fails(.gone)), (.key, .gone, true, .fails(.gone)),
+      (.extra, .gone, true, .isToBeRead), (.extra, .timeout, true, .isToBeRead),
+      (.extra, .pinMismatch, true, .fails(.pinMismatch)),
+      (.extra, .gone, false, .fails(.gone)),
+    ]
+    for row in rows {
+      var work = try #require(Self.work())
+      _ = work.read(Self.reading([Self.part("a.ts", row.role)]), isHere: Self.all)
+      let ended = BundleWork.Ending.failed(Failure(row.code, "no"))
+      _ = work.end(.part(0), at: piece, ended, mayGoOn: row.mayGoOn)
+      #expect(Self.stage(of: work) == row.stage, "\(row)")
+      // What ends afterwards changes nothing.
+      let second = BundleWork.Ending.deferred(nil)
+      if case .fails = row.stage { _ = work.end(.part(0), at: piece, second, mayGoOn: true) }
+      #expect(row.stage == .isToBeRead || Self.stage(of: work) == row.stage)
+    }
+  }
+
+  @Test("Another server of a chain may have an ad where one has none")
+  func chain() throws {
+    var work = try #require(Self.work(form: .ad))
+    var reading = BundleReading()
+    reading.documents = [
+      BundleRequest(url: Self.url("next"), alternates: [], type: BundleForm.ad.rawValue)
+    ]
+    _ = work.read(.success(reading), isHere: Self.all)
+    let loss = work.end(.document(1), at: Self.url("next"), .failed(Self.failure), mayGoOn: true)
+    guard case .none = loss else {
+      Issue.record("it ends")
+      return
+    }
+    #expect(Self.stage(of: work) == .isToBeRead)
+    // Nothing was found in the end, and what stood in the way is said.
+    _ = work.read(.failure(Failure(.empty, "it names no ad")), isHere: Self.all)
+    #expect(Self.stage(of: work) == .fails(.gone))
+  }
+
+  @Test("Nothing follows while a piece is asked for, nor after the store has failed")
+  func stages() throws {
+    var work = try #require(Self.work())
+    #expect(Self.stage(of: work) == .isToBeRead)
+    _ = work.read(Self.reading([Self.part("a.ts")]), isHere: Self.all)
+    work.open = 1
+    #expect(Self.stage(of: work) == .waits)
+    work.open = 0
+    #expect(Self.stage(of: work) == .isWhole)
+    #expect(Self.stage(of: work, Failure(.diskFull, "no")) == .fails(.diskFull))
+  }
+
+  // MARK: The whole
+
+  /// An item of one piece that has come.
+  private static func gathered(sizeLimit: Int64? = nil) throws -> (BundleWork, Failure?) {
+    var work = try #require(Self.work(sizeLimit: sizeLimit))
+    _ = work.read(reading([part("a.ts")]), isHere: all)
+    let piece = Bundles.Piece(bundle: 0, role: .part(0), kept: nil)
+    let objection = work.take(body(7), for: piece, by: answer("a.ts"))
+    return (work, objection)
+  }
+
+  @Test("All its files together have a limit")
+  func limit() throws {
+    let fitting = try Self.gathered(sizeLimit: 16)
+    let larger = try Self.gathered(sizeLimit: 15)
+    #expect(fitting.1 == nil && larger.1?.code == .tooLarge)
+  }
+
+  @Test("The same files are the same whole, and others are a new one")
+  func whole() throws {
+    var (work, _) = try Self.gathered()
+    let texts = work.namedTexts()
+    #expect(texts[0].bytes.contains(UInt8(ascii: ".")))
+    let record = ContentRecord(url: "https://a.example/film.m3u8", id: "")
+    let now = Instant(seconds: 9)
+    let text = Self.body(8)
+    let new = work.whole(of: record, wasUsable: false, [text], at: now, isHere: Self.all)
+    #expect(!new.isSame && new.record.fetchedAt == now && new.main == text)
+    #expect(new.besides.map(\.id) == [7, 1] && new.surplus.isEmpty)
+    #expect(new.record.files.map(\.role) == [.document, .media])
+    let same = work.whole(
+      of: new.record,
+      wasUsable: true,
+      [text],
+      at: now + .seconds(1),
+      isHere: Self.all
+    )
+    #expect(same.isSame && same.record.fetchedAt == now)
+    // What is opened first is what tells that it is the same.
+    #expect(same.surplus.map(\.id) == [7, 1] && same.main == text && same.besides.isEmpty)
+    // A body that was lost comes back with it.
+    let isHere = { (digest: ContentDigest) in digest != Self.digest(7) }
+    let healed = work.whole(of: new.record, wasUsable: true, [text], at: now, isHere: isHere)
+    #expect(healed.isSame && healed.besides.map(\.id) == [7])
+  }
+
+  @Test("What has come of it waits for the rest, and stands before what readers see")
+  func reserve() throws {
+    var work = try #require(Self.work(stored: [Self.file("b.ts", 5)]))
+    _ = work.read(Self.reading([Self.part("a.ts"), Self.part("b.ts")]), isHere: Self.all)
+    var record = ContentRecord(url: "https://a.example/film.m3u8", id: "")
+    let nothing = work.reserve(in: &record)
+    #expect(nothing == nil)
+    let piece = Bundles.Piece(bundle: 0, role: .part(0), kept: nil)
+    _ = work.take(Self.body(7), for: piece, by: Self.answer("a.ts"))
+    let reserved = work.reserve(in: &record)
+    let bodies = try #require(reserved)
+    #expect(bodies.map(\.id) == [7, 1])
+    #expect(record.files.map(\.digest) == [Self.digest(1), Self.digest(7)])
+    #expect(record.files.map(\.isReserved) == [true, true])
+    work.drop(bodies)
+    #expect(work.staged.isEmpty)
+    // The next run takes it from there.
+    var next = try #require(Self.work(stored: record.files))
+    let wanted = next.read(Self.reading([Self.part("a.ts"), Self.part("c.ts")]), isHere: Self.all)
+    #expect(wanted.map(\.entry.url) == [Self.url("c.ts")])
+  }
+
+  @Test("Pieces are known by their numbers until they end")
+  func pieces() throws {
+    var bundles = Bundles()
+    let work = try #require(Self.work())
+    bundles[3] = work
+    _ = bundles[3]?.read(Self.reading([Self.part("a.ts"), Self.part("b.ts")]), isHere: Self.all)
+    bundles.begin(Bundles.Piece(bundle: 3, role: .part(0), kept: nil), as: 4)
+    bundles.begin(Bundles.Piece(bundle: 3, role: .part(1), kept: nil), as: 5)
+    #expect(bundles[3]?.open == 2 && bundles.piece(4)?.bundle == 3 && bundles.piece(3) == nil)
+    #expect(!bundles.isForsaken(4) && bundles.parent(of: 5)?.item == 3)
+    _ = bundles.end(4, at: Self.url("a.ts"), .failed(Self.failure), mayGoOn: true)
+    #expect(bundles.piece(4) == nil && bundles.isForsaken(5) && bundles[3]?.open == 1)
+    _ = bundles.end(4, at: Self.url("a.ts"), nil, mayGoOn: true)
+    #expect(bundles[3]?.open == 1)
+  }
+}

@@ -1,0 +1,194 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite("Editions of a stream", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+final class BundleEditionTests: StreamGround {
+  @Test("A film that was encoded again under the same names is the new one as a whole")
+  func reencoded() throws {
+    configure("    publish: { dir: screen }")
+    encodeAgain(1)
+    #expect(try home.run("-q").status == 0)
+    encodeAgain(2)
+    // One piece happens to be the same.
+    site["/same-3.ts"] = Site.Page(String(repeating: "1.3 ", count: 300))
+    trap.set(nil)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(trap.requests.allSatisfy { $0.headers["If-None-Match"] != nil }, "\(trap.requests)")
+    #expect(try shown() == (0..<6).map { "\($0 == 3 ? 1 : 2).\($0)" })
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.map(\.path) == ["/film.m3u8"], "unchanged")
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("Under an unchanged playlist `--revalidate` finds another piece, and `--refetch` asks anew")
+  func revalidates() throws {
+    configure("    publish: { dir: screen }")
+    encodeAgain(1)
+    #expect(try home.run("-q").status == 0)
+    site["/same-2.ts"] = Site.Page(String(repeating: "9.2 ", count: 300))
+    #expect(try home.run("-q").status == 0)
+    #expect(try shown()[2] == "1.2")
+    let plan = try home.run("plan", "--revalidate")
+    #expect(plan.lines.allSatisfy { $0.hasPrefix("revalidate\t") }, "\(plan)")
+    #expect(plan.output.contains("its pieces are asked about"), "\(plan)")
+    trap.set(nil)
+    #expect(try home.run("-q", "--revalidate").status == 0)
+    #expect(trap.requests.count == 7)
+    #expect(trap.requests.allSatisfy { $0.headers["If-None-Match"] != nil })
+    #expect(try shown()[2] == "9.2")
+    trap.set(nil)
+    #expect(try home.run("-q", "--refetch").status == 0)
+    #expect(trap.requests.count == 7)
+    #expect(trap.requests.allSatisfy { $0.headers["If-None-Match"] == nil })
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("A piece or playlist whose body was lost comes back, and nothing else is asked for")
+  func lost() throws {
+    publish(version: 1, pieces: 4)
+    #expect(try home.run("-q").status == 0)
+    let files = try home.run("explain", "film", "--json").json().list("files")
+    for file in files where file.text("name") != nil {
+      let path = try #require(file.text("path"))
+      FileTree.remove(path)
+      trap.set(nil)
+      #expect(try home.run("-q").status == 0, "\(file)")
+      #expect(FileTree.read(path) != nil, "\(file)")
+      #expect(trap.requests.count <= 3, "\(trap.requests.map(\.path))")
+      #expect(try home.run("verify", "-q").status == 0, "\(file)")
+    }
+  }
+
+  @Test("A playlist that became longer asks for what is new alone")
+  func extended() throws {
+    encodeAgain(1)
+    #expect(try home.run("-q").status == 0)
+    encodeAgain(1, pieces: 9)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(
+      trap.requests.map(\.path).sorted()
+        == ["/film.m3u8"] + (6..<9).map { "/same-\($0).ts" }
+    )
+  }
+
+  @Test("What waits of an edition that never became whole is no piece of the next one")
+  func abandoned() throws {
+    configure("    publish: { dir: screen }")
+    encodeAgain(1)
+    site["/same-5.ts"] = nil
+    #expect(try home.run("-q").status == 4)
+    encodeAgain(2)
+    site["/same-3.ts"] = nil
+    #expect(try home.run("-q", "-j", "1").status == 4)
+    encodeAgain(2)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(
+      trap.requests.map(\.path).sorted()
+        == ["/film.m3u8"] + (3..<6).map { "/same-\($0).ts" },
+      "no piece that is whole moves twice"
+    )
+    #expect(try shown() == (0..<6).map { "2.\($0)" })
+    // The same beside an old whole that is shown until then.
+    encodeAgain(3)
+    site["/same-4.ts"] = nil
+    #expect(try home.run("-q", "-j", "1").status == 3)
+    #expect(try shown() == (0..<6).map { "2.\($0)" })
+    encodeAgain(3)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.allSatisfy { $0.headers["If-None-Match"] != nil })
+    #expect(try shown() == (0..<6).map { "3.\($0)" })
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test(
+    "What is no piece of a film is not stored in its place, and the next run brings it",
+    arguments: [
+      ("/key", "short", ""), ("/same-1.ts", "", ""),
+      ("/same-1.ts", "{\"error\": \"log in\"}", ""),
+      ("/same-1.ts", "<html>log in</html>", ""),
+      ("/same-1.ts", "small", "    expect: { min_size: 1kB }"),
+    ]
+  )
+  func strange(path: String, body: String, lines: String) throws {
+    configure(lines)
+    encodeAgain(1, pieces: 3)
+    put("/key", "0123456789abcdef")
+    put("/locked.ts", String(repeating: "0123456789abcdef", count: 100))
+    let text = site["/film.m3u8"].map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+    put(
+      "/film.m3u8",
+      text.replacing(
+        "#EXT-X-ENDLIST",
+        with: "#EXT-X-KEY:METHOD=AES-128,URI=\"key\"\n#EXTINF:2,\nlocked.ts\n#EXT-X-ENDLIST"
+      )
+    )
+    let right = site[path]
+    put(path, body)
+    let failed = try home.run("--json", "-j", "1")
+    #expect(failed.status == 4, "\(failed)")
+    #expect(try failed.json().text("items.0.error.message")?.contains(path) == true, "\(failed)")
+    #expect(FileTree.objects(home.cache)[Digest.hexadecimal(body)] == nil)
+    site[path] = right
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("path", "film").status == 0)
+    #expect(FileTree.objects(home.cache)[Digest.hexadecimal(right?.body ?? [])] != nil)
+  }
+
+  @Test(
+    "Of a ranged file whose first seconds are here the rest is asked for, unless it is another file",
+    arguments: [
+      (tag: "\"1\"", next: "\"1\""), ("\"1\"", "\"2\""), ("W/\"1\"", "W/\"1\""),
+    ]
+  )
+  func rest(_ row: (tag: String, next: String)) throws {
+    let file = (0..<300).flatMap { Array("piece \($0 % 10) ".utf8) }
+    site["/one.ts"] = Site.Page(Array(file.prefix(1_200)), entityTag: row.tag)
+    let lines = (0..<4).map { "#EXTINF:2,\n#EXT-X-BYTERANGE:300@\(300 * $0)\none.ts" }
+    put("/film.m3u8", Self.media(lines))
+    configure("    seconds: 4\n    publish: { dir: screen }")
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.last?.headers["Range"] == "bytes=0-599")
+    configure("    publish: { dir: screen }")
+    let next = row.next == row.tag ? file.prefix(1_200) : file.suffix(1_200)
+    site["/one.ts"] = Site.Page(Array(next), entityTag: row.next)
+    trap.set(nil)
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    let asked = try #require(trap.requests.last { $0.path == "/one.ts" })
+    #expect(asked.headers["Range"] == (row.tag.hasPrefix("W") ? nil : "bytes=600-"), "\(asked)")
+    let whole = try home.shell("cat $(find screen -name '*.ts')").output
+    #expect(Array(whole.utf8) == site["/one.ts"]?.body)
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test("A stored beginning that is damaged is not gone on with")
+  func damagedBeginning() throws {
+    let file = (0..<150).flatMap { Array("piece \($0 % 10) ".utf8) }
+    site["/one.ts"] = Site.Page(file, entityTag: "\"1\"")
+    let lines = (0..<4).map { "#EXTINF:2,\n#EXT-X-BYTERANGE:300@\(300 * $0)\none.ts" }
+    put("/film.m3u8", Self.media(lines))
+    configure("    seconds: 4")
+    #expect(try home.run("-q").status == 0)
+    let digest = Digest.hexadecimal(Array(file.prefix(600)))
+    let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
+    let spoiled = try home.shell(
+      "chmod u+w \(path); printf x | dd of=\(path) conv=notrunc status=none; chmod u-w \(path)"
+    )
+    #expect(spoiled.status == 0)
+    configure("    publish: { dir: screen }")
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.last { $0.path == "/one.ts" }?.headers["Range"] == nil)
+    #expect(Array(try home.shell("cat $(find screen -name '*.ts')").output.utf8) == file)
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+}

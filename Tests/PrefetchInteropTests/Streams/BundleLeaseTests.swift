@@ -1,0 +1,83 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "Streams that are replaced while they play",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+final class BundleLeaseTests: StreamGround {
+  private var leases: [String] {
+    let folder = "\(home.cache)/locks/leases.d/"
+    let names = FileTree.listing(folder).keys.map { $0.dropFirst(folder.count) }
+    return Set(names.compactMap { $0.split(separator: "/").first.map { String($0) } }).sorted()
+  }
+
+  @Test("A stream that is replaced while it plays plays on as it began, for ten minutes")
+  func replacedInPlay() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    let begun = try #require(try Self.open(serving))
+    let generation = try #require(begun[0].split(separator: "/").dropFirst(4).first)
+    #expect(generation.hasPrefix("@") && begun.count == 8, "\(begun)")
+    var played = try Self.piece(begun[0], serving)
+    publish(version: 2)
+    #expect(try home.run("-q").status == 0)
+    for path in begun.dropFirst() {
+      let piece = try Self.piece(path, serving)
+      played = played.flatMap { begun in piece.map { begun + $0 } }
+    }
+    #expect(played == film(version: 1))
+    #expect(try Self.play(serving) == film(version: 2))
+    #expect(leases.count == 2)
+    #expect(try home.run("verify", "-q").status == 0)
+    _ = serving.stop()
+
+    // Another server goes on with it, until nobody has read it for ten minutes.
+    let next = try Serving(home)
+    #expect(try next.client.get(begun[6]).status == 200)
+    _ = next.stop()
+    let old = generation.dropFirst()
+    let aged = try home.shell("touch -d '-11 minutes' '\(home.cache)/locks/leases.d/\(old)/files'")
+    #expect(aged.status == 0)
+    let last = try Serving(home)
+    #expect(try last.client.get(begun[6]).status == 410)
+    #expect(try last.client.get("/-/item/-/film/@0123456789abcdef/v1.m3u8").status == 410)
+    #expect(try last.client.get("/-/item/-/other/@0123456789abcdef/v1.m3u8").status == 404)
+    #expect(try Self.play(last) == film(version: 2))
+    _ = last.stop()
+    #expect(try home.run("-q").status == 0)
+    #expect(!leases.contains(String(old)), "\(leases)")
+  }
+
+  @Test("A stream that left its list plays on; what is declared takes its room where it is short")
+  func removedInPlay() throws {
+    publish(version: 1)
+    put("/other", String(repeating: "x", count: 40_000))
+    #expect(try home.run("-q").status == 0)
+    let serving = try Serving(home)
+    let begun = try #require(try Self.open(serving))
+    let segments = """
+      segments: [{ name: films, urls: ["\(server.address("/other"))"] }]
+      network: { retries: { items: 0, lookups: 0 } }
+
+      """
+    home.configure(segments + "cache: { min_free: 0, purge: { max_fraction: 1 } }")
+    let run = try home.run("-q", "--allow", "mass-removal")
+    #expect(run.status == 0, "\(run)")
+    #expect(try home.run("path", "film").status == 4)
+    #expect(
+      try Self.piece(begun[3], serving)
+        == site["/low-0-3.ts"].map { String(decoding: $0.body, as: UTF8.self) }
+    )
+    put("/other", String(repeating: "y", count: 40_000))
+    home.configure(segments + "cache: { min_free: 0, size: 50kB }")
+    #expect(try home.run("-q").status == 0)
+    #expect(leases.isEmpty, "\(leases)")
+    #expect(try serving.client.get("/-/item/-/film/film.m3u8").status == 404)
+    _ = serving.stop()
+  }
+}

@@ -1,0 +1,137 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// A server with a stream, and a configuration that wants it.
+class StreamGround {
+  let home: Home
+  let site = Site()
+  let trap: KillTrap
+  let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    let trap = KillTrap(site)
+    self.trap = trap
+    server = try LoopbackServer { trap.respond(to: $0) }
+    configure()
+  }
+
+  func configure(_ lines: String = "", cache: String = "") {
+    home.configure(
+      """
+      cache: { min_free: 0\(cache) }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      \(lines)
+      """
+    )
+  }
+
+  // MARK: Streams
+
+  func put(_ path: String, _ text: String) {
+    site[path] = Site.Page(text)
+  }
+
+  /// Two variants; each piece has a body of its own for each version.
+  func publish(version: Int, pieces: Int = 8, size: Int = 2_000) {
+    put(
+      "/film.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-STREAM-INF:BANDWIDTH=1000
+      low.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=9000
+      high.m3u8
+
+      """
+    )
+    for variant in ["low", "high"] {
+      let lines = (0..<pieces).map { piece -> String in
+        // The first half stays what it was.
+        let name = "\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
+        put("/\(name)", String(repeating: "\(name) ", count: size / (name.utf8.count + 1)))
+        return "#EXTINF:2,\n\(name)"
+      }
+      put("/\(variant).m3u8", Self.media(lines))
+    }
+  }
+
+  static func media(_ lines: [String], ending: String = "#EXT-X-ENDLIST") -> String {
+    (["#EXTM3U", "#EXT-X-TARGETDURATION:2"] + lines + [ending]).joined(separator: "\n") + "\n"
+  }
+
+  /// What a player gets for each piece, one after the other; nil where anything is missing.
+  func played() throws -> String? {
+    let serving = try Serving(home)
+    defer { _ = serving.stop() }
+    return try Self.play(serving)
+  }
+
+  static func play(_ serving: Serving) throws -> String? {
+    guard let pieces = try open(serving) else { return nil }
+    return try pieces.map { try piece($0, serving) }.reduce("") { film, piece in
+      piece.flatMap { next in film.map { $0 + next } }
+    }
+  }
+
+  /// Where the pieces are that the playlists of now name.
+  static func open(_ serving: Serving) throws -> [String]? {
+    let main = try serving.client.get("/-/item/-/film/film.m3u8")
+    guard main.status == 200 else { return nil }
+    let text = main.body
+    guard let stream = text.split(separator: "\n").last(where: { !$0.hasPrefix("#") }) else {
+      return nil
+    }
+    let playlist = try serving.client.get("/-/item/-/film/\(stream)")
+    guard playlist.status == 200 else { return nil }
+    let folder = stream.prefix { $0 != "/" }
+    return playlist.body.split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .map { "/-/item/-/film/\(folder)/\($0)" }
+  }
+
+  static func piece(_ path: String, _ serving: Serving) throws -> String? {
+    let piece = try serving.client.get(path)
+    return piece.status == 200 ? piece.body : nil
+  }
+
+  func film(version: Int, pieces: Int = 8, of variant: String = "low") -> String {
+    (0..<pieces).map { piece in
+      let name = "/\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
+      return site[name].map { String(decoding: $0.body, as: UTF8.self) } ?? ""
+    }.joined()
+  }
+
+  // MARK: Editions
+
+  /// The film encoded again: other bytes under the same names, and other lengths.
+  func encodeAgain(_ edition: Int, pieces: Int = 6) {
+    let lines = (0..<pieces).map { piece -> String in
+      put("/same-\(piece).ts", String(repeating: "\(edition).\(piece) ", count: 300))
+      return "#EXTINF:\(edition + 1),\nsame-\(piece).ts"
+    }
+    put("/film.m3u8", Self.media(lines))
+  }
+
+  /// The first word of each piece in the published tree, in their order.
+  func shown() throws -> [String] {
+    try home.shell("for f in $(find screen -name '*.ts' | sort); do cut -d' ' -f1 $f; done").lines
+      .map(String.init)
+  }
+
+  // MARK: Trees
+
+  /// What a player gets of the published copy; nil where anything is missing.
+  func playedFromTree() -> String? {
+    guard let main = home.read("films/film/film.m3u8"),
+      let stream = main.split(separator: "\n").last(where: { !$0.hasPrefix("#") }),
+      let playlist = home.read("films/film/\(stream)")
+    else { return nil }
+    let pieces = playlist.split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .map { home.read("films/film/\($0)") }
+    return pieces.contains(nil) ? nil : pieces.compactMap(\.self).joined()
+  }
+}
