@@ -71,7 +71,8 @@ struct FailureLines {
 
   private func line(of entry: ReportFailures.Trouble) -> FailureLine {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
-    let copy = entry.keepsOlderCopy ? "; the older copy is kept" : ""
+    let kept = entry.isBeginning ? "its beginning is shown" : "the older copy is kept"
+    let copy = entry.keepsOlderCopy ? "; \(kept)" : ""
     return line(
       entry.code,
       "\(entry.subject): \(entry.message)\(tries)\(copy)",

@@ -11,6 +11,8 @@ struct ReportFailures {
     var code: String
     var message: String
     var keepsOlderCopy: Bool
+    /// Whether that copy is the beginning of a stream.
+    var isBeginning = false
     /// Whether it counts for the exit status.
     var isRequired: Bool
     /// Of an item's URL.
@@ -58,6 +60,7 @@ struct ReportFailures {
         code: failure.code.rawValue,
         message: envelope.redacted(failure.message),
         keepsOlderCopy: item.isUsable,
+        isBeginning: item.state == .partial,
         isRequired: item.isRequired || failure.code.category == .trust,
         host: (try? WebURL(item.url))?.authority,
         // What consists of several files has asked for each of them.

@@ -158,6 +158,8 @@ private struct ServedParts: Sendable {
     else {
       return nil
     }
+    // What a lower cache has lost may be kept for those who have begun with it.
+    if place != nil, !shelf.has(file.digest) { return nil }
     if let generation {
       generations?.keep(generation, on: shelf) { Array(files.values) }
       if place == nil, name == mainName, let text = leading(to: generation) { return text }

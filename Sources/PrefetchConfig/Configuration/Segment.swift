@@ -156,7 +156,7 @@ extension Segment {
     Field("key_ignore", \.declaration.bundleRules.ignoredParameters, .list(of: .text.nonEmpty))
       .help("URL parameters that do not tell items apart")
     Field("keep_partial", \.declaration.bundleRules.keepsPartial, .boolean)
-      .help("Without effect: finished parts of a failed item wait for the next run anyway")
+      .help("Whether the beginning of a stream that did not come whole is shown, as `partial`")
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {

@@ -35,7 +35,7 @@ package struct BundleRules: Hashable, Sendable {
   package var storesKeys = true
   /// Parameters of URLs that do not tell files apart.
   package var ignoredParameters: [String] = []
-  /// Whether what has come of an item that failed stays for the next try.
+  /// Whether the beginning of an item that did not come whole is shown.
   package var keepsPartial = false
 
   /// Types of films to take; empty for those that every player has.
@@ -54,6 +54,9 @@ package struct BundleRules: Hashable, Sendable {
   package var held: Set<String> = []
   /// In which quality what is here stays, however fast the line is now; nil where that is said.
   package var heldQuality: Quality?
+  /// By what the files are known that are here of an item of which only the beginning is shown; nil
+  /// while the whole is wanted.
+  package var shown: Set<String>?
   /// Files that could not be had and do not have to be.
   package var leftOut: Set<String> = []
 

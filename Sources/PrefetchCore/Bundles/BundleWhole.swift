@@ -121,6 +121,20 @@ extension BundleWork {
     return whole
   }
 
+  /// Keeps what came behind the beginning that is shown, unseen, for the next run.
+  func keepRest(in whole: inout Whole) {
+    let shown = Set(whole.record.files.map(\.key))
+    let all = arrivals.files.merging(kept.reserved) { new, _ in new }.values
+    let rest = all.filter { $0.role != .document && !shown.contains($0.key) }
+    for var file in rest.sorted(by: { $0.key < $1.key }) {
+      file.isReserved = true
+      whole.record.files.append(file)
+    }
+    let wanted = Set(rest.map(\.digest))
+    whole.besides += whole.surplus.filter { wanted.contains($0.digest) }
+    whole.surplus.removeAll { wanted.contains($0.digest) }
+  }
+
   /// Validators and addresses may be others for the same bytes.
   private static func areSame(_ old: [BundleFile], _ new: [BundleFile]) -> Bool {
     old.count == new.count
@@ -154,7 +168,7 @@ extension BundleWork {
   mutating func drop(_ bodies: [StagedBody]) {
     let digests = Set(bodies.map(\.digest))
     arrivals.bodies.removeAll { digests.contains($0.digest) }
-    if let body = root, digests.contains(body.digest) { root = nil }
+    if let body = arrivals.root, digests.contains(body.digest) { arrivals.root = nil }
   }
 
   /// What the next run is to go on with: the documents that say what the new whole is, what is here of

@@ -61,6 +61,8 @@ struct BundleWork {
 
   /// What came of it in this run.
   struct Arrivals {
+    /// Of the item's own document.
+    var root: StagedBody?
     /// What waits for the whole.
     var bodies: [StagedBody] = []
     /// Files, by what they are known by.
@@ -92,7 +94,6 @@ struct BundleWork {
   var ending: Ending?
   /// What came for the item's own document.
   let response: TransferResponse
-  var root: StagedBody?
 
   /// Nil where the item's own document was confirmed and is not here any more.
   init?(
@@ -132,12 +133,12 @@ struct BundleWork {
     self.rules = rules
     namer = answer.provenance
     response = answer.response
-    root = body
+    arrivals.root = body
     arrivals.isNews = body.map { kept.stored[key]?.digest != $0.digest } ?? false
   }
 
   /// All that came and is not stored.
-  var staged: [StagedBody] { arrivals.bodies + [root].compactMap(\.self) }
+  var staged: [StagedBody] { arrivals.bodies + [arrivals.root].compactMap(\.self) }
 
   /// Whether what comes for a piece is an ad server's answer.
   func isAnswer(_ role: Role) -> Bool {
@@ -170,6 +171,9 @@ struct BundleWork {
     isHere: (ContentDigest) -> Bool
   ) -> [Wanted] {
     switch result {
+    case _ where rules.shown != nil:
+      takeBeginning(try? result.get())
+      return []
     case .failure(let failure):
       ending = .failed(failure.code == .empty ? passedOver ?? failure : failure)
       return []
@@ -257,6 +261,19 @@ struct BundleWork {
       kept: known,
       beginning: beginning?.beginning(of: part.url)
     )
+  }
+
+  /// Takes in what its documents say of as much as is here.
+  private mutating func takeBeginning(_ beginning: BundleReading?) {
+    reading.texts = []
+    guard let beginning else { return }
+    let known = Dictionary(files.compactMap { $0.map { ($0.key, $0) } }) { first, _ in first }
+    reading = beginning
+    files = beginning.parts.map { part in
+      var file = known[rules.key(of: part.url)]
+      file?.name = part.name
+      return file
+    }
   }
 
   private mutating func take(_ kept: BundleFile, as place: Int) {
@@ -406,13 +423,24 @@ struct BundleWork {
     case waits
     case isToBeRead
     case isWhole
+    /// Its beginning is here, and to be shown.
+    case isBegun
     case ends(Ending)
   }
 
-  mutating func next(_ storeFailure: Failure?) -> Next {
+  /// `mayShow` is whether no whole is shown that its beginning would replace.
+  mutating func next(_ storeFailure: Failure?, mayShow: Bool = false) -> Next {
     guard open == 0 else { return .waits }
     if ending == nil { ending = storeFailure.map { .failed($0) } }
-    if let ending { return .ends(ending) }
+    if let ending {
+      guard mayShow, storeFailure == nil, rules.keepsPartial, rules.form == .stream else {
+        return .ends(ending)
+      }
+      if rules.shown != nil { return reading.texts.isEmpty ? .ends(ending) : .isBegun }
+      guard files.contains(where: { $0 != nil }) else { return .ends(ending) }
+      rules.shown = Set(files.compactMap { $0?.key })
+      return .isToBeRead
+    }
     guard reading.texts.isEmpty || isToBeReadAgain else { return .isWhole }
     isToBeReadAgain = false
     return .isToBeRead

@@ -102,7 +102,7 @@ extension Dispatcher {
     guard bundles[item] != nil else { return }
     // Some may end as soon as they are asked for.
     bundles[item]?.open += 1
-    if let halt {
+    if let halt, bundles[item]?.ending == nil {
       bundles[item]?.ending = .deferred(halt.deferral)
     } else {
       let isHere = isHere
@@ -251,13 +251,15 @@ extension Dispatcher {
 
   /// The next stage, once nothing is asked for any more.
   private mutating func goOn(withBundle item: Int) {
-    guard items[item].state == .gathering, let next = bundles[item]?.next(storeFailure) else {
-      return
-    }
-    switch next {
+    guard items[item].state == .gathering else { return }
+    let work = activate(item)
+    let isBegun = work.record?.value.state == .partial && bundles[item]?.rules.seconds == 0
+    let mayShow = request.mode.keepsSegments && (!work.result.isUsable || isBegun)
+    switch bundles[item]?.next(storeFailure, mayShow: mayShow) {
+    case nil: break
     case .waits: break
     case .isToBeRead: readBundle(item)
-    case .isWhole:
+    case .isWhole, .isBegun:
       guard !request.mode.foretells else { return foretell(bundle: item) }
       begun.begin(.documents)
       effects.append(.stageTexts(item, bundles[item]?.namedTexts() ?? []))
@@ -353,21 +355,22 @@ extension Dispatcher {
       return settleItemHalted(item)
     }
     let work = activate(item)
-    let whole = bundle.whole(
+    var whole = bundle.whole(
       of: work.record?.value ?? newRecord(item),
       wasUsable: work.result.isUsable,
       staged,
       at: now.wall,
       isHere: isHere
     )
+    if let exchange = work.exchange?.value {
+      note(item, into: &whole.record)
+      whole.record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
+      work.result.source = exchange.isAlternate ? .alternate : .network
+    }
+    if let ending = bundle.ending { return show(item, &whole, ending) }
     bundles[item] = nil
     for body in whole.surplus { effects.append(.discard(body)) }
     var record = whole.record
-    if let exchange = work.exchange?.value {
-      note(item, into: &record)
-      record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
-      work.result.source = exchange.isAlternate ? .alternate : .network
-    }
     // It holds for as long as its declarer says, whatever the servers say of their answers.
     if isAd(item) { record.freshness = .silent(until: .distantFuture) }
     if whole.isSame {
@@ -386,6 +389,45 @@ extension Dispatcher {
       space.reservations.settle(item, record.wholeSize)
     }
     finishStoring(item, record, body: whole.main, besides: whole.besides)
+  }
+
+  /// Stores the beginning of an item that did not come whole, for readers to see.
+  private mutating func show(
+    _ item: Int,
+    _ whole: inout BundleWork.Whole,
+    _ ending: BundleWork.Ending
+  ) {
+    let work = activate(item)
+    bundles[item]?.keepRest(in: &whole)
+    let bodies = [whole.main].compactMap(\.self) + whole.besides
+    guard space.room?.hasRoom(for: bodies.reduce(0) { $0 + $1.size }) ?? true else {
+      for body in whole.surplus + bodies {
+        if bundles[item]?.staged.contains(body) != true { effects.append(.discard(body)) }
+      }
+      return conclude(bundle: item, ending)
+    }
+    bundles[item] = nil
+    for body in whole.surplus { effects.append(.discard(body)) }
+    var record = whole.record
+    record.describe(work.entry)
+    record.state = .partial
+    let keys = work.segments.map { segments[$0].key }
+    work.result.isUsable = true
+    work.result.state = .partial
+    work.result.size = record.wholeSize
+    work.result.digest = record.digest
+    switch ending {
+    case .failed(let failure):
+      record.failure = failure
+      note(failure, of: work)
+    case .deferred(let deferral): note(deferral ?? halt?.deferral, of: work)
+    }
+    if let digest = record.digest {
+      noteFresh(record.url, TreeBody(digest: digest, size: record.size))
+    }
+    items[item].state = .committing
+    let change = StoreChange.store(record, body: whole.main, besides: whole.besides, joining: keys)
+    batch.add(item: item, change, now: now.uptime)
   }
 
   /// Whether nothing stands in it where an ad would.

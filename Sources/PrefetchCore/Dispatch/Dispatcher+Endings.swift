@@ -4,15 +4,7 @@ extension Dispatcher {
   mutating func fail(_ item: Int, _ failure: Failure) {
     if isPart(item) { return end(item, .failed(failure)) }
     let work = items.active(item)
-    loseEvicted(work)
-    work.result.outcome = failure.code == .redirected ? .redirected : .failed
-    work.result.failure = failure
-    work.result.action = .fail
-    if let exchange = work.exchange {
-      let status = work.result.status
-      work.result.sources = exchange.value.sources(endingWith: failure, status: status)
-    }
-    if !work.result.isUsable { work.result.state = .failed }
+    note(failure, of: work)
     // What others bring is not said to have failed, and no older record is written over theirs.
     guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin
     else {
@@ -38,6 +30,18 @@ extension Dispatcher {
     batch.add(item: item, .store(record, body: nil, joining: keys), now: now.uptime)
   }
 
+  func note(_ failure: Failure, of work: ActiveItem) {
+    loseEvicted(work)
+    work.result.outcome = failure.code == .redirected ? .redirected : .failed
+    work.result.failure = failure
+    work.result.action = .fail
+    if let exchange = work.exchange {
+      let status = work.result.status
+      work.result.sources = exchange.value.sources(endingWith: failure, status: status)
+    }
+    if !work.result.isUsable { work.result.state = .failed }
+  }
+
   mutating func settleItemHalted(_ item: Int) {
     guard !isPart(item), let failure = halt?.failure else {
       return settleDeferred(item, halt?.deferral)
@@ -53,15 +57,18 @@ extension Dispatcher {
   /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
   mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, because reason: String? = nil) {
     if isPart(item) { return end(item, .deferred(deferral)) }
-    let work = activate(item)
+    note(deferral, because: reason, of: activate(item))
+    keepUnasked(item)
+    settleItem(item)
+  }
+
+  func note(_ deferral: Deferral?, because reason: String? = nil, of work: ActiveItem) {
     loseEvicted(work)
     work.result.action = .defer
     work.result.outcome = .deferred
     work.result.deferral = deferral
     work.result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
     if !work.result.isUsable { work.result.state = .idle }
-    keepUnasked(item)
-    settleItem(item)
   }
 
   /// What another segment may let go of in this run is declared all the same, and what waits is listed.

@@ -1,7 +1,7 @@
 /// Bodies that go for want of room.
 extension Dispatcher {
   /// What was here of an item when its turn came may have gone for others since.
-  mutating func loseEvicted(_ work: ActiveItem) {
+  func loseEvicted(_ work: ActiveItem) {
     guard !space.evicted.isEmpty, let digest = work.result.digest,
       space.evicted.contains(digest)
     else { return }

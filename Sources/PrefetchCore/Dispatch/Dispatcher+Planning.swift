@@ -8,17 +8,37 @@ enum InventoryQuestion: Sendable {
   case removals
 }
 
+/// What waits until the cache was looked at; that happens once, and only where something waits.
+struct InventoryQuestions: Sendable {
+  private(set) var waiting: [InventoryQuestion] = []
+  private(set) var isTaken = false
+
+  /// Whether the cache has to be looked at now.
+  mutating func add(_ question: InventoryQuestion) -> Bool {
+    waiting.append(question)
+    return waiting.count == 1
+  }
+
+  /// What has waited; from here on nothing does.
+  mutating func end() -> [InventoryQuestion] {
+    isTaken = true
+    defer { waiting = [] }
+    return waiting
+  }
+}
+
 /// From a segment's entries to items with something to do.
 extension Dispatcher {
   /// Looks into the cache first, where the run has not yet.
   mutating func withInventory(_ question: InventoryQuestion) {
     if hasInventory { return answer(question) }
-    awaitingInventory.append(question)
-    if awaitingInventory.count == 1 { effects.append(.takeInventory) }
+    if inventoryQuestions.add(question) { effects.append(.takeInventory) }
   }
 
+  var hasInventory: Bool { inventoryQuestions.isTaken }
+
   mutating func inventoryTaken(_ result: Result<InventoryFacts, Failure>) {
-    hasInventory = true
+    let questions = inventoryQuestions.end()
     switch result {
     case .success(let taken):
       facts.inventory = taken.inventory
@@ -27,8 +47,6 @@ extension Dispatcher {
     case .failure(let failure):
       commitFailed(failure)
     }
-    let questions = awaitingInventory
-    awaitingInventory = []
     for question in questions { answer(question) }
   }
 

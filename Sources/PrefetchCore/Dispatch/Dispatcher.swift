@@ -100,8 +100,7 @@ package struct Dispatcher: Uncopied {
   /// What the cache held; empty until something had to be looked up.
   var facts: Planner.Facts
   /// What waits for ``facts``.
-  var awaitingInventory: [InventoryQuestion] = []
-  var hasInventory = false
+  var inventoryQuestions = InventoryQuestions()
   var phase = Phase.working
   var halt: Halt?
   /// Once the store has refused a commit, nothing more is given to it.

@@ -73,7 +73,12 @@ struct StreamLayout {
       try fill(documents, importing: master.variables)
     }
     guard missing.isEmpty else { return }
-    for place in streams.indices { try take(place) }
+    var end = rules.seconds > 0 ? Double(rules.seconds) : .infinity
+    if let shown = rules.shown {
+      for stream in streams { end = min(end, try seconds(of: stream, in: shown)) }
+      guard end > 0 else { throw Failure(.empty, "nothing is here of its beginning") }
+    }
+    for place in streams.indices { try take(place, until: end) }
   }
 
   private static func parse(
@@ -199,7 +204,30 @@ struct StreamLayout {
 
   // MARK: Pieces
 
-  private mutating func take(_ place: Int) throws(Failure) {
+  /// How much of a stream can be played before the first file that is not here.
+  private func seconds(of stream: Stream, in shown: Set<String>) throws(Failure) -> Double {
+    guard let base = stream.base else { return 0 }
+    let content = BundleContent(url: stream.url, base: base, bytes: [])
+    let isShown = { [rules] (uri: String, line: Int) throws(Failure) in
+      shown.contains(rules.key(of: try Self.resolve(uri, content, line: line)))
+    }
+    var seconds = 0.0
+    for segment in stream.playlist.segments {
+      if let map = segment.map.map({ stream.playlist.maps[$0] }), try !isShown(map.uri, map.line) {
+        break
+      }
+      if rules.storesKeys, let key = try key(of: segment, in: stream.playlist, stream.url),
+        try !isShown(key.attributes["URI"] ?? "", key.line)
+      {
+        break
+      }
+      if !segment.isMissing, try !isShown(segment.uri, segment.line) { break }
+      seconds += segment.seconds
+    }
+    return seconds
+  }
+
+  private mutating func take(_ place: Int, until end: Double) throws(Failure) {
     let stream = streams[place]
     let playlist = stream.playlist
     guard let base = stream.base else { return }
@@ -213,15 +241,11 @@ struct StreamLayout {
         "`\(stream.url.redacted)` has no end: it is live, and `live: snapshot` takes what there is now"
       )
     }
-    var count = playlist.segments.count
-    if rules.seconds > 0 {
-      var before = 0.0
-      count = 0
-      for segment in playlist.segments where before < Double(rules.seconds) {
-        before += segment.seconds
-        count += 1
-      }
-    }
+    var before = 0.0
+    let count = playlist.segments.prefix { segment in
+      defer { before += segment.seconds }
+      return before < end
+    }.count
     streams[place].count = count
     if count < playlist.segments.count { isPartial = true }
     for segment in playlist.segments.prefix(count) {

@@ -77,7 +77,8 @@ extension DiskStore {
 
   private func countBytes() throws(Failure) -> Int64 {
     let database = try database()
-    var bytes = try totals().bytes
+    // What is kept for players goes first where room is short.
+    var bytes = try named().totals.bytes
     let naming = try database.prepare(
       """
       SELECT 1 FROM items WHERE \(ObjectReferences.namesDigest) UNION ALL \

@@ -21,13 +21,26 @@ package struct SegmentTotals: Hashable, Sendable {
 }
 
 extension DiskStore {
-  /// What the index names.
+  /// What the index names, and what is kept for players of what was replaced.
   package func totals() throws(Failure) -> StoreTotals {
     try summary().totals
   }
 
   /// All figures from one pass over the items.
   package func summary() throws(Failure) -> (
+    totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
+  ) {
+    var summary = try named()
+    if let leases = try Leases(in: root) {
+      let leased = try leases.bodies(besides: layers.own)
+      summary.totals.objects += leased.count
+      summary.totals.bytes += leased.bytes
+    }
+    return summary
+  }
+
+  /// The same of what the index names alone.
+  func named() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
     try answering { () throws(Failure) in

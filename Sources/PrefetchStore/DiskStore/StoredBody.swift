@@ -146,16 +146,20 @@ package struct BodyShelf: Sendable {
     self.known = known
   }
 
-  /// Gives a body a second name in a folder; one of a lower cache stays where it is anyway.
+  package func has(_ digest: ContentDigest) -> Bool {
+    objects.holds(digest)
+  }
+
+  /// Gives a body a second name in a folder; one of a lower cache that cannot have one, above all on
+  /// another file system, stays where it is as long as that cache has it.
   func link(_ digest: ContentDigest, into folder: Folder) throws(Failure) {
     guard let (home, isOwn) = try objects.home(of: digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
-    guard isOwn else { return }
     let name = digest.hexadecimal
     let place = try folder.makingFolder(ObjectFolder.name(of: digest.prefix)).0
     let result = home.link(name, to: name, in: place)
-    guard result == 0 else { throw .system(-result, "link", home.path(of: name)) }
+    guard result == 0 || !isOwn else { throw .system(-result, "link", home.path(of: name)) }
   }
 
   /// Nil for a body that is gone, or was found to be damaged.

@@ -134,25 +134,52 @@ package struct Leases: Sendable {
 
   /// Lets go of what was answered with least recently, until no more is left than there is room for.
   func end(downTo room: Int64, besides own: ObjectFolder?) throws(Failure) {
-    var leases: [(name: String, usedAt: Int64, files: [BundleFile])] = []
-    for name in try folder.names() where !name.hasPrefix(Self.temporaryPrefix) {
-      guard let table = try table(of: name), let files = files(of: name) else { continue }
-      leases.append((name, try table.status().modified, files))
-    }
-    leases.sort { $0.usedAt > $1.usedAt }
-    while let last = leases.last, Self.bytes(leases.map(\.files), besides: own) > max(0, room) {
+    var leases = try all().sorted { $0.usedAt > $1.usedAt }
+    while let last = leases.last, Self.bodies(of: leases, besides: own).bytes > max(0, room) {
       try folder.removeAll(last.name)
       leases.removeLast()
     }
   }
 
-  /// Of bodies that are here for leases alone.
-  private static func bytes(_ leases: [[BundleFile]], besides own: ObjectFolder?) -> Int64 {
-    var sizes: [ContentDigest: Int64] = [:]
-    for file in leases.joined() where own?.status(of: file.digest) == nil {
-      sizes[file.digest] = file.size
+  // MARK: What they hold
+
+  private struct Kept {
+    var name: String
+    var usedAt: Int64
+    var files: [BundleFile]
+    /// Where the second names of its bodies are.
+    var home: ObjectFolder
+  }
+
+  private func all() throws(Failure) -> [Kept] {
+    var leases: [Kept] = []
+    for name in try folder.names() where !name.hasPrefix(Self.temporaryPrefix) {
+      guard let table = try table(of: name), let files = files(of: name),
+        let home = try folder.folder(name)
+      else { continue }
+      let usedAt = try table.status().modified
+      leases.append(Kept(name: name, usedAt: usedAt, files: files, home: ObjectFolder(root: home)))
     }
-    return sizes.values.reduce(0) { $0.addingSaturated($1) }
+    return leases
+  }
+
+  /// How many bodies are here for leases alone, and their bytes.
+  func bodies(besides own: ObjectFolder?) throws(Failure) -> (count: Int, bytes: Int64) {
+    Self.bodies(of: try all(), besides: own)
+  }
+
+  private static func bodies(
+    of leases: [Kept],
+    besides own: ObjectFolder?
+  ) -> (count: Int, bytes: Int64) {
+    var sizes: [ContentDigest: Int64] = [:]
+    for lease in leases {
+      for file in lease.files
+      where own?.status(of: file.digest) == nil && lease.home.status(of: file.digest) != nil {
+        sizes[file.digest] = file.size
+      }
+    }
+    return (sizes.count, sizes.values.reduce(0) { $0.addingSaturated($1) })
   }
 }
 

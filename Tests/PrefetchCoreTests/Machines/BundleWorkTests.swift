@@ -129,17 +129,25 @@ struct BundleWorkTests {
   // MARK: What comes next
 
   private enum Stage: Equatable {
-    case waits, isToBeRead, isWhole
+    case waits
+    case isToBeRead
+    case isWhole
+    case isBegun
     case fails(ErrorCode)
     case waitsForTime
   }
 
-  private static func stage(of given: BundleWork, _ storeFailure: Failure? = nil) -> Stage {
+  private static func stage(
+    of given: BundleWork,
+    _ storeFailure: Failure? = nil,
+    mayShow: Bool = false
+  ) -> Stage {
     var work = given
-    return switch work.next(storeFailure) {
+    return switch work.next(storeFailure, mayShow: mayShow) {
     case .waits: .waits
     case .isToBeRead: .isToBeRead
     case .isWhole: .isWhole
+    case .isBegun: .isBegun
     case .ends(.failed(let failure)): .fails(failure.code)
     case .ends(.deferred): .waitsForTime
     }
@@ -196,6 +204,26 @@ struct BundleWorkTests {
     work.open = 0
     #expect(Self.stage(of: work) == .isWhole)
     #expect(Self.stage(of: work, Failure(.diskFull, "no")) == .fails(.diskFull))
+  }
+
+  @Test("Only where that is wanted, the beginning of what did not come whole is shown")
+  func beginning() throws {
+    for keepsPartial in [false, true] {
+      var (work, _) = try Self.gathered()
+      work.rules.keepsPartial = keepsPartial
+      work.ending = .failed(Self.failure)
+      #expect(Self.stage(of: work) == .fails(.gone))
+      #expect(Self.stage(of: work, mayShow: true) == (keepsPartial ? .isToBeRead : .fails(.gone)))
+      guard keepsPartial else { continue }
+      _ = work.next(nil, mayShow: true)
+      #expect(work.rules.shown == [Self.url("a.ts").string])
+      var nothing = work
+      _ = nothing.read(.failure(Failure(.empty, "no")), isHere: Self.all)
+      #expect(Self.stage(of: nothing, mayShow: true) == .fails(.gone))
+      _ = work.read(Self.reading([Self.part("a.ts")]), isHere: Self.all)
+      #expect(Self.stage(of: work, mayShow: true) == .isBegun)
+      #expect(work.files.map { $0?.digest } == [Self.digest(7)])
+    }
   }
 
   // MARK: The whole

@@ -33,7 +33,11 @@ final class LimitGround: Sendable {
   /// Where the large body is on a server of the cache.
   var largePlace: String { server.place("/large") }
   var large: String {
-    server.address(meeting.neighbour == .alternates ? "/lost" : "/large")
+    switch meeting.neighbour {
+    case .alternates: server.address("/lost")
+    case .stream: server.address("/film.m3u8")
+    default: server.address("/large")
+    }
   }
 
   func setLarge(isCut: Bool = false, isStalled: Bool = false) {
@@ -59,7 +63,8 @@ final class LimitGround: Sendable {
     func item(_ url: String, _ body: [UInt8], _ more: String = "") -> String {
       "{ url: \"\(url)\"\(isDeclared ? ", size: \(body.count)" : "")\(more) }"
     }
-    let (first, last) = (item(small, Self.small), item(large, Self.large, places))
+    let kind = meeting.neighbour == .stream ? ", type: hls" : ""
+    let (first, last) = (item(small, Self.small), item(large, Self.large, places + kind))
     var segments: [[String]]
     if meeting.limit == .priority {
       let ranks = meeting.isMet ? ["priority: 50", "priority: 1"] : []
@@ -72,7 +77,7 @@ final class LimitGround: Sendable {
     case .twoSegments: segments.append(["name: also", "urls: [\(last)]"])
     case .publish:
       for place in segments.indices { segments[place].append("publish: { dir: tree\(place) }") }
-    case .declaredSize, .unknownSize, .resume, .alternates, .get, .pull, .plan: break
+    case .declaredSize, .unknownSize, .resume, .alternates, .get, .pull, .plan, .stream: break
     }
     let lines = segments.map { "  - " + $0.joined(separator: "\n    ") }
     let rules =
@@ -92,6 +97,7 @@ final class LimitGround: Sendable {
     func answer(_ request: LoopbackRequest) -> Script {
       state.withLock { state in
         let name = String(request.path.dropFirst())
+        if name == "film.m3u8" { return .respond(200, [("ETag", "\"f\"")], text: Self.playlist) }
         guard name == "small" || name == "large" else { return .respond(404, text: "") }
         let body = name == "small" ? LimitGround.small : LimitGround.large
         let tag = "\"\(name)\""
@@ -101,6 +107,15 @@ final class LimitGround: Sendable {
         return script(body, tag, request, stops: isBroken ? state.isCut ? .close : .silence : nil)
       }
     }
+
+    private static let playlist = """
+      #EXTM3U
+      #EXT-X-TARGETDURATION:2
+      #EXTINF:2,
+      large
+      #EXT-X-ENDLIST
+
+      """
 
     private func script(
       _ body: [UInt8],

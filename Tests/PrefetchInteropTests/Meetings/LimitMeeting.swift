@@ -55,6 +55,8 @@ enum LimitNeighbour: String, Sendable, CaseIterable {
   case publish
   case plan = "a dry run"
   case twoSegments = "two segments"
+  /// The large body is a piece of it.
+  case stream
 }
 
 /// One cell: a small body and a large one, and a limit between them or beyond both.

@@ -233,4 +233,65 @@ final class BundleBreakTests: StreamGround {
     #expect(FileTree.objects(home.cache).values.reduce(0) { $0 + $1.size } < 10_000)
     #expect(try home.run("verify", "-q").status == 0)
   }
+
+  /// The bodies that the published playlist of a film without variants names.
+  private func screened() throws -> String {
+    try home.shell("cd films/film && cat $(grep -v '^#' film.m3u8)").output
+  }
+
+  private func publishPlain(pieces: Int) {
+    publish(version: 1, pieces: pieces)
+    site["/film.m3u8"] = site["/low.m3u8"]
+  }
+
+  private static let partly = "    keep_partial: yes\n    publish: { dir: films, layout: hls }"
+
+  @Test("With `keep_partial` the beginning of a film is shown until it is whole")
+  func begun() throws {
+    configure(Self.partly)
+    publishPlain(pieces: 8)
+    let beginning = (0..<5).compactMap { site["/low-\($0 < 4 ? 0 : 1)-\($0).ts"]?.body }
+    let lost = site["/low-1-5.ts"]
+    site["/low-1-5.ts"] = nil
+    let run = try home.run("--json", "-j", "1")
+    #expect(run.status == 3, "\(run)")
+    #expect(try run.json().text("items.0.outcome") == "failed", "\(run)")
+    #expect(try home.run("list", "--state", "partial").output.contains("film.m3u8"))
+    #expect(try Array(screened().utf8) == Array(beginning.joined()))
+    #expect(try home.run("verify", "-q").status == 0)
+    // The same again: nothing that is here is asked for.
+    trap.set(nil)
+    #expect(try home.run("-q", "-j", "1").status == 3)
+    #expect(trap.requests.map(\.path).first { $0.hasSuffix(".ts") } == "/low-1-5.ts")
+    site["/low-1-5.ts"] = lost
+    #expect(try home.run("-q").status == 0)
+    #expect(try screened() == film(version: 1))
+    #expect(try home.run("list", "--state", "cached").output.contains("film.m3u8"))
+    // A new film that fails does not take the place of the whole one.
+    put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts", "#EXTINF:2,\nnone.ts"]))
+    #expect(try home.run("-q").status == 3)
+    #expect(try screened() == film(version: 1))
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test("A run that is told to stop shows what has come by then")
+  func begunAndStopped() throws {
+    configure(Self.partly)
+    publishPlain(pieces: 12)
+    trap.set(.request(8))
+    let run = try home.start(["-q", "-j", "1"])
+    try #require(trap.waitForRequests(8))
+    run.signal(SIGTERM)
+    #expect(run.finish().status == 143)
+    #expect(try home.run("list", "--state", "partial").output.contains("film.m3u8"))
+    let serving = try Serving(home)
+    let playlist = try serving.client.get("/-/item/-/film/film.m3u8").body
+    #expect(playlist.split(separator: "\n").count { !$0.hasPrefix("#") } == 6, "\(playlist)")
+    _ = serving.stop()
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.count == 7, "\(trap.requests.map(\.path))")
+    #expect(try screened() == film(version: 1, pieces: 12))
+    #expect(try home.run("verify", "-q").status == 0)
+  }
 }

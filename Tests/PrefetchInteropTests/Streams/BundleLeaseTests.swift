@@ -31,8 +31,13 @@ final class BundleLeaseTests: StreamGround {
       played = played.flatMap { begun in piece.map { begun + $0 } }
     }
     #expect(played == film(version: 1))
+    let before = try cacheBytes()
     #expect(try Self.play(serving) == film(version: 2))
     #expect(leases.count == 2)
+    // What is here for the players alone counts.
+    #expect(before > 12 * 1_900, "\(before)")
+    let now = try cacheBytes()
+    #expect(now == before)
     #expect(try home.run("verify", "-q").status == 0)
     _ = serving.stop()
 
@@ -51,6 +56,39 @@ final class BundleLeaseTests: StreamGround {
     _ = last.stop()
     #expect(try home.run("-q").status == 0)
     #expect(!leases.contains(String(old)), "\(leases)")
+  }
+
+  private func cacheBytes() throws -> Int {
+    try home.run("status", "--json").json().number("cache.bytes") ?? 0
+  }
+
+  @Test("A stream of a lower cache that is replaced there plays on as it began")
+  func replacedBelow() throws {
+    publish(version: 1)
+    #expect(try home.run("-q").status == 0)
+    let upper = try Home(isInMemory: true)
+    upper.configure(
+      """
+      cache: { min_free: 0, lower: ["\(home.cache)"] }
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      """
+    )
+    #expect(try upper.run("-q").status == 0)
+    let serving = try Serving(upper)
+    let begun = try #require(try Self.open(serving))
+    var played = try Self.piece(begun[0], serving)
+    publish(version: 2)
+    #expect(try home.run("-q").status == 0)
+    for path in begun.dropFirst() {
+      let piece = try Self.piece(path, serving)
+      played = played.flatMap { begun in piece.map { begun + $0 } }
+    }
+    #expect(played == film(version: 1))
+    #expect(try upper.run("-q").status == 0)
+    #expect(try Self.play(serving) == film(version: 2))
+    _ = serving.stop()
   }
 
   @Test("A stream that left its list plays on; what is declared takes its room where it is short")
@@ -75,7 +113,8 @@ final class BundleLeaseTests: StreamGround {
     )
     put("/other", String(repeating: "y", count: 40_000))
     home.configure(segments + "cache: { min_free: 0, size: 50kB }")
-    #expect(try home.run("-q").status == 0)
+    let short = try home.run("-q")
+    #expect(short.status == 0, "\(short)")
     #expect(leases.isEmpty, "\(leases)")
     #expect(try serving.client.get("/-/item/-/film/film.m3u8").status == 404)
     _ = serving.stop()

@@ -201,6 +201,55 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1))
   }
 
+  @Test("A piece that its server has no more comes from another one, as items do")
+  func alternates() throws {
+    publish(version: 1)
+    let whole = Site()
+    for piece in 0..<8 {
+      let path = "/low-\(piece < 4 ? 0 : 1)-\(piece).ts"
+      whole[path] = site[path]
+    }
+    let other = try LoopbackServer { whole.respond(to: $0) }
+    let film = film(version: 1)
+    site["/low-0-2.ts"] = nil
+    configure("    alternates: [\"\(other.address("/"))\"]")
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(other.requests.map(\.path) == ["/low-0-2.ts"])
+    #expect(try played() == film)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.map(\.path).sorted() == ["/film.m3u8", "/low.m3u8"])
+  }
+
+  @Test("A piece whose server is busy is asked for again, as items are")
+  func busy() throws {
+    publish(version: 1)
+    let asked = Guarded(0)
+    let site = site
+    let server = try LoopbackServer { request in
+      guard request.path == "/low-0-2.ts" else { return site.respond(to: request) }
+      let isFirst = asked.withLock { count in
+        count += 1
+        return count == 1
+      }
+      return isFirst ? .respond(503, text: "") : site.respond(to: request)
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { delay: 1ms, max_delay: 2ms } }
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      """
+    )
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(asked.withLock(\.self) == 2)
+    #expect(try played() == film(version: 1))
+  }
+
   // MARK: What is refused
 
   @Test(
