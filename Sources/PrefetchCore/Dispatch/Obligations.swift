@@ -65,6 +65,7 @@ extension Dispatcher {
   }
 
   private var isPlanning: Bool {
-    begun.count(of: .planning) > 0 || !inventoryQuestions.waiting.isEmpty || !awaitingConditions.isEmpty
+    begun.count(of: .planning) > 0 || !inventoryQuestions.waiting.isEmpty
+      || !awaitingConditions.isEmpty
   }
 }
