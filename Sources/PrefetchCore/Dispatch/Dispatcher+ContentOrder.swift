@@ -58,7 +58,7 @@ extension Dispatcher {
   }
 
   func rank(of key: SegmentKey) -> ContentRank {
-    guard let index = segments.firstIndex(where: { $0.key == key }) else { return .passing }
+    guard let index = segments.index(of: key) else { return .passing }
     return .manifest(priority: segments[index].priority, segment: 2 * index + 1)
   }
 }

@@ -171,7 +171,7 @@ extension Dispatcher {
       if isOthers, segments[index].heldBack == nil {
         segments[index].accepted = recordOfManifest(index, stored)
       }
-      if !isOthers, segments[index].heldBack == nil, isQuiet(index) {
+      if !isOthers, segments[index].heldBack == nil, segments.isQuiet(index, at: now.wall) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index)
         }

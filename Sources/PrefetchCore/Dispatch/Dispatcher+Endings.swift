@@ -153,37 +153,13 @@ extension Dispatcher {
     tally(result, in: index, isRequired: entry.isRequired)
   }
 
-  /// Counts an item's end for one of its segments, which is as declared without what it does not
-  /// require, unless a rule of trust was broken.
   mutating func tally(_ result: ItemResult, in index: Int, isRequired: Bool) {
-    segments[index].openItems -= 1
-    // What a dry run would bring counts as it would after a run.
-    let isForeseen =
-      request.mode.foretells && result.failure == nil && result.outcome != .deferred
-      && result.state != .deleted
-    if result.isUsable || isForeseen {
-      segments[index].usableCount += 1
-      segments[index].usableBytes += result.size ?? 0
-    }
-    if isRequired { segments[index].retention.note(result) }
-    if let failure = result.failure, isRequired || failure.code.category == .trust {
-      segments[index].hasFailures = true
-    }
-    if isRequired, result.outcome == .deferred {
-      segments[index].deferral = segments[index].deferral ?? result.deferral
-      if result.isInterrupted { segments[index].isInterrupted = true }
-    }
-    // The next run tries again what this one did not bring, whether it counts or not.
-    if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
-      segments[index].noteQuiet(until: nil)
-    }
+    segments.count(result, in: index, isRequired: isRequired)
     settleIfDone(index)
   }
 
-  /// While a segment is being planned its last item is not known yet.
   mutating func settleIfDone(_ index: Int) {
-    guard segments[index].openItems == 0, segments[index].phase == .planned else { return }
-    publishOrSettle(index)
+    if segments.isDone(index) { publishOrSettle(index) }
   }
 
   mutating func settleSegment(_ index: Int) {
@@ -202,24 +178,35 @@ extension Dispatcher {
 
   /// Tells how a segment stands at its end, or again when that has changed.
   mutating func announceStanding(_ index: Int) {
-    let segment = segments[index]
-    let hasFailed = segment.hasFailures || segment.manifest.failure != nil
-    let state: SegmentState =
-      if hasFailed {
-        segment.usableCount > 0 || !segment.retained.isEmpty ? .incomplete : .failed
-      } else {
-        segment.deferral == nil && !segment.isInterrupted ? .current : .deferred
-      }
-    segments[index].accepted?.state = state
-    var result = SegmentResult(
-      name: segment.declaration.name,
-      state: state,
-      priority: segment.priority,
-      isRequired: segment.declaration.isRequired
+    if let result = segments.newStanding(of: index) { announce(.segmentSettled(result)) }
+  }
+
+  /// Ends the segment as the last run left it.
+  mutating func settleQuiet(_ index: Int) {
+    guard var record = segments[index].recorded, let mark = record.quiet else { return }
+    segments[index].isGathering = false
+    record.lastChecked = now.wall
+    segments[index].accepted = record
+    segments[index].declaredCount = mark.itemCount
+    segments[index].usableCount = mark.itemCount
+    segments[index].usableBytes = mark.bytes
+    segments[index].noteQuiet(until: mark.until)
+    let name = segments[index].declaration.name
+    // Where time decides about any of it, no run has counted which.
+    let bytes = SavedBytes(
+      all: mark.bytes,
+      pinned: mark.until == .distantFuture ? mark.bytes : 0
     )
-    result.deferral = segment.deferral
-    guard segment.told != result else { return }
-    segments[index].told = result
-    announce(.segmentSettled(result))
+    announce(.itemsDiscovered(segment: name, count: mark.itemCount))
+    announce(
+      .itemsKept(
+        segment: name,
+        count: mark.itemCount,
+        bytes: bytes,
+        freshCount: mark.itemCount,
+        freshBytes: bytes
+      )
+    )
+    settleSegment(index)
   }
 }

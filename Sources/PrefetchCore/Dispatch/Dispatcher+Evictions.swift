@@ -44,10 +44,7 @@ extension Dispatcher {
       let was = space.endings[key] ?? .keep
       announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result))
       for index in holders {
-        if requires(key, in: index) { segments[index].hasFailures = true }
-        segments[index].usableCount -= 1
-        segments[index].usableBytes -= content.size
-        segments[index].noteQuiet(until: nil)
+        segments.lose(content.size, in: index, isRequired: requires(key, in: index))
         if segments[index].phase == .settled { changed.insert(index) }
       }
     }

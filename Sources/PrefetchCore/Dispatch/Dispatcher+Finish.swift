@@ -50,7 +50,7 @@ extension Dispatcher {
 
   mutating func finishIfDone() {
     guard phase == .working, isQuiescent(), !hasForecast, !request.mode.keepsSegments || !mayShrink,
-      segments.allSatisfy({ $0.phase == .settled })
+      segments.areSettled
     else { return }
     switch request.mode.ending {
     case .toldRemovals:
@@ -66,7 +66,9 @@ extension Dispatcher {
     case .nothing:
       phase = .finished
     case .removals:
-      let changes = lastChanges()
+      let changes =
+        storeFailure == nil
+        ? segments.lastChanges(facts.inventory, at: now.wall, isHalted: halt != nil) : []
       guard !changes.isEmpty else {
         phase = .finished
         return
@@ -76,55 +78,17 @@ extension Dispatcher {
     }
   }
 
-  /// Removals come after everything else, and never after a halt.
-  private func lastChanges() -> [StoreChange] {
-    guard storeFailure == nil else { return [] }
-    var changes: [StoreChange] = []
-    for segment in segments {
-      guard var record = segment.accepted else {
-        if let kept = keptGeneration(of: segment) {
-          changes.append(.segment(kept, manifest: nil))
-        }
-        continue
-      }
-      if halt == nil {
-        if !segment.leaving.isEmpty {
-          let items = segment.leaving.map { facts.inventory.rows[Int($0)].item }
-          changes.append(.leave(segment.key, items: items))
-        }
-        if record.state == .current { record.quiet = quietMark(of: segment) }
-      }
-      // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
-      if record.state == .current, halt == nil || segment.leaving.isEmpty {
-        record.lastSuccess = now.wall
-      }
-      changes.append(.segment(record, manifest: nil))
-    }
-    if halt == nil { changes += request.forgotten.map { .forget($0) } }
-    return changes
-  }
-
-  /// A manifest that failed or was deferred changes nothing but what is known of the segment's state.
-  private func keptGeneration(of segment: SegmentWork) -> SegmentRecord? {
-    if segment.manifest.failure == nil, segment.told?.state == .deferred, !segment.isInterrupted {
-      var record = segment.recorded ?? SegmentRecord(key: segment.key)
-      guard segment.recorded == nil || record.state != .deferred else { return nil }
-      record.state = .deferred
-      return record
-    }
-    guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
-    record.state = segment.usableCount > 0 ? .incomplete : .failed
-    record.lastChecked = now.wall
-    return record
-  }
-
   // MARK: Removals
+
+  func plannedRemovals() -> [(row: Int, segments: [SegmentKey])] {
+    segments.removals(facts.inventory, givenUp: givenUp)
+  }
 
   mutating func readRemovals() {
     let numbers =
       plannedRemovals().map { facts.inventory.rows[$0.row].item }
       + space.forecast.evictions.map(\.item)
-      + listedRetained().map { facts.inventory.rows[$0.row].item }
+      + segments.listedRetained().map { facts.inventory.rows[$0.row].item }
     guard !numbers.isEmpty else {
       phase = .finished
       return
@@ -155,26 +119,11 @@ extension Dispatcher {
     }
     announceEvicted(evicted)
     let others = removals.count + space.forecast.evictions.count
-    for (record, item) in zip(records.dropFirst(others), listedRetained()) {
+    for (record, item) in zip(records.dropFirst(others), segments.listedRetained()) {
       guard let record else { continue }
       announceRetained(record, of: item.segment)
     }
     phase = .finished
-  }
-
-  func plannedRemovals() -> [(row: Int, segments: [SegmentKey])] {
-    var leaving = segments.compactMap { segment in
-      segment.accepted == nil ? nil : (segment.key, segment.leaving)
-    }
-    for key in request.forgotten { leaving.append((key, facts.inventory.positions(of: key))) }
-    return Planner.removals(
-      leaving: leaving,
-      isDeclared: { key in
-        !givenUp.contains(key)
-          && segments.contains { $0.declaration.isStored && $0.entries.position(of: key) != nil }
-      },
-      inventory: facts.inventory
-    )
   }
 
   /// What is declared no more, and what its server has no more.
@@ -214,5 +163,23 @@ extension Dispatcher {
     }
     if isExpired { return .expired }
     return content.wasEvicted ? .space : .unsubscribed
+  }
+
+  mutating func announceRetained(_ record: ContentRecord, of index: Int) {
+    let isListed = segments[index].table.value.position(of: URLKey(record.url)) != nil
+    var result = ItemResult(
+      url: record.url,
+      id: record.id.isEmpty ? start.identify(record.url) : record.id,
+      segments: segments[index].names,
+      state: record.state,
+      action: .keep,
+      reason: isListed
+        ? "past its `expires`, and kept since the clock is ahead"
+        : "removed from the list, and kept until what the list names is stored"
+    )
+    result.outcome = .unchanged
+    result.size = record.size
+    result.digest = record.digest
+    announce(.itemRetained(result))
   }
 }

@@ -248,7 +248,7 @@ extension Dispatcher {
     let until =
       arrival.variance == nil ? freshUntil(arrival.freshness, in: index) : nil
     noteQuiet(item, until: isPinned ? .distantFuture : until)
-    if publishes {
+    if segments.publishes {
       noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
     }
     if segments.count > 1 {
@@ -388,9 +388,8 @@ extension Dispatcher {
     if !ends.arrivals.isEmpty {
       announce(.itemsArrived(segment: name, ends.arrivals))
     }
-    segments[index].openItems -= count
-    segments[index].usableCount += count
-    segments[index].usableBytes += ends.arrivals.reduce(ends.confirmedBytes) { $0 + $1.body.size }
+    let bytes = ends.arrivals.reduce(ends.confirmedBytes) { $0 + $1.body.size }
+    segments.count(count, bytes, in: index)
     settleIfDone(index)
   }
 

@@ -87,7 +87,7 @@ extension Dispatcher {
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
     // What falls to other shards is declared, and not known here.
     if isHeldBack || request.shard != nil { segments[index].leaving = [] }
-    retainLeaving(index)
+    segments.retainLeaving(index, facts)
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
     segments[index].usableCount = fragment.keptCount
@@ -471,6 +471,13 @@ extension Dispatcher {
   }
 
   func isUsable(_ row: Inventory.Row) -> Bool {
-    row.hasBody && !facts.missing.contains(row.digest)
+    facts.isUsable(row)
+  }
+}
+
+extension Planner.Facts {
+  /// Whether a row has a body that is there.
+  func isUsable(_ row: Inventory.Row) -> Bool {
+    row.hasBody && !missing.contains(row.digest)
   }
 }

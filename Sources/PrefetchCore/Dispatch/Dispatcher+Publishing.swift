@@ -14,7 +14,16 @@ extension Dispatcher {
 
   /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int) {
-    concludeRetention(index)
+    segments.concludeRetention(
+      index,
+      facts.inventory,
+      at: now.wall,
+      isClockAhead: isClockAhead
+    )
+    let retained = segments[index].retained.count
+    if retained > 0 {
+      announce(.itemsRetained(segment: segments[index].declaration.name, count: retained))
+    }
     guard request.mode.keepsSegments, storeFailure == nil, segments[index].heldBack == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
@@ -33,7 +42,7 @@ extension Dispatcher {
       bodies: freshBodies,
       withheld: segment.otherVariants,
       held: segment.heldNames,
-      retained: retainedBodies(index),
+      retained: segments.retainedBodies(index, facts.inventory),
       isWhole: !segment.hasFailures && segment.deferral == nil
     )
     // Readers of a whole tree miss what is left out of it, whatever the reason.
@@ -62,14 +71,9 @@ extension Dispatcher {
     settleQuiet(index)
   }
 
-  /// Whether any segment does.
-  var publishes: Bool {
-    segments.contains { $0.declaration.publishing != nil }
-  }
-
   /// A body that the inventory does not know, where a segment will publish it.
   mutating func noteFresh(_ url: String, _ body: TreeBody) {
-    guard publishes else { return }
+    guard segments.publishes else { return }
     freshBodies[URLKey(url)] = body
   }
 }

@@ -221,7 +221,7 @@ extension Dispatcher {
     case .documents(let owner, _, _): key = owner
     case .store, .arrived, .confirm, .join, .joinNew, .leave, .evict, .forget, .dated: return nil
     }
-    guard let index = segments.firstIndex(where: { $0.key == key }) else { return nil }
+    guard let index = segments.index(of: key) else { return nil }
     let limit = space.rules.limit ?? 0
     segments[index].manifest.failure = Failure(
       .cacheFull,
@@ -258,7 +258,7 @@ extension Dispatcher {
   /// become smaller.
   mutating func shrinkRoom() {
     guard mayShrink, request.mode.keepsSegments, isQuiescent(),
-      segments.allSatisfy({ $0.phase == .settled })
+      segments.areSettled
     else { return }
     guard space.room != nil else { return measureRoom(inDetail: true) }
     space.shrink()

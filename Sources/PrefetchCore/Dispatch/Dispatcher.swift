@@ -105,7 +105,7 @@ package struct Dispatcher: Uncopied {
   var halt: Halt?
   /// Once the store has refused a commit, nothing more is given to it.
   var storeFailure: Failure?
-  var segments: [SegmentWork]
+  var segments: Segments
   var items = ItemTable()
   var bundles = Bundles()
   var answerCounts = AnswerCounts()
@@ -167,24 +167,7 @@ package struct Dispatcher: Uncopied {
       deadline: deadline,
       now: start.now
     )
-    let records = Dictionary(start.segments.map { ($0.key, $0) }) { first, _ in first }
-    segments = start.request.segments.map { declaration in
-      let key = SegmentKey(identity: start.request.identity, name: declaration.name)
-      let url: String? =
-        switch declaration.source {
-        case .inline: nil
-        case .remote(let url): url.string
-        case .file(let path): path
-        }
-      var work = SegmentWork(
-        declaration: declaration,
-        key: key,
-        recorded: records[key],
-        manifest: ManifestResult(url: url, status: url == nil ? .inline : .skipped)
-      )
-      work.provenance = declaration.provenance(under: start.request.policy)
-      return work
-    }
+    segments = Segments(given)
     documents = start.request.segments.enumerated().map { index, declaration in
       let url: WebURL? = if case .remote(let url) = declaration.source { url } else { nil }
       return DocumentWork(segment: index, role: .manifest, url: url, named: .local)

@@ -1,0 +1,304 @@
+/// The segments of a run: how far each is, what it holds, and how it ends.
+///
+/// It counts and decides, and knows nothing of requests, items under way or the store.
+struct Segments: RandomAccessCollection, MutableCollection {
+  private var works: [SegmentWork]
+  private let given: Shared<Dispatcher.Start>
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { works.count }
+
+  // Not by `_read`, as in ``ItemTable``.
+  subscript(index: Int) -> SegmentWork {
+    @inline(__always) get { works[index] }
+    @inline(__always) _modify { yield &works[index] }
+  }
+
+  private var request: RunRequest { given.value.request }
+
+  init(_ given: Shared<Dispatcher.Start>) {
+    self.given = given
+    let request = given.value.request
+    let records = Dictionary(given.value.segments.map { ($0.key, $0) }) { first, _ in first }
+    works = request.segments.map { declaration in
+      let key = SegmentKey(identity: request.identity, name: declaration.name)
+      let url: String? =
+        switch declaration.source {
+        case .inline: nil
+        case .remote(let url): url.string
+        case .file(let path): path
+        }
+      var work = SegmentWork(
+        declaration: declaration,
+        key: key,
+        recorded: records[key],
+        manifest: ManifestResult(url: url, status: url == nil ? .inline : .skipped)
+      )
+      work.provenance = declaration.provenance(under: request.policy)
+      return work
+    }
+  }
+
+  /// Whether any of them makes a tree of files.
+  var publishes: Bool { works.contains { $0.declaration.publishing != nil } }
+
+  var areSettled: Bool { works.allSatisfy { $0.phase == .settled } }
+
+  func index(of key: SegmentKey) -> Int? { works.firstIndex { $0.key == key } }
+
+  // MARK: Ends of items
+
+  /// Counts an item's end for one of its segments, which is as declared without what it does not
+  /// require, unless a rule of trust was broken.
+  mutating func count(_ result: ItemResult, in index: Int, isRequired: Bool) {
+    works[index].openItems -= 1
+    // What a dry run would bring counts as it would after a run.
+    let isForeseen =
+      request.mode.foretells && result.failure == nil && result.outcome != .deferred
+      && result.state != .deleted
+    if result.isUsable || isForeseen {
+      works[index].usableCount += 1
+      works[index].usableBytes += result.size ?? 0
+    }
+    if isRequired { works[index].retention.note(result) }
+    if let failure = result.failure, isRequired || failure.code.category == .trust {
+      works[index].hasFailures = true
+    }
+    if isRequired, result.outcome == .deferred {
+      works[index].deferral = works[index].deferral ?? result.deferral
+      if result.isInterrupted { works[index].isInterrupted = true }
+    }
+    // The next run tries again what this one did not bring, whether it counts or not.
+    if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
+      works[index].noteQuiet(until: nil)
+    }
+  }
+
+  /// Counts plain items that a commit has made durable.
+  mutating func count(_ items: Int, _ bytes: Int64, in index: Int) {
+    works[index].openItems -= items
+    works[index].usableCount += items
+    works[index].usableBytes += bytes
+  }
+
+  /// Takes back what was counted of a body that had to go.
+  mutating func lose(_ size: Int64, in index: Int, isRequired: Bool) {
+    if isRequired { works[index].hasFailures = true }
+    works[index].usableCount -= 1
+    works[index].usableBytes -= size
+    works[index].noteQuiet(until: nil)
+  }
+
+  /// Whether all its items have ended; while it is being planned its last item is not known yet.
+  func isDone(_ index: Int) -> Bool {
+    works[index].openItems == 0 && works[index].phase == .planned
+  }
+
+  /// How a segment stands at its end; nil where it stood so when that was asked last.
+  mutating func newStanding(of index: Int) -> SegmentResult? {
+    let work = works[index]
+    let hasFailed = work.hasFailures || work.manifest.failure != nil
+    let state: SegmentState =
+      if hasFailed {
+        work.usableCount > 0 || !work.retained.isEmpty ? .incomplete : .failed
+      } else {
+        work.deferral == nil && !work.isInterrupted ? .current : .deferred
+      }
+    works[index].accepted?.state = state
+    var result = SegmentResult(
+      name: work.declaration.name,
+      state: state,
+      priority: work.priority,
+      isRequired: work.declaration.isRequired
+    )
+    result.deferral = work.deferral
+    guard work.told != result else { return nil }
+    works[index].told = result
+    return result
+  }
+
+  // MARK: What leaves
+
+  /// Takes the items that the list itself dropped, or that have expired, out of those that leave: what
+  /// a rule of the configuration left out does not wait.
+  mutating func retainLeaving(_ index: Int, _ facts: Planner.Facts) {
+    let unselected = works[index].unselected
+    works[index].unselected = nil
+    guard !works[index].leaving.isEmpty else { return }
+    let entries = works[index].table.value
+    let isListed = works[index].declaration.isListed
+    var leaving: [UInt32] = []
+    for position in works[index].leaving {
+      let row = facts.inventory.rows[Int(position)]
+      if entries.position(of: row.key) != nil {
+        works[index].expired.append(position)
+      } else if !isListed || !facts.isUsable(row)
+        || unselected.map({ $0.value.position(of: row.key) != nil }) ?? false
+      {
+        leaving.append(position)
+      } else {
+        works[index].unlisted.append(position)
+      }
+    }
+    works[index].leaving = leaving
+  }
+
+  /// Decides about them once all items of the segment have ended.
+  mutating func concludeRetention(
+    _ index: Int,
+    _ inventory: Inventory,
+    at now: Instant,
+    isClockAhead: Bool
+  ) {
+    let expired = works[index].expired
+    works[index].expired = []
+    if isClockAhead {
+      works[index].retained += expired
+    } else {
+      works[index].leaving += expired
+    }
+    concludeUnlisted(index, inventory, at: now, isClockAhead: isClockAhead)
+  }
+
+  private mutating func concludeUnlisted(
+    _ index: Int,
+    _ inventory: Inventory,
+    at now: Instant,
+    isClockAhead: Bool
+  ) {
+    guard !works[index].unlisted.isEmpty else { return }
+    let positions = works[index].unlisted
+    works[index].unlisted = []
+    let items = positions.map { inventory.rows[Int($0)].item }
+    let division = works[index].retention.divide(
+      items,
+      recorded: works[index].recorded?.retained ?? [],
+      grace: isClockAhead ? nil : request.policy.removalGrace,
+      at: now
+    )
+    for (position, item) in zip(positions, items) {
+      if division.over.contains(item) {
+        works[index].leaving.append(position)
+      } else {
+        works[index].retained.append(position)
+      }
+    }
+    works[index].accepted?.retained = division.staying
+  }
+
+  /// The bodies whose files stay in the segment's tree.
+  func retainedBodies(_ index: Int, _ inventory: Inventory) -> Set<ContentDigest> {
+    let positions = works[index].retained
+    guard !positions.isEmpty else { return [] }
+    var bodies = Set(positions.map { inventory.rows[Int($0)].digest })
+    let rows = Set(positions.map { Int($0) })
+    for part in inventory.parts where rows.contains(part.row) { bodies.insert(part.digest) }
+    return bodies
+  }
+
+  /// The retained rows, where a dry run lists what is kept.
+  func listedRetained() -> [(row: Int, segment: Int)] {
+    guard request.listsKept else { return [] }
+    return works.indices.flatMap { index in
+      works[index].retained.map { (Int($0), index) }
+    }
+  }
+
+  /// The rows that nothing declares any more, with those that held them.
+  func removals(
+    _ inventory: Inventory,
+    givenUp: Set<URLKey>
+  ) -> [(row: Int, segments: [SegmentKey])] {
+    var leaving = works.compactMap { segment in
+      segment.accepted == nil ? nil : (segment.key, segment.leaving)
+    }
+    for key in request.forgotten { leaving.append((key, inventory.positions(of: key))) }
+    return Planner.removals(
+      leaving: leaving,
+      isDeclared: { key in
+        !givenUp.contains(key)
+          && works.contains { $0.declaration.isStored && $0.entries.position(of: key) != nil }
+      },
+      inventory: inventory
+    )
+  }
+
+  // MARK: Nothing to do
+
+  /// Whether an unchanged manifest means that nothing has to be looked at.
+  func isQuiet(_ index: Int, at now: Instant) -> Bool {
+    guard let mark = works[index].recorded?.quiet, !given.value.hasUnseenChanges,
+      mark.rules == request.rules, now < mark.until, !isFromFuture(index, at: now),
+      works[index].recorded?.state == .current
+    else { return false }
+    let policy = request.policy
+    return !request.listsKept && !policy.revalidatesAll && !policy.refetchesAll
+      && request.mode.isOfSegments
+  }
+
+  /// Whether the last run looked at the segment later than now.
+  private func isFromFuture(_ index: Int, at now: Instant) -> Bool {
+    works[index].recorded?.lastChecked.map { Freshness.isFuture($0, at: now) } ?? false
+  }
+
+  /// What spares the next run all of this, if nothing can change by itself before some moment.
+  ///
+  /// Items that two segments share would count twice, so these segments are always looked at; and
+  /// so are manifests of several documents, of which each may have changed.
+  private func quietMark(of segment: SegmentWork, at now: Instant) -> QuietMark? {
+    guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
+      request.mode.keepsSegments, !segment.hasShared, now < segment.quietUntil,
+      segment.declaration.isStored, !segment.hasParts
+    else { return nil }
+    let security = request.policy.nextExpiry(after: now)
+    return QuietMark(
+      until: Swift.min(segment.quietUntil, security ?? .distantFuture),
+      rules: request.rules,
+      itemCount: segment.declaredCount,
+      bytes: segment.usableBytes
+    )
+  }
+
+  // MARK: The end of a run
+
+  /// Removals come after everything else, and never after a halt.
+  func lastChanges(_ inventory: Inventory, at now: Instant, isHalted: Bool) -> [StoreChange] {
+    var changes: [StoreChange] = []
+    for segment in works {
+      guard var record = segment.accepted else {
+        if let kept = keptGeneration(of: segment, at: now) {
+          changes.append(.segment(kept, manifest: nil))
+        }
+        continue
+      }
+      if !isHalted {
+        if !segment.leaving.isEmpty {
+          let items = segment.leaving.map { inventory.rows[Int($0)].item }
+          changes.append(.leave(segment.key, items: items))
+        }
+        if record.state == .current { record.quiet = quietMark(of: segment, at: now) }
+      }
+      // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
+      if record.state == .current, !isHalted || segment.leaving.isEmpty {
+        record.lastSuccess = now
+      }
+      changes.append(.segment(record, manifest: nil))
+    }
+    if !isHalted { changes += request.forgotten.map { .forget($0) } }
+    return changes
+  }
+
+  /// A manifest that failed or was deferred changes nothing but what is known of the segment's state.
+  private func keptGeneration(of segment: SegmentWork, at now: Instant) -> SegmentRecord? {
+    if segment.manifest.failure == nil, segment.told?.state == .deferred, !segment.isInterrupted {
+      var record = segment.recorded ?? SegmentRecord(key: segment.key)
+      guard segment.recorded == nil || record.state != .deferred else { return nil }
+      record.state = .deferred
+      return record
+    }
+    guard var record = segment.recorded, segment.manifest.failure != nil else { return nil }
+    record.state = segment.usableCount > 0 ? .incomplete : .failed
+    record.lastChecked = now
+    return record
+  }
+}
