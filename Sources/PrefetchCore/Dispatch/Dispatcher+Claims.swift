@@ -74,44 +74,19 @@ extension Dispatcher {
     guard let found, documents[number].exchange?.value.attempts == 0 else {
       return enqueue(.document(number))
     }
-    documents[number].offered = offer(found, for: number)
+    documents[number].offered = documents.offer(found, for: number)
     ask(document: number)
   }
 
   /// What some configuration had of a document before this run, where it is newer than what we have.
   mutating func offer(ofDocument number: Int) -> DocumentRecord? {
-    let newest = knownDocuments ?? newestDocuments()
-    knownDocuments = newest
-    guard !newest.isEmpty, let url = documents[number].url?.string,
-      let asked = fingerprint(ofDocument: number)
-    else { return nil }
-    return newest[Question(url: url, asked: asked)].flatMap { offer($0, for: number) }
-  }
-
-  /// None where no other configuration has any.
-  private func newestDocuments() -> [Question: DocumentRecord] {
-    let hasOthers = start.segments.contains { $0.key.identity != request.identity }
-    guard hasOthers, request.mode.writes else { return [:] }
-    var newest: [Question: DocumentRecord] = [:]
-    let never = Instant(seconds: 0)
-    for segment in start.segments.sorted(by: { $0.lastChecked ?? never < $1.lastChecked ?? never })
-    {
-      let manifest = segment.manifestURL.flatMap { segment.document(at: $0) }
-      for record in [manifest].compactMap(\.self) + segment.documents {
-        guard let asked = record.asked else { continue }
-        newest[Question(url: record.url, asked: asked)] = record
-      }
-    }
-    return newest
-  }
-
-  private func offer(_ record: DocumentRecord, for number: Int) -> DocumentRecord? {
-    let own = documents[number].stored
-    guard record.digest != own?.digest else { return nil }
-    var record = record
-    record.generated = own?.generated
-    record.isSignature = documents[number].isSignature
-    return record
+    guard request.mode.writes, let asked = fingerprint(ofDocument: number) else { return nil }
+    return documents.offer(
+      number,
+      asked: asked,
+      among: start.segments,
+      besides: request.identity
+    )
   }
 
   /// Lets go of those of which nothing waits any more to be written.
@@ -253,10 +228,4 @@ extension Dispatcher {
   private func url(of item: Int) -> String {
     segments[Int(items[item].segment)].table.value.url(at: Int(items[item].step.entry))
   }
-}
-
-/// What is asked for, and all that is sent with it, as a number.
-struct Question: Hashable, Sendable {
-  var url: String
-  var asked: UInt64
 }

@@ -219,33 +219,19 @@ extension Dispatcher {
     segments[index].accepted = nil
     segments[index].asked = []
     unsettledHoldbacks.insert(index)
-    var underWay: Set<String> = []
-    var jobs: Set<Job> = []
-    for number in documents.indices where documents[number].segment == index {
-      if let staged = documents[number].staged { effects.append(.discard(staged)) }
-      if let exchange = documents[number].exchange, documents[number].bytes == nil {
-        underWay.insert(exchange.value.hop.authority)
-        jobs.insert(.document(number))
-      }
-      documents[number].staged = nil
-      documents[number].manifest = nil
-    }
+    let dropped = documents.drop(index)
+    for body in dropped.bodies { effects.append(.discard(body)) }
     // After a halt no segment waits any more, and what is on the wire was called back.
     guard wasGathering, halt == nil else { return }
-    for (id, job) in wire.transfers where isDocument(job, of: index) {
+    for (id, job) in wire.transfers where documents.isDocument(job, of: index) {
       effects.append(.cancelTransfer(id))
     }
-    wire.endPauses(of: jobs)
-    for authority in underWay.sorted() {
+    wire.endPauses(of: dropped.jobs)
+    for authority in dropped.authorities.sorted() {
       let host = wire.host(authority)
-      for job in wire.drainQueue(of: host) where !isDocument(job, of: index) {
+      for job in wire.drainQueue(of: host) where !documents.isDocument(job, of: index) {
         wire.putBack(job, to: host, rank: rank(of: job))
       }
     }
-  }
-
-  private mutating func isDocument(_ job: Job, of index: Int) -> Bool {
-    guard case .document(let number) = job else { return false }
-    return documents[number].segment == index
   }
 }

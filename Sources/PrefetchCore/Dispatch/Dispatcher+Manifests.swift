@@ -38,7 +38,8 @@ extension Dispatcher {
     if isOtherList(index), !hasInventory {
       return withInventory(.judge(segment: index))
     }
-    let manifest = wholeManifest(index)
+    let (manifest, provenance) = documents.wholeManifest(index)
+    segments[index].provenance = provenance
     let segment = segments[index]
     segments[index].manifest.warnings = manifest.warnings
     let objection =

@@ -7,7 +7,7 @@ extension Dispatcher {
       return read(number)
     }
     let index = documents[number].segment
-    guard let place = Self.signatureURL(of: url) else {
+    guard let place = Documents.signatureURL(of: url) else {
       let failure = Failure(.signature, "its URL is too long for a signature beside it")
       return fail(document: number, failure)
     }
@@ -33,31 +33,6 @@ extension Dispatcher {
     read(number)
   }
 
-  /// What an index says of a package is proved by the digests that the signed manifest demands, and
-  /// so is what a registry says of a module.
-  private mutating func isToBeSigned(_ number: Int) -> Bool {
-    let document = documents[number]
-    return Self.isToBeSigned(document, segments[document.segment].declaration)
-  }
-
-  private static func isToBeSigned(
-    _ document: DocumentWork,
-    _ declaration: SegmentDeclaration
-  ) -> Bool {
-    guard !declaration.manifestKeys.isEmpty else { return false }
-    switch document.part?.kind {
-    case .packageIndex(let wish): return !wish.digests.contains { $0.algorithm.isTrustworthy }
-    case .moduleSource: return false
-    case .page, .sitemap, nil: return true
-    }
-  }
-
-  /// The path with the suffix behind it, whatever the query.
-  static func signatureURL(of url: WebURL) -> WebURL? {
-    let end = url.string.firstIndex(of: "?") ?? url.string.endIndex
-    return try? WebURL(url.string[..<end] + SignatureDemand.suffix + url.string[end...])
-  }
-
   private mutating func add(
     _ role: DocumentWork.Role,
     at url: WebURL,
@@ -66,51 +41,23 @@ extension Dispatcher {
   ) -> Int {
     var document = DocumentWork(segment: index, role: role, url: url, named: namer)
     document.stored = segments[index].knownDocuments[url.string]
-    documents.append(document)
     segments[index].openDocuments += 1
-    return documents.count - 1
+    return documents.add(document)
   }
 
   private mutating func read(_ number: Int) {
-    let document = documents[number]
-    guard let bytes = document.bytes else { return }
-    let declaration = segments[document.segment].declaration
-    let base: WebURL? =
-      switch document.part?.kind {
-      case nil, .page: declaration.base ?? document.finalURL
-      case .sitemap, .packageIndex, .moduleSource: document.finalURL
-      }
-    let path: String? = if case .file(let path) = bytes { path } else { nil }
-    var source = ManifestSource(
-      bytes: bytes,
-      base: base,
-      mime: document.mime,
-      name: document.url?.redacted ?? path ?? segments[document.segment].key.name,
-      rules: declaration.manifestRules
+    let source = documents.source(
+      of: number,
+      in: segments[documents[number].segment].declaration,
+      maximumSize: request.policy.maximumManifestSize
     )
-    source.address = document.finalURL
-    if document.part == nil, declaration.base == nil { source.asked = document.url }
-    source.maximumSize = request.policy.maximumManifestSize
-    source.part = document.part?.kind
-    if isToBeSigned(number) { source.proof = proof(of: document, path: path) }
+    guard let source else { return }
     begun.begin(.documents)
     effects.append(.readDocument(number, source))
   }
 
-  private mutating func proof(of document: DocumentWork, path: String?) -> SignatureDemand? {
-    let keys = segments[document.segment].declaration.manifestKeys
-    if let path { return SignatureDemand(ofFile: path, keys: keys) }
-    guard let url = document.url, let signature = document.signature,
-      let bytes = documents[signature].bytes
-    else { return nil }
-    return SignatureDemand(
-      bytes: bytes,
-      name: documents[signature].url?.redacted ?? "",
-      keys: keys,
-      fileName: Hexadecimal.decodePercent(
-        (url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? "").utf8
-      )
-    )
+  private func isToBeSigned(_ number: Int) -> Bool {
+    documents.isToBeSigned(number, in: segments[documents[number].segment].declaration)
   }
 
   // MARK: What was read
@@ -214,44 +161,9 @@ extension Dispatcher {
     )
   }
 
-  /// The manifest with all its parts, in the order in which they are named; they are let go of.
-  mutating func wholeManifest(_ index: Int) -> Manifest {
-    var whole = documents[index].manifest ?? Manifest()
-    documents[index].manifest = nil
-    var provenance = documents[index].provenance
-    for number in Self.parts(of: index, among: documents) {
-      guard let part = documents[number].manifest else { continue }
-      documents[number].manifest = nil
-      whole.add(part)
-      if documents[number].provenance == .publicServer { provenance = .publicServer }
-    }
-    segments[index].provenance = provenance
-    return whole
-  }
-
-  /// From the first to the last, each before its own parts.
-  private static func parts(of index: Int, among documents: [DocumentWork]) -> [Int] {
-    var numbers: [Int] = []
-    var line = Array(documents[index].parts.reversed())
-    while let number = line.popLast() {
-      numbers.append(number)
-      line += documents[number].parts.reversed()
-    }
-    return numbers
-  }
-
   /// Has the index remember what belongs to the manifest, where that is not what it remembers.
   mutating func acceptDocuments(_ index: Int) {
-    var records: [DocumentRecord] = []
-    var bodies: [StagedBody] = []
-    for number in [index] + Self.parts(of: index, among: documents) {
-      for place in [number == index ? nil : number, documents[number].signature] {
-        guard let place, let record = documents[place].accepted else { continue }
-        records.append(record)
-        if let staged = documents[place].staged { bodies.append(staged) }
-        documents[place].staged = nil
-      }
-    }
+    let (records, bodies) = documents.takeAccepted(index)
     guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
     book(.documents(segments[index].key, records, bodies: bodies))
   }

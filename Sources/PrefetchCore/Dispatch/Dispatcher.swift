@@ -119,10 +119,7 @@ package struct Dispatcher: Uncopied {
   var begun = Obligations.Begun()
   var space: Space
   var connections: ConnectionTable
-  /// First each segment's manifest, by the segment's number, then whatever else these name.
-  var documents: [DocumentWork]
-  /// The newest of all configurations, once one is asked for.
-  var knownDocuments: [Question: DocumentRecord]?
+  var documents: Documents
   var batch = CommitBatch()
   /// Bodies that came in this run, where a segment publishes any.
   var freshBodies: [URLKey: TreeBody] = [:]
@@ -168,10 +165,7 @@ package struct Dispatcher: Uncopied {
       now: start.now
     )
     segments = Segments(given)
-    documents = start.request.segments.enumerated().map { index, declaration in
-      let url: WebURL? = if case .remote(let url) = declaration.source { url } else { nil }
-      return DocumentWork(segment: index, role: .manifest, url: url, named: .local)
-    }
+    documents = Documents(start.request.segments)
   }
 
   package var isFinished: Bool {

@@ -24,7 +24,7 @@ struct HeartTests {
   private static let tables: Set<String> = ["EntryTable", "Inventory"]
 
   private static let stillTooLarge = [
-    "ActiveItem": 25, "Dispatcher": 34, "SegmentWork": 48,
+    "ActiveItem": 25, "Dispatcher": 33, "SegmentWork": 48,
     // Records, which do little with what they hold.
     "ContentRecord": 26, "ItemResult": 31, "Manifest": 16, "ManifestEntry": 25, "Report": 28,
     "SegmentRecord": 17, "Totals": 18, "TreePlan": 17,

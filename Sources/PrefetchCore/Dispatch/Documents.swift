@@ -1,0 +1,214 @@
+/// The documents that a run asks for or reads: first each segment's manifest, by the segment's number,
+/// then whatever else these name.
+///
+/// It knows what belongs to what, and nothing of requests.
+struct Documents: RandomAccessCollection, MutableCollection {
+  private var works: [DocumentWork]
+  /// The newest of all configurations, once one is asked for.
+  private var newest: [Question: DocumentRecord]?
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { works.count }
+
+  // Not by `_read`, as in ``ItemTable``.
+  subscript(number: Int) -> DocumentWork {
+    @inline(__always) get { works[number] }
+    @inline(__always) _modify { yield &works[number] }
+  }
+
+  init(_ segments: [SegmentDeclaration]) {
+    works = segments.enumerated().map { index, declaration in
+      let url: WebURL? = if case .remote(let url) = declaration.source { url } else { nil }
+      return DocumentWork(segment: index, role: .manifest, url: url, named: .local)
+    }
+  }
+
+  /// Takes in one more, and returns its number.
+  mutating func add(_ document: DocumentWork) -> Int {
+    works.append(document)
+    return works.count - 1
+  }
+
+  // MARK: Signatures
+
+  /// What an index says of a package is proved by the digests that the signed manifest demands, and
+  /// so is what a registry says of a module.
+  func isToBeSigned(_ number: Int, in declaration: SegmentDeclaration) -> Bool {
+    guard !declaration.manifestKeys.isEmpty else { return false }
+    switch works[number].part?.kind {
+    case .packageIndex(let wish): return !wish.digests.contains { $0.algorithm.isTrustworthy }
+    case .moduleSource: return false
+    case .page, .sitemap, nil: return true
+    }
+  }
+
+  /// The path with the suffix behind it, whatever the query.
+  static func signatureURL(of url: WebURL) -> WebURL? {
+    let end = url.string.firstIndex(of: "?") ?? url.string.endIndex
+    return try? WebURL(url.string[..<end] + SignatureDemand.suffix + url.string[end...])
+  }
+
+  /// Where a document's bytes are, and how they are to be read; nil where they are not here.
+  func source(
+    of number: Int,
+    in declaration: SegmentDeclaration,
+    maximumSize: Int64
+  ) -> ManifestSource? {
+    let document = works[number]
+    guard let bytes = document.bytes else { return nil }
+    let base: WebURL? =
+      switch document.part?.kind {
+      case nil, .page: declaration.base ?? document.finalURL
+      case .sitemap, .packageIndex, .moduleSource: document.finalURL
+      }
+    let path: String? = if case .file(let path) = bytes { path } else { nil }
+    var source = ManifestSource(
+      bytes: bytes,
+      base: base,
+      mime: document.mime,
+      name: document.url?.redacted ?? path ?? declaration.name,
+      rules: declaration.manifestRules
+    )
+    source.address = document.finalURL
+    if document.part == nil, declaration.base == nil { source.asked = document.url }
+    source.maximumSize = maximumSize
+    source.part = document.part?.kind
+    if isToBeSigned(number, in: declaration) {
+      source.proof = proof(of: document, path: path, declaration.manifestKeys)
+    }
+    return source
+  }
+
+  private func proof(of document: DocumentWork, path: String?, _ keys: [String]) -> SignatureDemand?
+  {
+    if let path { return SignatureDemand(ofFile: path, keys: keys) }
+    guard let url = document.url, let signature = document.signature,
+      let bytes = works[signature].bytes
+    else { return nil }
+    return SignatureDemand(
+      bytes: bytes,
+      name: works[signature].url?.redacted ?? "",
+      keys: keys,
+      fileName: Hexadecimal.decodePercent(
+        (url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? "").utf8
+      )
+    )
+  }
+
+  // MARK: What belongs together
+
+  /// The manifest with all its parts, in the order in which they are named; they are let go of.
+  mutating func wholeManifest(_ index: Int) -> (manifest: Manifest, provenance: Provenance) {
+    var whole = works[index].manifest ?? Manifest()
+    works[index].manifest = nil
+    var provenance = works[index].provenance
+    for number in parts(of: index) {
+      guard let part = works[number].manifest else { continue }
+      works[number].manifest = nil
+      whole.add(part)
+      if works[number].provenance == .publicServer { provenance = .publicServer }
+    }
+    return (whole, provenance)
+  }
+
+  /// From the first to the last, each before its own parts.
+  private func parts(of index: Int) -> [Int] {
+    var numbers: [Int] = []
+    var line = Array(works[index].parts.reversed())
+    while let number = line.popLast() {
+      numbers.append(number)
+      line += works[number].parts.reversed()
+    }
+    return numbers
+  }
+
+  /// What the index is to remember beside the manifest, and the bodies that are to be stored for it.
+  mutating func takeAccepted(_ index: Int) -> (records: [DocumentRecord], bodies: [StagedBody]) {
+    var records: [DocumentRecord] = []
+    var bodies: [StagedBody] = []
+    for number in [index] + parts(of: index) {
+      for place in [number == index ? nil : number, works[number].signature] {
+        guard let place, let record = works[place].accepted else { continue }
+        records.append(record)
+        if let staged = works[place].staged { bodies.append(staged) }
+        works[place].staged = nil
+      }
+    }
+    return (records, bodies)
+  }
+
+  /// What is let go of with all documents of a segment.
+  struct Dropped {
+    var bodies: [StagedBody] = []
+    /// Those that are asked for, and the servers that are asked.
+    var jobs: Set<Job> = []
+    var authorities: Set<String> = []
+  }
+
+  mutating func drop(_ index: Int) -> Dropped {
+    var dropped = Dropped()
+    for number in works.indices where works[number].segment == index {
+      if let staged = works[number].staged { dropped.bodies.append(staged) }
+      if let exchange = works[number].exchange, works[number].bytes == nil {
+        dropped.authorities.insert(exchange.value.hop.authority)
+        dropped.jobs.insert(.document(number))
+      }
+      works[number].staged = nil
+      works[number].manifest = nil
+    }
+    return dropped
+  }
+
+  func isDocument(_ job: Job, of index: Int) -> Bool {
+    guard case .document(let number) = job else { return false }
+    return works[number].segment == index
+  }
+
+  // MARK: What others have of it
+
+  /// What some configuration had of a document before this run, where it is newer than what we have.
+  mutating func offer(
+    _ number: Int,
+    asked: UInt64,
+    among segments: [SegmentRecord],
+    besides identity: String
+  ) -> DocumentRecord? {
+    let known = newest ?? Self.newest(among: segments, besides: identity)
+    newest = known
+    guard !known.isEmpty, let url = works[number].url?.string else { return nil }
+    return known[Question(url: url, asked: asked)].flatMap { offer($0, for: number) }
+  }
+
+  func offer(_ record: DocumentRecord, for number: Int) -> DocumentRecord? {
+    let own = works[number].stored
+    guard record.digest != own?.digest else { return nil }
+    var record = record
+    record.generated = own?.generated
+    record.isSignature = works[number].isSignature
+    return record
+  }
+
+  /// None where no other configuration has any.
+  private static func newest(
+    among segments: [SegmentRecord],
+    besides identity: String
+  ) -> [Question: DocumentRecord] {
+    guard segments.contains(where: { $0.key.identity != identity }) else { return [:] }
+    var newest: [Question: DocumentRecord] = [:]
+    let never = Instant(seconds: 0)
+    for segment in segments.sorted(by: { $0.lastChecked ?? never < $1.lastChecked ?? never }) {
+      let manifest = segment.manifestURL.flatMap { segment.document(at: $0) }
+      for record in [manifest].compactMap(\.self) + segment.documents {
+        guard let asked = record.asked else { continue }
+        newest[Question(url: record.url, asked: asked)] = record
+      }
+    }
+    return newest
+  }
+}
+
+/// What is asked for, and all that is sent with it, as a number.
+struct Question: Hashable, Sendable {
+  var url: String
+  var asked: UInt64
+}

@@ -1,0 +1,134 @@
+import PrefetchCore
+import Testing
+
+@testable import PrefetchCore
+
+/// The documents of a run, and what belongs to what, built without a run.
+@Suite("Documents of a run")
+struct DocumentsTests {
+  private static func url(_ name: String) throws -> WebURL {
+    try WebURL("https://a.example/\(name)")
+  }
+
+  private static func digest(_ number: UInt8) -> ContentDigest {
+    ContentDigest(bytes: [UInt8](repeating: number, count: 32)) ?? .none
+  }
+
+  private static func body(_ number: UInt8) -> StagedBody {
+    StagedBody(id: Int(number), digest: digest(number), size: 1)
+  }
+
+  private static func manifest(_ names: [String]) throws -> Manifest {
+    var manifest = Manifest()
+    manifest.entries = EntryTable(try names.map { ManifestEntry(url: try url($0)) })
+    return manifest
+  }
+
+  /// A manifest of one segment, its page, the page's own page, and what signs the manifest.
+  private static func documents() throws -> Documents {
+    let declaration = SegmentDeclaration(name: "a", source: .remote(try url("list.json")))
+    var documents = Documents([declaration])
+    for name in ["page1", "page2"] {
+      let part = ManifestPart(url: try url(name), kind: .page)
+      let number = documents.add(
+        DocumentWork(segment: 0, role: .part(part), url: try url(name), named: .local)
+      )
+      documents[number - 1].parts = [number]
+    }
+    let signature = documents.add(
+      DocumentWork(
+        segment: 0,
+        role: .signature(of: 0),
+        url: try url("list.json.minisig"),
+        named: .local
+      )
+    )
+    documents[0].signature = signature
+    return documents
+  }
+
+  @Test(
+    "All of a manifest is put together in its order, and is named from out there if any part is"
+  )
+  func whole() throws {
+    for outside in [nil, 0, 1, 2] {
+      var documents = try Self.documents()
+      for (number, names) in [["1"], ["2", "3"], ["4"]].enumerated() {
+        documents[number].manifest = try Self.manifest(names)
+        if number == outside { documents[number].provenance = .publicServer }
+      }
+      let (whole, provenance) = documents.wholeManifest(0)
+      #expect(whole.entries.map(\.url.path) == ["/1", "/2", "/3", "/4"])
+      #expect(provenance == (outside == nil ? .local : .publicServer))
+      #expect(documents.allSatisfy { $0.manifest == nil }, "they are let go of")
+    }
+  }
+
+  @Test("What is remembered beside a manifest is its parts and what signs them, once with a body")
+  func accepted() throws {
+    var documents = try Self.documents()
+    for number in documents.indices {
+      let name = documents[number].url?.string ?? ""
+      documents[number].accepted = DocumentRecord(url: name, digest: Self.digest(UInt8(number)))
+      documents[number].staged = Self.body(UInt8(number))
+    }
+    let first = documents.takeAccepted(0)
+    #expect(first.records.map(\.digest) == [3, 1, 2].map(Self.digest))
+    #expect(first.bodies.map(\.id) == [3, 1, 2])
+    let second = documents.takeAccepted(0)
+    #expect(second.records == first.records && second.bodies.isEmpty)
+    #expect(documents[0].staged != nil, "the manifest's own body is its segment's")
+  }
+
+  @Test("With a segment go the bodies of its documents, and those that are asked for are named")
+  func dropped() throws {
+    var documents = try Self.documents()
+    documents[0].staged = Self.body(1)
+    documents[1].exchange = ExchangeBox(Exchange(url: try Self.url("page1")))
+    documents[2].exchange = ExchangeBox(Exchange(url: try Self.url("page2")))
+    documents[2].bytes = .stored(Self.digest(2))
+    let dropped = documents.drop(0)
+    #expect(dropped.bodies.map(\.id) == [1])
+    #expect(dropped.jobs == [.document(1)] && dropped.authorities == ["a.example"])
+    #expect(documents.isDocument(.document(1), of: 0) && !documents.isDocument(.item(1), of: 0))
+  }
+
+  @Test(
+    "A signature stands beside its document, whatever the query",
+    arguments: [("list.json", "list.json.minisig"), ("list.json?a=b", "list.json.minisig?a=b")]
+  )
+  func signature(of name: String, at place: String) throws {
+    #expect(try Documents.signatureURL(of: Self.url(name)) == Self.url(place))
+  }
+
+  @Test(
+    "What another configuration was given since is offered, the newest of all, and nothing of ours"
+  )
+  func offers() throws {
+    var segments: [SegmentRecord] = []
+    for (identity, digest, time) in [("me", UInt8(1), Int64(9)), ("b", 2, 7), ("c", 3, 5)] {
+      var record = SegmentRecord(key: SegmentKey(identity: identity, name: "a"))
+      record.manifestURL = try Self.url("list.json").string
+      record.manifest = Self.digest(digest)
+      record.manifestAsked = 7
+      record.lastChecked = Instant(seconds: time)
+      segments.append(record)
+    }
+    for (others, asked, offered) in [
+      (0, UInt64(7), nil), (1, 7, UInt8(2)), (2, 7, 1), (2, 8, nil),
+    ] as [(Int, UInt64, UInt8?)] {
+      var documents = try Self.documents()
+      // Among several the one that was looked at last counts, be it ours.
+      let known = others == 1 ? [segments[1], segments[2]] : Array(segments.prefix(others + 1))
+      let offer = documents.offer(0, asked: asked, among: known, besides: "me")
+      #expect(offer?.digest == offered.map(Self.digest), "\(others)")
+    }
+    var documents = try Self.documents()
+    documents[0].stored = DocumentRecord(
+      url: try Self.url("list.json").string,
+      digest: Self.digest(2)
+    )
+    let same = documents.offer(0, asked: 7, among: [segments[1]], besides: "me")
+    #expect(same == nil, "it is here already")
+  }
+}
