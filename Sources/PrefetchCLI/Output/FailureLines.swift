@@ -71,7 +71,7 @@ struct FailureLines {
 
   private func line(of entry: ReportFailures.Trouble) -> FailureLine {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
-    let kept = entry.isBeginning ? "its beginning is shown" : "the older copy is kept"
+    let kept = entry.isBeginning ? "what is here of it is shown" : "the older copy is kept"
     let copy = entry.keepsOlderCopy ? "; \(kept)" : ""
     return line(
       entry.code,

@@ -63,6 +63,8 @@ struct KeptParts: Sendable {
     var start = part
     start.offset = 0
     start.head = head
+    // What it began with is in it from here on.
+    start.object = nil
     let facts = PartialFacts(key: key, part: start, bootID: bootID)
     let name = Self.name(of: key)
     guard facts.encoded != nil, flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }

@@ -191,4 +191,55 @@ final class BundleEditionTests: StreamGround {
     #expect(Array(try home.shell("cat $(find screen -name '*.ts')").output.utf8) == file)
     #expect(try home.run("verify", "-q").status == 0)
   }
+
+  @Test("A rest that breaks off goes on where it ended, in the same run and in the next")
+  func restBrokenOff() throws {
+    let file = (0..<300_000).flatMap { Array("piece \($0 % 10) ".utf8) }
+    site["/one.ts"] = Site.Page(file, entityTag: "\"1\"")
+    let half = file.count / 4
+    let lines = (0..<4).map { "#EXTINF:2,\n#EXT-X-BYTERANGE:\(half)@\(half * $0)\none.ts" }
+    put("/film.m3u8", Self.media(lines))
+    let asked = Guarded<[String?]>([])
+    let site = site
+    let far = try LoopbackServer { request in
+      let answer = site.respond(to: request)
+      guard request.path == "/one.ts" else { return answer }
+      let count = asked.withLock { all in
+        all.append(request.headers["Range"])
+        return all.count
+      }
+      // The first request brings the beginning; two answers break off.
+      guard (2...3).contains(count), case .send(let bytes)? = answer.steps.first else {
+        return answer
+      }
+      return Script([.send(Array(bytes.prefix(300_000))), .close])
+    }
+    func configure(_ lines: String) {
+      home.configure(
+        """
+        cache: { min_free: 0 }
+        network: { retries: { items: 1, delay: 1ms, max_delay: 2ms } }
+        segments:
+          - name: films
+            urls: [{ url: "\(far.address("/film.m3u8"))", type: hls, id: film }]
+        \(lines)
+        """
+      )
+    }
+    configure("    seconds: 2")
+    #expect(try home.run("-q").status == 0)
+    configure("    publish: { dir: screen }")
+    #expect(try home.run("-q").status == 3)
+    #expect(try home.run("-q").status == 0)
+    let begins = asked.withLock(\.self).map { range in
+      range.flatMap { $0.split(separator: "=").last }.flatMap { Int($0.prefix { $0 != "-" }) }
+    }
+    #expect(begins.count == 4 && begins[0] == 0 && begins[1] == half, "\(begins)")
+    #expect(
+      begins == begins.sorted { ($0 ?? 0) < ($1 ?? 0) } && begins[3] != begins[1],
+      "\(begins)"
+    )
+    #expect(Array(try home.shell("cat $(find screen -name '*.ts')").output.utf8) == file)
+    #expect(try home.run("verify", "-q").status == 0)
+  }
 }
