@@ -159,7 +159,15 @@ private struct ServedParts: Sendable {
       return nil
     }
     // What a lower cache has lost may be kept for those who have begun with it.
-    if place != nil, !shelf.has(file.digest) { return nil }
+    if let place, !shelf.has(file.digest),
+      let past = generations?.find(
+        place.name,
+        of: place.generation,
+        item: ServedPlace.path(of: record, "")
+      )
+    {
+      return HeldAnswer(of: past.file, in: record, on: past.shelf)
+    }
     if let generation {
       generations?.keep(generation, on: shelf) { Array(files.values) }
       if place == nil, name == mainName, let text = leading(to: generation) { return text }

@@ -37,6 +37,13 @@ package struct BundleFile: Hashable, Sendable {
   /// Whether readers see it.
   package var isShown: Bool { !name.isEmpty && !isReserved }
 
+  /// The same, waiting for the rest of a whole.
+  var reserved: BundleFile {
+    var file = self
+    file.isReserved = true
+    return file
+  }
+
   /// Whether it has as much as is wanted of a part.
   package func has(_ part: BundlePart) -> Bool {
     guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }

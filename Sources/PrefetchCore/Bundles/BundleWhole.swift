@@ -121,16 +121,15 @@ extension BundleWork {
     return whole
   }
 
-  /// Keeps what came behind the beginning that is shown, unseen, for the next run.
+  /// Keeps what is here behind the beginning that is shown, unseen, for the next run.
   func keepRest(in whole: inout Whole) {
     let shown = Set(whole.record.files.map(\.key))
-    let all = arrivals.files.merging(kept.reserved) { new, _ in new }.values
-    let rest = all.filter { $0.role != .document && !shown.contains($0.key) }
-    for var file in rest.sorted(by: { $0.key < $1.key }) {
-      file.isReserved = true
-      whole.record.files.append(file)
-    }
-    let wanted = Set(rest.map(\.digest))
+    var waiting = rest.filter { $0.role != .document && !shown.contains($0.key) }
+    guard !waiting.isEmpty else { return }
+    let wanted = Set(waiting.map(\.digest))
+    // With the documents that say which edition it is of.
+    waiting += documents.filter { $0.bytes != nil }.map(\.file).map(\.reserved)
+    whole.record.files += waiting
     whole.besides += whole.surplus.filter { wanted.contains($0.digest) }
     whole.surplus.removeAll { wanted.contains($0.digest) }
   }
@@ -160,7 +159,8 @@ extension BundleWork {
   /// Takes what has come out of it, for the next run to go on with; nil where that is nothing.
   mutating func reserve(in record: inout ContentRecord) -> [StagedBody]? {
     guard rules.form != .ad, !arrivals.files.isEmpty else { return nil }
-    record.files = record.files.filter { !$0.isReserved } + toReserve
+    let waiting = rules.shown == nil ? toReserve : rest
+    record.files = record.files.filter { !$0.isReserved } + waiting
     let kept = Set(record.files.map(\.digest))
     return staged.filter { kept.contains($0.digest) }
   }
@@ -173,7 +173,7 @@ extension BundleWork {
 
   /// What the next run is to go on with: the documents that say what the new whole is, what is here of
   /// it, and what of that was not looked at in this run.
-  private var toReserve: [BundleFile] {
+  var toReserve: [BundleFile] {
     // Of those that were in doubt nothing is known but that they were another edition's.
     let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
     let new =
@@ -186,10 +186,6 @@ extension BundleWork {
     return (new + left.sorted { $0.key < $1.key }).filter { file in
       !file.key.isEmpty && kept.stored[file.key]?.digest != file.digest
     }
-    .map { file in
-      var file = file
-      file.isReserved = true
-      return file
-    }
+    .map(\.reserved)
   }
 }

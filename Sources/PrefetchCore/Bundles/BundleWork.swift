@@ -26,6 +26,21 @@ struct BundleWork {
   enum Ending {
     case failed(Failure)
     case deferred(Deferral?)
+
+    /// Whether the next run would meet the same limit, however much of the item is here.
+    var isOfSize: Bool {
+      if case .failed(let failure) = self {
+        failure.code == .tooLarge || failure.code == .cacheFull
+      } else {
+        false
+      }
+    }
+
+    /// Whether what is here may be shown: nothing was tampered with, and nothing is too large.
+    var leavesBeginning: Bool {
+      if case .failed(let failure) = self, failure.code.category == .trust { return false }
+      return !isOfSize
+    }
   }
 
   /// What the run asks of all items of several files.
@@ -92,6 +107,8 @@ struct BundleWork {
   private(set) var size: Int64 = 0
   /// Why it will not be whole in this run.
   var ending: Ending?
+  /// What waits for the next run where a beginning is shown.
+  private(set) var rest: [BundleFile] = []
   /// What came for the item's own document.
   let response: TransferResponse
 
@@ -433,12 +450,16 @@ struct BundleWork {
     guard open == 0 else { return .waits }
     if ending == nil { ending = storeFailure.map { .failed($0) } }
     if let ending {
-      guard mayShow, storeFailure == nil, rules.keepsPartial, rules.form == .stream else {
-        return .ends(ending)
+      if rules.shown != nil, storeFailure == nil {
+        return reading.texts.isEmpty ? .ends(ending) : .isBegun
       }
-      if rules.shown != nil { return reading.texts.isEmpty ? .ends(ending) : .isBegun }
-      guard files.contains(where: { $0 != nil }) else { return .ends(ending) }
-      rules.shown = Set(files.compactMap { $0?.key })
+      let here = Set(files.compactMap { $0?.key })
+      guard mayShow, storeFailure == nil, rules.keepsPartial, rules.form == .stream,
+        ending.leavesBeginning, !here.isEmpty
+      else { return .ends(ending) }
+      // Before less is read: what is in doubt stands in the documents as they are.
+      rest = toReserve
+      rules.shown = here
       return .isToBeRead
     }
     guard reading.texts.isEmpty || isToBeReadAgain else { return .isWhole }

@@ -252,12 +252,10 @@ extension Dispatcher {
   /// The next stage, once nothing is asked for any more.
   private mutating func goOn(withBundle item: Int) {
     guard items[item].state == .gathering else { return }
-    let work = activate(item)
-    let isBegun = work.record?.value.state == .partial && bundles[item]?.rules.seconds == 0
-    let mayShow = request.mode.keepsSegments && (!work.result.isUsable || isBegun)
+    let isOpen = !activate(item).result.isUsable || showsBeginning(item)
+    let mayShow = request.mode.keepsSegments && isOpen
     switch bundles[item]?.next(storeFailure, mayShow: mayShow) {
-    case nil: break
-    case .waits: break
+    case .waits, nil: break
     case .isToBeRead: readBundle(item)
     case .isWhole, .isBegun:
       guard !request.mode.foretells else { return foretell(bundle: item) }
@@ -267,14 +265,16 @@ extension Dispatcher {
     }
   }
 
+  /// Whether readers see the beginning of an item that never came whole.
+  private func showsBeginning(_ item: Int) -> Bool {
+    let isPartial = items.ifActive(item)?.record?.value.state == .partial
+    return isPartial && bundles[item]?.rules.seconds == 0
+  }
+
   private mutating func conclude(bundle item: Int, _ ending: BundleWork.Ending) {
     let isAd = bundles[item]?.rules.form == .ad
-    switch ending {
     // What is too large today is so tomorrow.
-    case .failed(let failure) where [.tooLarge, .cacheFull].contains(failure.code):
-      forgetReserved(item)
-    case .failed, .deferred: reserve(item)
-    }
+    if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
     letGo(item)
     switch ending {
     case .failed(let failure) where failure.code == .empty && isAd: settleEmpty(item, failure)
@@ -299,7 +299,10 @@ extension Dispatcher {
       work.result.source = .revalidated
     } else {
       work.result.action = work.result.isUsable ? .update : .fetch
-      if work.result.isUsable { work.result.reason = "its playlists changed" }
+      if work.result.isUsable {
+        work.result.reason =
+          showsBeginning(item) ? "only its beginning is here" : "its playlists changed"
+      }
       work.result.size = bundle.reading.expectedBytes
     }
     letGo(item)
@@ -345,8 +348,8 @@ extension Dispatcher {
     let staged: [StagedBody]
     switch result {
     case .failure(let failure):
-      bundles[item]?.ending = .failed(failure)
-      return goOn(withBundle: item)
+      // What could not be written for its beginning changes nothing about its end.
+      return conclude(bundle: item, bundle.ending ?? .failed(failure))
     case .success(let bodies): staged = bodies
     }
     guard storeFailure == nil else {
@@ -365,9 +368,11 @@ extension Dispatcher {
     if let exchange = work.exchange?.value {
       note(item, into: &whole.record)
       whole.record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
-      work.result.source = exchange.isAlternate ? .alternate : .network
     }
     if let ending = bundle.ending { return show(item, &whole, ending) }
+    if let exchange = work.exchange?.value {
+      work.result.source = exchange.isAlternate ? .alternate : .network
+    }
     bundles[item] = nil
     for body in whole.surplus { effects.append(.discard(body)) }
     var record = whole.record
@@ -420,6 +425,7 @@ extension Dispatcher {
     case .failed(let failure):
       record.failure = failure
       note(failure, of: work)
+    case .deferred(nil) where halt?.failure != nil: halt?.failure.map { note($0, of: work) }
     case .deferred(let deferral): note(deferral ?? halt?.deferral, of: work)
     }
     if let digest = record.digest {

@@ -226,6 +226,53 @@ struct BundleWorkTests {
     }
   }
 
+  @Test("What is behind the beginning waits with it, and nothing of another edition does")
+  func restOfBeginning() throws {
+    // Of the last try a piece waits that was of another edition.
+    var old = Self.file("c.ts", 5)
+    old.isReserved = true
+    var work = try #require(
+      Self.work(stored: [old, Self.file("film.m3u8", 9, .document).reserved])
+    )
+    work.rules.keepsPartial = true
+    var parts = ["a.ts", "b.ts", "c.ts", "d.ts"].map { Self.part($0) }
+    parts[2].isInDoubt = true
+    _ = work.read(Self.reading(parts), isHere: Self.all)
+    for (number, digest) in [(0, UInt8(7)), (3, 8)] {
+      let piece = Bundles.Piece(bundle: 0, role: .part(number), kept: nil)
+      _ = work.take(Self.body(digest), for: piece, by: Self.answer(parts[number].name))
+    }
+    work.ending = .failed(Self.failure)
+    _ = work.next(nil, mayShow: true)
+    _ = work.read(Self.reading([parts[0]]), isHere: Self.all)
+    let record = ContentRecord(url: "https://a.example/film.m3u8", id: "")
+    let now = Instant(seconds: 9)
+    var whole = work.whole(
+      of: record,
+      wasUsable: false,
+      [Self.body(6)],
+      at: now,
+      isHere: Self.all
+    )
+    work.keepRest(in: &whole)
+    let waiting = whole.record.files.filter(\.isReserved).map(\.digest)
+    #expect(waiting == [Self.digest(8), Self.digest(1)], "the piece, and what says of which film")
+    #expect(Set(whole.besides.map(\.id)) == [1, 7, 8] && whole.surplus.isEmpty)
+  }
+
+  @Test(
+    "What is too large, or was tampered with, shows nothing",
+    arguments: [
+      (ErrorCode.tooLarge, false), (.cacheFull, false), (.pinMismatch, false), (.gone, true),
+    ]
+  )
+  func shownEndings(code: ErrorCode, isShown: Bool) throws {
+    var (work, _) = try Self.gathered()
+    work.rules.keepsPartial = true
+    work.ending = .failed(Failure(code, "no"))
+    #expect(Self.stage(of: work, mayShow: true) == (isShown ? .isToBeRead : .fails(code)))
+  }
+
   // MARK: The whole
 
   /// An item of one piece that has come.

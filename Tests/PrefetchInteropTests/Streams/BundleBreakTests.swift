@@ -259,6 +259,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("list", "--state", "partial").output.contains("film.m3u8"))
     #expect(try Array(screened().utf8) == Array(beginning.joined()))
     #expect(try home.run("verify", "-q").status == 0)
+    #expect(try home.run("plan").output.contains("only its beginning is here"))
     // The same again: nothing that is here is asked for.
     trap.set(nil)
     #expect(try home.run("-q", "-j", "1").status == 3)
@@ -292,6 +293,61 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("-q").status == 0)
     #expect(trap.requests.count == 7, "\(trap.requests.map(\.path))")
     #expect(try screened() == film(version: 1, pieces: 12))
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test(
+    "A limit that time lifts shows the beginning until then, and one that stays shows nothing",
+    arguments: [
+      (lines: "network: { daily_limit: 9kB, concurrency: 1 }", more: "", status: 75, isShown: true),
+      ("", "    max_file_size: 9kB", 4, false),
+    ]
+  )
+  func begunUnderLimit(_ row: (lines: String, more: String, status: Int32, isShown: Bool)) throws {
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      \(row.lines)
+      segments:
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+      \(row.more)
+      \(Self.partly)
+        - { name: also, urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }] }
+      """
+    )
+    publishPlain(pieces: 8)
+    let run = try home.run("--json")
+    #expect(run.status == row.status, "\(run)")
+    let shown = try home.run("list", "--state", "partial").output
+    #expect(shown.contains("film.m3u8") == row.isShown, "\(run)")
+    #expect(FileTree.objects(home.cache).isEmpty == !row.isShown)
+    #expect((home.read("films/film/film.m3u8") != nil) == row.isShown)
+    #expect(try home.run("verify", "-q").status == 0)
+    // What pieces come to only their bytes tell.
+    let plan = try home.run("plan")
+    #expect(plan.status == (row.isShown ? row.status : 0), "\(plan)")
+  }
+
+  @Test("Of a film that was encoded again nothing is shown together with the old one")
+  func begunAnew() throws {
+    configure(Self.partly)
+    encodeAgain(1)
+    site["/same-2.ts"] = nil
+    #expect(try home.run("-q").status == 3)
+    encodeAgain(2)
+    site["/same-4.ts"] = nil
+    #expect(try home.run("-q", "-j", "1").status == 3)
+    #expect(try screened().split(separator: " ").first == "2.0")
+    let words = Set(try screened().split(separator: " ").map { $0.prefix(2) })
+    #expect(words == ["2."], "\(words)")
+    encodeAgain(2)
+    #expect(try home.run("-q").status == 0)
+    #expect(
+      Set(try screened().split(separator: " ").map(String.init)) == [
+        "2.0", "2.1", "2.2", "2.3", "2.4", "2.5",
+      ]
+    )
     #expect(try home.run("verify", "-q").status == 0)
   }
 }

@@ -72,8 +72,12 @@ class StreamGround {
   }
 
   static func play(_ serving: Serving) throws -> String? {
-    guard let pieces = try open(serving) else { return nil }
-    return try pieces.map { try piece($0, serving) }.reduce("") { film, piece in
+    try open(serving).flatMap { try joined($0[...], serving) }
+  }
+
+  /// What the pieces at these places are together; nil where one is missing.
+  static func joined(_ places: ArraySlice<String>, _ serving: Serving) throws -> String? {
+    try places.map { try piece($0, serving) }.reduce("") { film, piece in
       piece.flatMap { next in film.map { $0 + next } }
     }
   }
