@@ -334,7 +334,7 @@ final class BundleBreakTests: StreamGround {
     configure(Self.partly)
     encodeAgain(1)
     site["/same-2.ts"] = nil
-    #expect(try home.run("-q").status == 3)
+    #expect(try home.run("-q", "-j", "1").status == 3)
     encodeAgain(2)
     site["/same-4.ts"] = nil
     #expect(try home.run("-q", "-j", "1").status == 3)
