@@ -1,32 +1,3 @@
-/// What had to wait until the cache was looked at.
-enum InventoryQuestion: Sendable {
-  /// Whether anything would go with a list that is not last time's.
-  case judge(segment: Int)
-  case plan(segment: Int, rejected: [RejectedEntry])
-  /// Whether anything of a segment can be used although its manifest failed.
-  case settle(segment: Int)
-  case removals
-}
-
-/// What waits until the cache was looked at; that happens once, and only where something waits.
-struct InventoryQuestions: Sendable {
-  private(set) var waiting: [InventoryQuestion] = []
-  private(set) var isTaken = false
-
-  /// Whether the cache has to be looked at now.
-  mutating func add(_ question: InventoryQuestion) -> Bool {
-    waiting.append(question)
-    return waiting.count == 1
-  }
-
-  /// What has waited; from here on nothing does.
-  mutating func end() -> [InventoryQuestion] {
-    isTaken = true
-    defer { waiting = [] }
-    return waiting
-  }
-}
-
 /// From a segment's entries to items with something to do.
 extension Dispatcher {
   /// Looks into the cache first, where the run has not yet.
@@ -472,12 +443,5 @@ extension Dispatcher {
 
   func isUsable(_ row: Inventory.Row) -> Bool {
     facts.isUsable(row)
-  }
-}
-
-extension Planner.Facts {
-  /// Whether a row has a body that is there.
-  func isUsable(_ row: Inventory.Row) -> Bool {
-    row.hasBody && !missing.contains(row.digest)
   }
 }

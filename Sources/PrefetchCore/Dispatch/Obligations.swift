@@ -65,7 +65,7 @@ extension Dispatcher {
   }
 
   private var isPlanning: Bool {
-    begun.count(of: .planning) > 0 || !inventoryQuestions.waiting.isEmpty
+    begun.count(of: .planning) > 0 || !inventoryQuestions.isEmpty
       || !awaitingConditions.isEmpty
   }
 }

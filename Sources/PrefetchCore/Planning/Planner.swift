@@ -32,6 +32,11 @@ package enum Planner {
       self.key = key
     }
 
+    /// Whether a row has a body that is there.
+    package func isUsable(_ row: Inventory.Row) -> Bool {
+      row.hasBody && !missing.contains(row.digest)
+    }
+
     /// Whether a further file of a row's item is lost.
     func lacksPart(of position: Int) -> Bool {
       inventory.parts.contains { $0.row == position && missing.contains($0.digest) }

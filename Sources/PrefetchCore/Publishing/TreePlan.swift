@@ -231,7 +231,7 @@ package struct TreePlan: Sendable {
     if let body = bodies[key] { return body.digest.isNone ? nil : body }
     guard let place = facts.inventory.position(of: key) else { return nil }
     let row = facts.inventory.rows[place]
-    guard row.hasBody, !facts.missing.contains(row.digest) else { return nil }
+    guard facts.isUsable(row) else { return nil }
     let strong = facts.inventory.strongDigests(of: place)
     // What is declared of a stream is the digest of its pristine playlist.
     for expected in entry.bundleForm == nil ? entry.digests : [] {
