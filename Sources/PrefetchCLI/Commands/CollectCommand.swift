@@ -60,8 +60,7 @@ struct CollectCommand: Command {
     return try context.changingStore(places, durability: durability) { store throws(Failure) in
       var reports: [Diagnostic] = []
       let state = try StateStore.openForReading(state: places.state, reports: &reports)
-      store.lastUses = { () throws(Failure) in try state?.uses() ?? [:] }
-      store.consumptions = { () throws(Failure) in try state?.consumptions() ?? [:] }
+      store.orderRoom { state }
       var outcome = Outcome()
       for key in try store.segments().map(\.key) where isForgotten(key.identity) {
         if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }

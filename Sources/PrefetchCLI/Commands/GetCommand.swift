@@ -30,6 +30,7 @@ struct GetCommand: Command {
     var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
     network.isWatched = true
     network.bringsThumbnails = options.behavior == .all
+    network.mayBeStale = !options.revalidates
     network.quality = options.quality
     let facts = try look(at: &items, loaded, builder, places)
     try fetch(&items, network, facts)
@@ -164,7 +165,7 @@ struct GetCommand: Command {
         {
           items.standings[item] = .absent
           items.absences[item] = absence
-        } else if let record, isSatisfied, !options.revalidates,
+        } else if let record, isSatisfied,
           options.maximumAge.map({ isWithin($0, record, facts) }) ?? true,
           mayServeStale(record, as: item, items.wanted, facts)
         {
@@ -216,6 +217,7 @@ struct GetCommand: Command {
   ) -> Bool {
     switch options.maximumStaleness {
     case nil: false
+    case _ where options.revalidates: false
     case .bare: items.mayServeStale(record, as: item, within: .seconds(Int64.max / 2), facts)
     case .value(let limit): items.mayServeStale(record, as: item, within: limit, facts)
     }
@@ -395,16 +397,32 @@ struct GetCommand: Command {
     _ asked: AskedItems,
     _ loaded: LoadedConfiguration
   ) -> Int32 {
-    let troubles = troubles(items, asked, loaded)
+    let told = Dictionary(items.reports.flatMap(\.items).map { ($0.url, $0) }) { $1 }
+    let older = items.delivered.filter {
+      $0.isStale || told[items.wanted.url($0.number)]?.outcome == .stale
+    }
+    for item in older {
+      let url = items.wanted.entries[item.number].url
+      let result = told[url.string]
+      let reason = result?.failure?.message ?? result?.reason ?? "it could not be confirmed"
+      context.console.report(
+        "get.stale",
+        "`\(url.redacted)` is an older copy: \(reason)",
+        severity: .warning
+      )
+    }
+    let troubles = troubles(items, asked, told, loaded)
     context.console.report(troubles.diagnostics)
     let isDamaged = options.asksNobody && !items.damaged.isEmpty
     let status = isDamaged ? .io : status(items, asked)
     if context.shared.isJSON {
+      let stale = Set(older.map(\.number))
       let documents = items.delivered.map { item -> JSONValue in
         [
           "url": .string(Redaction.url(items.wanted.url(item.number))),
           "path": .string(item.path),
           "bytes": .integer(item.size),
+          "stale": .bool(stale.contains(item.number)),
         ]
       }
       context.console.print([
@@ -423,12 +441,12 @@ struct GetCommand: Command {
   private func troubles(
     _ items: Gathering,
     _ asked: AskedItems,
+    _ told: [String: ItemResult],
     _ loaded: LoadedConfiguration
   ) -> GetTroubles {
     var troubles = GetTroubles(of: loaded)
-    var told: [String: ItemResult] = [:]
-    for result in items.reports.flatMap(\.items) {
-      told[result.url] = result
+    let delivered = Set(items.delivered.map { items.wanted.url($0.number) })
+    for result in items.reports.flatMap(\.items) where !delivered.contains(result.url) {
       if let failure = result.failure { troubles.add(failure, of: result.url) }
     }
     for (item, standing) in items.standings.enumerated() where standing != .delivered {

@@ -20,6 +20,8 @@ struct ItemFetch {
   var bringsThumbnails = false
   /// Whether a person at the terminal wants to see how far it is.
   var isWatched = false
+  /// Whether an older copy may stand in for an answer that cannot be had.
+  var mayBeStale = true
   /// Of streams; nil for what is configured.
   var quality: BundleRules.Quality?
 
@@ -51,6 +53,10 @@ struct ItemFetch {
       for index in request.segments.indices {
         request.segments[index].bundleRules.quality = quality
       }
+    }
+    if !mayBeStale {
+      request.policy.maximumStale = .zero
+      for index in request.segments.indices { request.segments[index].maximumStale = .zero }
     }
     request.keepsItems = keepsItems
     request.listsKept = keepsItems

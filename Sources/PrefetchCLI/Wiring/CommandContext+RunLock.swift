@@ -44,6 +44,11 @@ extension CommandContext {
     try store.setIndexMode(isShared: places.isShared)
     store.lock = lock
     store.isCancelled = { StopSignals.pending != nil }
+    store.orderRoom {
+      // Nothing is refused for a state that cannot be read.
+      var reports: [Diagnostic] = []
+      return (try? StateStore.openForReading(state: places.state, reports: &reports)) ?? nil
+    }
     console.report(store.takeDiagnostics())
     return store
   }

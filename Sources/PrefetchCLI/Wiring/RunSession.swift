@@ -148,8 +148,7 @@ struct RunSession {
       by: lock
     )
     if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
-    store.lastUses = { () throws(Failure) in try state.uses() }
-    store.consumptions = { () throws(Failure) in try state.consumptions() }
+    store.orderRoom { state }
     let memory = try memory(state)
     let history = HistoryRecorder(
       state,

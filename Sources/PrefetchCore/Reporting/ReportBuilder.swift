@@ -193,7 +193,8 @@ package struct ReportBuilder: Sendable {
 
   /// Whether the exit status depends on it, or the word for an item that did not come out.
   private func weighs(_ item: ItemResult) -> Bool {
-    item.failure != nil || !report.mode.isOfSegments && item.outcome == .deferred
+    item.failure != nil
+      || !report.mode.isOfSegments && (item.outcome == .deferred || item.outcome == .stale)
   }
 
   package func finished(

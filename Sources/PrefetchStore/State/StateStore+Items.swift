@@ -143,3 +143,13 @@ extension StateStore {
     }
   }
 }
+
+extension DiskStore {
+  /// Orders what goes for want of room by the uses of items that a state remembers.
+  ///
+  /// The state is asked for only when bodies have to go.
+  package func orderRoom(by state: @escaping () throws(Failure) -> StateStore?) {
+    lastUses = { () throws(Failure) in try state()?.uses() ?? [:] }
+    consumptions = { () throws(Failure) in try state()?.consumptions() ?? [:] }
+  }
+}

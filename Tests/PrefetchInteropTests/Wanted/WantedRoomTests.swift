@@ -1,0 +1,80 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What goes when single items come into a full cache.
+@Suite(
+  "Room for items that are asked for by themselves",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct WantedRoomTests {
+  private let site = Site()
+  private let origin: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    origin = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    for name in ["a", "b", "c", "d", "e"] {
+      site["/\(name)"] = Site.Page(
+        String(repeating: name, count: 1000),
+        headers: [HeaderField("Cache-Control", "max-age=3600")]
+      )
+    }
+    home.configure("cache: { min_free: 0, size: 3500B }")
+  }
+
+  private func url(_ name: String) -> String { origin.address("/\(name)") }
+
+  /// Gets items at moments a second apart, so that none was used at the time of another.
+  private func get(_ names: String..., after seconds: Int) throws {
+    for (place, name) in names.enumerated() {
+      let run = try home.shell(
+        "exec faketime -f +\(seconds + place)s $prefetch get -o out '\(url(name))'"
+      )
+      #expect(run.status == 0, "\(run)")
+    }
+  }
+
+  private func stored() throws -> [String] {
+    try ["a", "b", "c", "d", "e"].filter { try home.run("path", url($0)).status == 0 }
+  }
+
+  @Test("is made of what was used longest ago, not of what came first", arguments: [false, true])
+  func leastRecentlyUsed(isServed: Bool) throws {
+    try get("a", "b", "c", "a", after: 0)
+    try pull("d", isServed: isServed, after: 10)
+    #expect(try stored() == ["a", "c", "d"])
+  }
+
+  @Test("is made of what was seen before what nobody has seen", arguments: [false, true])
+  func consumed(isServed: Bool) throws {
+    try get("a", "b", "c", after: 0)
+    let event = try home.shell("exec faketime -f +5s $prefetch event consume '\(url("b"))'")
+    #expect(event.status == 0, "\(event)")
+    try pull("d", isServed: isServed, after: 10)
+    #expect(try stored() == ["a", "c", "d"])
+  }
+
+  @Test("is never made of what a segment declares", arguments: [false, true])
+  func declared(isServed: Bool) throws {
+    home.configure(
+      """
+      cache: { min_free: 0, size: 3500B }
+      segments: [{ name: s, urls: ["\(url("a"))", "\(url("b"))"] }]
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    try get("c", "b", "c", after: 1)
+    try pull("d", isServed: isServed, after: 10)
+    #expect(try stored() == ["a", "b", "d"])
+  }
+
+  private func pull(_ name: String, isServed: Bool, after seconds: Int) throws {
+    guard isServed else { return try get(name, after: seconds) }
+    let serving = try Serving(home, "--pull")
+    #expect(try serving.client.get(origin.place("/\(name)")).status == 200)
+    #expect(serving.stop().status == 143)
+  }
+}
