@@ -47,9 +47,11 @@ package final class CacheResponder: Responder {
           let words = "that generation is over: nobody read it for ten minutes; open the item anew"
           return .now(refusal(410, .miss, of: nil, CacheStatus(.own, detail: "absent"), words))
         }
-        guard let held, name.map({ held.isNamed($0) }) ?? true else {
-          return .now(refusal(404, .miss, of: nil, CacheStatus(.own, detail: "absent")))
+        guard let held else {
+          let wished = PullWish.Name(provider: provider, id: id)
+          return inquiry(request, "").reply(seeking: wished, file: name)
         }
+        guard name.map({ held.isNamed($0) }) ?? true else { return .now(absence) }
         return inquiry(request, held.address).reply(with: held)
       case .address(let address):
         return inquiry(request, address).reply(with: try source.find(address: address))
@@ -58,6 +60,10 @@ package final class CacheResponder: Responder {
       counts.note(.failure)
       return .now(.refusal(500, error.message))
     }
+  }
+
+  private var absence: ServedAnswer {
+    refusal(404, .miss, of: nil, CacheStatus(.own, detail: "absent"))
   }
 
   private func inquiry(_ request: ServedRequest, _ address: String) -> Inquiry {
@@ -118,6 +124,16 @@ package final class CacheResponder: Responder {
         // No server may be asked: unless the client insists, old is better than nothing.
         return directives.hasNoCache ? .now(timeout("no-cache")) : give(held, CacheStatus(.hit))
       }
+    }
+
+    /// An item of which nothing is stored, or a file of it, where a server may be asked for it.
+    func reply(seeking name: PullWish.Name, file: String?) -> Reply {
+      guard desk.puller != nil else { return .now(desk.absence) }
+      if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
+      var wish = PullWish(url: nil, address: "")
+      wish.name = name
+      wish.hasNoCache = directives.hasNoCache
+      return pull(wish, CacheStatus(.forwarded(.uriMiss)), file: file)
     }
 
     /// Whether the stored answer may be another client's; an item of several files is the same for all.
@@ -223,16 +239,25 @@ package final class CacheResponder: Responder {
       return pull(wish, CacheStatus(.forwarded(reason)))
     }
 
-    private func pull(_ wish: PullWish, _ status: CacheStatus) -> Reply {
+    private func pull(_ wish: PullWish, _ status: CacheStatus, file: String? = nil) -> Reply {
       guard let puller = desk.puller else { return .now(timeout("absent")) }
       return .later { finish in
         puller.pull(wish) { outcome in
           var status = status
           status.forwardStatus = outcome.status ?? status.forwardStatus
           status.isCollapsed = outcome.isShared
-          settle(reply(to: outcome, of: wish, status), finish)
+          if let file, case .held(let whole) = outcome.result {
+            settle(reply(with: file, of: whole), finish)
+          } else {
+            settle(reply(to: outcome, of: wish, status), finish)
+          }
         }
       }
+    }
+
+    private func reply(with file: String, of whole: HeldAnswer) -> Reply {
+      if let part = whole.part?(file) { return reply(withPart: part) }
+      return whole.isNamed(file) ? give(whole, CacheStatus(.hit)) : .now(desk.absence)
     }
 
     /// Returns the wish for this client's answer; nil where the pulled one was selected by all that the

@@ -78,8 +78,16 @@ package struct PullWish: Hashable, Sendable {
     case onlyIfSelected
   }
 
+  /// Of an item whose URL a list may tell.
+  package struct Name: Hashable, Sendable {
+    package var provider: String?
+    package var id: String
+  }
+
   /// Of what is stored and has to be asked about, or is not what it was; nil for what is not stored.
   package var url: String?
+  /// In place of an address, of what nothing is stored.
+  package var name: Name?
   /// As it was asked for.
   package var address: String
   /// The stored body that is not what it was.

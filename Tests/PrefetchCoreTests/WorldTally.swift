@@ -72,7 +72,7 @@ struct WorldTally {
       settledSegments[segment.name, default: 0] += 1
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
       .bytesReceived, .requestFinished,
-      .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .treePublished,
+      .requestsAnswered, .requestTold, .requestWaits, .manifestSettled, .listRead, .treePublished,
       .registration, .storeFailed, .warned, .itemEvicted:
       break
     case .interrupted:

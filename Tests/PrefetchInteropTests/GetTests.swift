@@ -180,7 +180,7 @@ struct GetTests {
     let both = try home.run("get", "--revalidate", one, two, "--path")
     #expect(both.status == 3, "\(both)")
     #expect(both.lines.count == 1)
-    let allowed = try home.run("get", "--revalidate", "--max-stale", one)
+    let allowed = try home.run("get", "--max-age", "0s", "--max-stale", one)
     #expect(allowed.status == 0, "\(allowed)")
     #expect(allowed.output == "body of one")
     let tooOld = try home.run("get", "--max-age", "0s", one)

@@ -13,12 +13,17 @@ struct AskedItems {
   var isPartial = false
   /// Names of the command line that mean nothing.
   var unknown: [String] = []
+  /// Lists that were asked for to find out what the names mean.
+  private(set) var lists = ReadLists()
+  /// Segments whose list no run has read, where nobody may be asked for it.
+  private var unread: [String] = []
   /// The URLs that the user named as such; nil for all of them.
   var typed: Set<String>? = []
 
   static func read(
     context: CommandContext,
     options: GetOptions,
+    loaded: LoadedConfiguration,
     builder: RequestBuilder,
     places: Places
   ) throws(CommandExit) -> AskedItems {
@@ -42,14 +47,19 @@ struct AskedItems {
         asked.typed?.insert(entry.url.string)
         asked.entries.append(entry)
       } else if let declared = try lookup.declared(name, builder, in: store) {
-        var entry = ManifestEntry(url: declared.url)
-        entry.id = declared.id
-        entry.provider = declared.provider
-        entry.type = declared.type
-        asked.entries.append(entry)
+        asked.entries.append(entry(declared))
       } else {
         asked.unknown.append(name)
       }
+    }
+    if !asked.unknown.isEmpty {
+      let reading = ListReading(
+        context: context,
+        loaded: loaded,
+        builder: builder,
+        places: places
+      )
+      try asked.findUnknown(lookup, in: store, options.asksNobody ? nil : reading, builder)
     }
     if let digest = options.digest { try asked.expect(digest, context) }
     if let type = options.type {
@@ -64,10 +74,46 @@ struct AskedItems {
     report(asked.rejected, isWithoutBase: false, context)
     // One that is unknown keeps no other from being got.
     guard asked.unknown.isEmpty || !asked.entries.isEmpty || !asked.rejected.isEmpty else {
-      let missing = asked.unknown.map(unknown)
-      throw context.failed(.nothing, missing)
+      context.console.report(asked.lists.warnings)
+      let missing = asked.unknown.map(asked.diagnostic(ofUnknown:))
+      throw context.failed(asked.lists.status, missing)
     }
     return asked
+  }
+
+  /// Looks names up in the lists as they are now; where nobody may be asked for these, notes which
+  /// no run has read.
+  private mutating func findUnknown(
+    _ lookup: ItemLookup,
+    in store: DiskStore?,
+    _ reading: ListReading?,
+    _ builder: RequestBuilder
+  ) throws(CommandExit) {
+    guard let reading else {
+      unread = try lookup.context.reading { () throws(Failure) in
+        try DeclaredItems.unread(by: builder, in: store)
+      }
+      return
+    }
+    lists = try reading.read()
+    let names = unknown
+    unknown = []
+    for name in names {
+      if let declared = try lookup.declared(name, builder, in: store, lists: lists) {
+        entries.append(Self.entry(declared))
+      } else {
+        unknown.append(name)
+      }
+    }
+  }
+
+  /// What the command asks for of an item that a list names.
+  private static func entry(_ declared: ManifestEntry) -> ManifestEntry {
+    var entry = ManifestEntry(url: declared.url)
+    entry.id = declared.id
+    entry.provider = declared.provider
+    entry.type = declared.type
+    return entry
   }
 
   /// The body must be that one, which its URL may say as well.
@@ -97,7 +143,13 @@ struct AskedItems {
     _ store: DiskStore?
   ) throws(CommandExit) {
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(of: entries.map(\.url), by: builder, in: store, typed: typed)
+      try DeclaredItems(
+        of: entries.map(\.url),
+        by: builder,
+        in: store,
+        typed: typed,
+        lists: lists
+      )
     }
     var thumbnails: [ManifestEntry] = []
     for entry in entries {
@@ -118,17 +170,25 @@ struct AskedItems {
   private static let thumbnail = "the thumbnail of "
 
   /// What is named by its provider should have stood in a manifest.
-  static func unknown(_ name: String) -> Diagnostic {
-    if name.hasPrefix(thumbnail) {
+  func diagnostic(ofUnknown name: String) -> Diagnostic {
+    if name.hasPrefix(Self.thumbnail) {
       return Diagnostic(
         "\(ErrorCode.notFound.rawValue)",
-        "`\(SafeText.line(String(name.dropFirst(thumbnail.count))))` has no thumbnail"
+        "`\(SafeText.line(String(name.dropFirst(Self.thumbnail.count))))` has no thumbnail"
       )
     }
+    return Self.diagnostic(ofUnknown: name, unread: unread)
+  }
+
+  /// `unread` are segments whose list no run has read, and that nobody may be asked for.
+  static func diagnostic(ofUnknown name: String, unread: [String] = []) -> Diagnostic {
     let code: ErrorCode = name.contains("/") ? .notInManifest : .notFound
+    let names = unread.map { "`\($0)`" }.joined(separator: ", ")
     return Diagnostic(
       "\(code.rawValue)",
       "`\(SafeText.line(Redaction.url(name)))` is neither a URL nor the id of an item that is known"
+        + (unread.isEmpty ? "" : "; no run has read the list of \(names)"),
+      hint: unread.isEmpty ? nil : "without `--offline` it is asked for"
     )
   }
 

@@ -170,8 +170,18 @@ struct WithLockCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
+    let name = options.words[0]
+    if try isToBeFetched(name, places) {
+      var wanted = GetOptions()
+      wanted.shared = options.shared
+      wanted.items = [name]
+      wanted.printsPaths = true
+      let get = GetCommand(context: context, options: wanted, isSilent: true)
+      let status = try get.run()
+      guard status == ExitStatus.ok.code else { return status }
+    }
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
-      .find([options.words[0]], of: nil, storedOnly: true)
+      .find([name], of: nil, storedOnly: true)
     let urls = items.map(\.url)
     try context.changingStore(places) { store throws(Failure) in
       try store.lock(urls, for: .thisProcess)
@@ -189,6 +199,17 @@ struct WithLockCommand: Command {
       let name = SafeText.line(options.words[1])
       throw context.failed(.failed, "with-lock.not-started", "`\(name)` \(fault.reason)")
     }
+  }
+}
+
+extension WithLockCommand {
+  /// Whether it is the name of an item of which nothing is stored; what a user names by its URL alone
+  /// is fetched by nobody.
+  private func isToBeFetched(_ name: String, _ places: Places) throws(CommandExit) -> Bool {
+    let store = try context.readingStore(places)
+    let record = try ItemLookup(context: context).cached(name, in: store)
+    guard record?.digest == nil else { return false }
+    return try TypedURL.read(name, isKnown: record != nil, context) == nil
   }
 }
 

@@ -9,6 +9,8 @@ import PrefetchSystem
 struct GetCommand: Command {
   let context: CommandContext
   let options: GetOptions
+  /// Whether nothing is printed of what came out.
+  var isSilent = false
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
@@ -17,6 +19,7 @@ struct GetCommand: Command {
     let request = try AskedItems.read(
       context: context,
       options: options,
+      loaded: loaded,
       builder: builder,
       places: places
     )
@@ -57,7 +60,7 @@ struct GetCommand: Command {
       markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
       return context.console.fail(.usage, [refusal])
     }
-    if options.printsPaths, !context.shared.isJSON {
+    if options.printsPaths, !context.shared.isJSON, !isSilent {
       for item in items.delivered { context.console.print(exactly: item.path) }
     }
     markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
@@ -83,9 +86,15 @@ struct GetCommand: Command {
   ) throws(CommandExit) -> Gathering {
     let store = try context.readingStore(places)
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(of: asked.entries.map(\.url), by: builder, in: store, typed: asked.typed)
+      try DeclaredItems(
+        of: asked.entries.map(\.url),
+        by: builder,
+        in: store,
+        typed: asked.typed,
+        lists: asked.lists
+      )
     }
-    context.console.report(known.warnings)
+    context.console.report(asked.lists.warnings + known.warnings)
     let isListed = options.readsManifest
     return Gathering(
       of: WantedItems(asked.entries, declared: known, isListed: isListed),
@@ -415,7 +424,7 @@ struct GetCommand: Command {
     context.console.report(troubles.diagnostics)
     let isDamaged = options.asksNobody && !items.damaged.isEmpty
     let status = isDamaged ? .io : status(items, asked)
-    if context.shared.isJSON {
+    if context.shared.isJSON, !isSilent {
       let stale = Set(older.map(\.number))
       let documents = items.delivered.map { item -> JSONValue in
         [
@@ -466,7 +475,9 @@ struct GetCommand: Command {
         troubles.addMissing(url)
       }
     }
-    for name in asked.unknown { troubles.note(unknown: name) }
+    for name in asked.unknown {
+      troubles.note(unknown: name, asked.diagnostic(ofUnknown: name))
+    }
     return troubles
   }
 

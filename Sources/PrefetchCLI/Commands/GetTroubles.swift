@@ -108,9 +108,9 @@ struct GetTroubles {
   }
 
   /// A word that is neither a URL nor the id of anything.
-  mutating func note(unknown name: String) {
+  mutating func note(unknown name: String, _ diagnostic: Diagnostic) {
     troubles.append(
-      Trouble(url: Redaction.url(name), diagnostic: AskedItems.unknown(name), isRetryable: false)
+      Trouble(url: Redaction.url(name), diagnostic: diagnostic, isRetryable: false)
     )
   }
 

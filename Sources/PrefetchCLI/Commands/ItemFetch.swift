@@ -1,9 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchEngine
 import PrefetchStore
 import PrefetchSystem
-import PrefetchTransfer
 
 /// Single items from the network into the cache, and out of it again where they may not stay.
 struct ItemFetch {
@@ -77,9 +75,6 @@ struct ItemFetch {
       )
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
-      var settings = builder.transportSettings()
-      memory.apply(to: &settings)
-      settings.isTraced = isWatched && context.shared.verbosity > 0
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }
       let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil]
@@ -89,33 +84,18 @@ struct ItemFetch {
         if state == nil { state = try StateStore.openForWriting(state: places.state) }
         return state
       }
-      let transport = try CurlTransport(
-        settings: settings,
-        staging: store.staging,
-        clock: context.clock
-      )
-      let (tiered, tier) = builder.tiered(
-        transport,
-        store.staging,
-        bodies: store.bodyPaths,
-        clock: context.clock,
-        secrets: context.console.needles
-      )
-      let engine = Engine(
-        transport: tiered,
+      var run = EngineRun(
+        context: context,
+        builder: builder,
         store: store,
-        files: SystemFiles(),
-        clock: context.clock,
-        stop: stop,
-        circumstances: circumstances,
-        tier: tier,
-        observers: observers.compactMap { $0 }
+        bodies: store.bodyPaths,
+        circumstances: circumstances
       )
-      var report = try engine.run(
-        wanted,
-        gates: memory.gates,
-        seed: UInt64.random(in: 0...UInt64.max)
-      )
+      run.memory = memory
+      run.stop = stop
+      run.observers = observers.compactMap { $0 }
+      run.isTraced = isWatched && context.shared.verbosity > 0
+      var report = try run.run(wanted)
       if wasHeldBack(report) { license.note(in: &report) }
       if let facts { try rememberAbsences(report, of: items, facts, in: store) }
       let isAnswered = try answered(asked.map(\.items), of: items, report, since: start, in: store)

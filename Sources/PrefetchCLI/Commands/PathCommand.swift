@@ -118,10 +118,11 @@ struct ItemLookup {
   func declared(
     _ name: String,
     _ builder: RequestBuilder,
-    in store: DiskStore?
+    in store: DiskStore?,
+    lists: ReadLists = ReadLists()
   ) throws(CommandExit) -> ManifestEntry? {
     let entries = try context.reading { () throws(Failure) in
-      try DeclaredItems.entries(named: name, by: builder, in: store)
+      try DeclaredItems.entries(named: name, by: builder, in: store, lists: lists)
     }
     guard entries.count > 1 else { return entries.first }
     throw context.failed(

@@ -40,7 +40,7 @@ struct EventLine {
       .itemsRetained, .itemRetained,
       .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
-      .treePublished, .interrupted, .storeFailed, .warned:
+      .listRead, .treePublished, .interrupted, .storeFailed, .warned:
       nil
     }
   }

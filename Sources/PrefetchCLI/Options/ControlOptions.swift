@@ -139,7 +139,7 @@ struct WithLockOptions: CommandOptions, Hashable {
     group: .content,
     summary: "Run a program while an item is locked",
     paragraphs: [
-      "The item is locked as by `lock --pid`, the program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. Where the item is not stored, nothing is started (4)."
+      "The item is locked as by `lock --pid`, the program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. An id or `PROVIDER/ID` of which nothing is stored is fetched first, as `get` fetches it; a URL is not. Where the item cannot be had, nothing is started."
     ],
     forms: ["ITEM -- CMD…"],
     operands: .some("WORD", \.words),

@@ -64,7 +64,7 @@ final class PlanPrinter: RunObserver {
       .itemsRetained,
       .itemsArrived,
       .itemsStarted, .bytesReceived, .requestFinished, .requestsAnswered, .requestTold,
-      .requestWaits, .treePublished, .registration, .interrupted, .storeFailed, .warned:
+      .requestWaits, .listRead, .treePublished, .registration, .interrupted, .storeFailed, .warned:
       break
     }
   }

@@ -44,7 +44,7 @@ final class TraceLog: RunObserver {
     case .itemsDiscovered, .itemsKept, .itemsRetained, .itemRetained, .itemsConfirmed,
       .itemsArrived, .itemsStarted, .itemShared,
       .bytesReceived, .requestFinished, .requestsAnswered, .interrupted, .storeFailed,
-      .warned:
+      .listRead, .warned:
       break
     }
   }

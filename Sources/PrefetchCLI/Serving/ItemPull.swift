@@ -13,6 +13,7 @@ struct ItemPull: Sendable {
   let loaded: LoadedConfiguration
   let places: Places
   let cache: ServedCache
+  let lists = ListMemory()
   /// How long an older copy may stand in for an answer that cannot be had.
   let maximumStale: Duration
   let stop: ServeStop
@@ -31,10 +32,20 @@ struct ItemPull: Sendable {
     engine.revalidatesAll = wish.url != nil
     var builder = context.builder(loaded, engine)
     builder.clientFields = wish.fields.everywhere
-    guard let url = try url(of: wish, context, builder) else {
-      return failed(.badURL, "it is no URL that can be asked for")
+    let url: WebURL
+    var lists = ReadLists()
+    if wish.url == nil, let name = wish.name {
+      guard let known = try find(name, wish, context, builder, &lists) else {
+        return unknown(lists)
+      }
+      url = known
+    } else {
+      guard let asked = try self.url(of: wish, context, builder) else {
+        return failed(.badURL, "it is no URL that can be asked for")
+      }
+      url = asked
     }
-    var found = try look(url, wish, context, builder)
+    var found = try look(url, wish, lists, context, builder)
     switch found.known {
     case .absent(let absence)?:
       return PullOutcome(.gone(status: absence.status, isRemembered: true))
@@ -129,6 +140,42 @@ struct ItemPull: Sendable {
     )
   }
 
+  // MARK: Names
+
+  /// Returns the URL that a stored list tells, or else one that was asked for, which goes into `lists`.
+  private func find(
+    _ name: PullWish.Name,
+    _ wish: PullWish,
+    _ context: CommandContext,
+    _ builder: RequestBuilder,
+    _ lists: inout ReadLists
+  ) throws(CommandExit) -> WebURL? {
+    let word = name.provider.map { "\($0)/\(name.id)" } ?? name.id
+    let lookup = ItemLookup(context: context)
+    let store = try context.readingStore(places)
+    if let record = try lookup.cached(word, in: store) { return try? WebURL(record.url) }
+    if let known = try lookup.declared(word, builder, in: store) { return known.url }
+    let reading = ListReading(
+      context: context,
+      loaded: loaded,
+      builder: builder,
+      places: places,
+      stop: stop
+    )
+    lists = try self.lists.read(
+      at: context.clock.now().uptime,
+      lasting: wish.hasNoCache ? .zero : loaded.configuration.cache.negativeTimeToLive
+    ) { () throws(CommandExit) in try reading.read() }
+    return try lookup.declared(word, builder, in: store, lists: lists)?.url
+  }
+
+  private func unknown(_ lists: ReadLists) -> PullOutcome {
+    guard lists.status != .nothing, let warning = lists.warnings.first else {
+      return PullOutcome(.gone(status: 404, isRemembered: false))
+    }
+    return failed(.notInManifest, warning.message)
+  }
+
   /// The URL as it is stored, else by `https`; nil for what is no URL.
   ///
   /// By `http` where the configuration says that a host, or this network, is reached so, and does not
@@ -189,12 +236,13 @@ struct ItemPull: Sendable {
   private func look(
     _ url: WebURL,
     _ wish: PullWish,
+    _ lists: ReadLists,
     _ context: CommandContext,
     _ builder: RequestBuilder
   ) throws(CommandExit) -> Found {
     let store = try context.readingStore(places)
     let facts = try context.facts(loaded, builder, places, store)
-    let items = try items(url, wish, context, builder, store)
+    let items = try items(url, wish, lists, context, builder, store)
     var found = Found(items: items, facts: facts)
     let stored = try context.reading { () throws(Failure) in try store?.record(url: url.string) }
     if let store, let record = stored, let digest = record.digest, wish.damaged == nil {
@@ -221,6 +269,7 @@ struct ItemPull: Sendable {
   private func items(
     _ url: WebURL,
     _ wish: PullWish,
+    _ lists: ReadLists,
     _ context: CommandContext,
     _ builder: RequestBuilder,
     _ store: DiskStore?
@@ -232,7 +281,8 @@ struct ItemPull: Sendable {
         in: store,
         typed: [url.string],
         // Most of what clients ask for no segment declares, and manifests may be long.
-        searchesAll: withholds
+        searchesAll: withholds || wish.name != nil,
+        lists: lists
       )
     }
     var entry = ManifestEntry(url: url)
@@ -333,6 +383,30 @@ struct ItemPull: Sendable {
   ) -> PullOutcome {
     let shown = Redaction.masked(message, secrets: loaded.secrets)
     return PullOutcome(.failed(code: code.rawValue, message: shown, older: older))
+  }
+}
+
+/// Lists that a server has asked for, which are not asked for again at once.
+final class ListMemory: Sendable {
+  private let last = Mutex<(lists: ReadLists, at: Duration)?>(nil)
+
+  /// Whoever comes while they are asked for waits for them.
+  func read(
+    at now: Duration,
+    lasting: Duration,
+    _ read: () throws(CommandExit) -> ReadLists
+  ) throws(CommandExit) -> ReadLists {
+    let outcome = last.withLock { last -> Result<ReadLists, CommandExit> in
+      if let last, now - last.at < lasting { return .success(last.lists) }
+      do throws(CommandExit) {
+        let lists = try read()
+        last = (lists, now)
+        return .success(lists)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try outcome.get()
   }
 }
 

@@ -62,13 +62,14 @@ struct DeclaredItems {
   /// Finds them in configuration and stored manifests.
   ///
   /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
-  /// `searchesAll` reads every manifest for a URL that no segment holds.
+  /// `searchesAll` reads every manifest for a URL that no segment holds. `lists` were read just now.
   init(
     of urls: [WebURL],
     by builder: RequestBuilder,
     in store: DiskStore?,
     typed: Set<String>? = [],
-    searchesAll: Bool = true
+    searchesAll: Bool = true,
+    lists: ReadLists = ReadLists()
   ) throws(Failure) {
     guard !builder.configuration.segments.isEmpty else { return }
     let limit = builder.policy.maximumManifestSize
@@ -87,12 +88,17 @@ struct DeclaredItems {
     for segment in builder.configuration.segments.map(builder.declaration) {
       let key = SegmentKey(identity: builder.identity, name: segment.name)
       let record = recorded.first { $0.key == key }
-      if case .remote(let url) = segment.source {
+      let read = lists.manifests[segment.name]
+      if case .remote(let url) = segment.source, read == nil {
         guard record?.manifestURL == url.string,
           holding.contains(key) || hasUnheld && searchesAll
         else { continue }
       }
-      let entries = note(Self.whole(segment, record, in: store, limit: limit), of: segment)
+      let entries = note(
+        read.map { Result<Manifest, Failure>.success($0.value) }
+          ?? Self.whole(segment, record, in: store, limit: limit),
+        of: segment
+      )
       guard !entries.isEmpty else { continue }
       let selection = ManifestSelection(segment.manifestRules)
       // A URL named twice is one item; the first mention counts.
@@ -142,14 +148,7 @@ struct DeclaredItems {
       // Who asks for one by itself may have what runs leave out.
       return ManifestSelection(ManifestRules()).apply(to: manifest.entries)
     case .failure(let failure):
-      warnings.append(
-        Diagnostic(
-          "manifest.unreadable",
-          "what segment `\(segment.name)` declares is not known: \(failure.message)",
-          severity: .warning,
-          hint: "`prefetch run \(segment.name)` asks for its manifest again"
-        )
-      )
+      warnings.append(ListReading.warning(of: segment.name, failure.message))
       return EntryTable()
     }
   }
@@ -160,7 +159,8 @@ struct DeclaredItems {
   static func entries(
     named name: String,
     by builder: RequestBuilder,
-    in store: DiskStore?
+    in store: DiskStore?,
+    lists: ReadLists = ReadLists()
   ) throws(Failure) -> [ManifestEntry] {
     let recorded = try store?.segments() ?? []
     let limit = builder.policy.maximumManifestSize
@@ -168,9 +168,10 @@ struct DeclaredItems {
     for segment in builder.configuration.segments.map(builder.declaration) {
       let key = SegmentKey(identity: builder.identity, name: segment.name)
       let record = recorded.first { $0.key == key }
-      guard case .success(let manifest) = whole(segment, record, in: store, limit: limit) else {
-        continue
-      }
+      let read = lists.manifests[segment.name].map { Result<Manifest, Failure>.success($0.value) }
+      guard
+        case .success(let manifest) = read ?? whole(segment, record, in: store, limit: limit)
+      else { continue }
       for entry in manifest.entries
       where isNamed(name, entry) && !named.contains(where: { $0.url == entry.url }) {
         named.append(entry)
@@ -182,6 +183,19 @@ struct DeclaredItems {
   private static func isNamed(_ name: String, _ entry: ManifestEntry) -> Bool {
     let id = entry.id ?? ItemIdentifier.make(for: entry.url)
     return id == name || entry.provider.map { "\($0)/\(id)" == name } ?? false
+  }
+
+  /// Segments of whose list nothing is known here: no run has read it from where it is now.
+  static func unread(
+    by builder: RequestBuilder,
+    in store: DiskStore?
+  ) throws(Failure) -> [String] {
+    let recorded = try store?.segments() ?? []
+    return builder.configuration.segments.map(builder.declaration).filter { segment in
+      guard case .remote(let url) = segment.source else { return false }
+      let key = SegmentKey(identity: builder.identity, name: segment.name)
+      return !recorded.contains { $0.key == key && $0.manifestURL == url.string }
+    }.map(\.name)
   }
 
   // MARK: Manifests

@@ -2,11 +2,9 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchCrypto
 import PrefetchDocuments
-import PrefetchEngine
 import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
-import PrefetchTransfer
 
 /// One reconciling run from its lock to its report; `run`, `plan`, `subscribe` and `unsubscribe` share it.
 struct RunSession {
@@ -285,9 +283,6 @@ struct RunSession {
   ) throws(Failure) -> Report {
     var builder = context.builder(loaded, engine, looksAtState: false)
     let selected = subscriptions.segments.filter { isSelected($0.name) }
-    var settings = builder.transportSettings()
-    memory.apply(to: &settings)
-    settings.isTraced = context.shared.verbosity > 0
     let registrar = Registrar(context: context, loaded: loaded, builder: builder)
     var license = try registrar.remembered(state)
     let printer = PlanPrinter(
@@ -350,37 +345,22 @@ struct RunSession {
     if self.engine.isOffline, license.failure == nil { license = .none }
     request.credentials = license.credentials
     request.withheld = license.withheld
-    let transport = try CurlTransport(
-      settings: settings,
-      staging: store.staging,
-      clock: context.clock
-    )
     let circumstances = MachineCircumstances(context: context, loaded: loaded) { state }
-    let (tiered, tier) = builder.tiered(
-      transport,
-      store.staging,
-      bodies: places.bodies,
-      clock: context.clock,
-      secrets: console.needles,
-      isDry: isPlan
-    )
-    let engine = Engine(
-      transport: tiered,
+    var run = EngineRun(
+      context: context,
+      builder: builder,
       store: store,
-      files: files,
-      clock: context.clock,
-      stop: ProcessStop(),
-      circumstances: circumstances,
-      trees: trees,
-      tier: tier,
-      observers: observers.all
+      bodies: places.bodies,
+      circumstances: circumstances
     )
+    run.memory = memory
+    run.files = files
+    run.trees = trees
+    run.observers = observers.all
+    run.isTraced = context.shared.verbosity > 0
+    run.isDry = isPlan
     defer { if printsPlan { printer.finish() } }
-    var report = try engine.run(
-      request,
-      gates: memory.gates,
-      seed: UInt64.random(in: 0...UInt64.max)
-    )
+    var report = try run.run(request)
     license.note(in: &report)
     if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
     if let trees { try noteStanding(request.segments, trees, in: &report) }

@@ -55,6 +55,7 @@ extension Dispatcher {
       return settleManifestFailure(index, nil)
     }
     if let objection { return refuse(index, objection) }
+    guard request.mode.plansItems else { return settleRead(index, manifest) }
     // Past it the manifest is refused, which a run has to notice.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
@@ -124,6 +125,13 @@ extension Dispatcher {
     if request.mode.keepsSegments { return batch.add(change, now: now.uptime) }
     if request.mode.foretells, space.rules.limit != nil { space.forecast.lists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
+  }
+
+  /// Nothing but the list was wanted.
+  private mutating func settleRead(_ index: Int, _ manifest: Manifest) {
+    announce(.listRead(segment: segments[index].declaration.name, Shared(manifest)))
+    dropDocuments(index)
+    settleSegment(index)
   }
 
   mutating func refuse(_ index: Int, _ failure: Failure) {

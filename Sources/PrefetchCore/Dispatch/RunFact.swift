@@ -29,6 +29,8 @@ package enum RunFact: Sendable {
   indirect case requestTold(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
+  /// A list was read and is to be trusted, where nothing else is wanted of it.
+  case listRead(segment: String, Shared<Manifest>)
   indirect case itemSettled(ItemResult)
   /// The body of an item that had come to its end went for others.
   indirect case itemEvicted(ItemResult, was: ItemAction)

@@ -233,7 +233,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
     else { return false }
     let policy = request.policy
     return !request.listsKept && !policy.revalidatesAll && !policy.refetchesAll
-      && request.mode.isOfSegments
+      && request.mode.isOfSegments && request.mode.plansItems
   }
 
   /// Whether the last run looked at the segment later than now.

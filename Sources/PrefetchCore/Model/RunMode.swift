@@ -5,18 +5,21 @@ extension RunRequest {
     case plan
     /// Fetches single items, which belong to no segment.
     case get
+    /// Reads the lists of segments, and nothing that they name.
+    case lists
   }
 }
 
 /// Duties of each mode. No other file compares modes.
 ///
-/// | | run | plan | get |
-/// |---|---|---|---|
-/// | asks for | bodies | heads | bodies |
-/// | writes | all | nothing | bodies and books |
-/// | foretells | | room, budgets | |
-/// | works for | segments | segments | items |
-/// | ends with | removals | a list of them | |
+/// | | run | plan | get | lists |
+/// |---|---|---|---|---|
+/// | asks for | bodies | heads | bodies | |
+/// | writes | all | nothing | bodies and books | nothing |
+/// | foretells | | room, budgets | | |
+/// | works for | segments | segments | items | segments |
+/// | plans items | yes | yes | yes | no |
+/// | ends with | removals | a list of them | | |
 extension RunRequest.Mode {
   /// Whether items are requested by HEAD.
   package var probes: Bool { self == .plan }
@@ -25,7 +28,10 @@ extension RunRequest.Mode {
   package var foretells: Bool { self == .plan }
 
   /// Whether anything is written to the store or the state.
-  package var writes: Bool { self != .plan }
+  package var writes: Bool { self == .run || self == .get }
+
+  /// Whether anything becomes of what a list names.
+  var plansItems: Bool { self != .lists }
 
   /// Whether segment memberships are written, trees published and items removed.
   package var keepsSegments: Bool { self == .run }
@@ -45,7 +51,7 @@ extension RunRequest.Mode {
     switch self {
     case .run: .removals
     case .plan: .toldRemovals
-    case .get: .nothing
+    case .get, .lists: .nothing
     }
   }
 }

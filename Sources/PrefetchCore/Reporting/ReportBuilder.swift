@@ -125,7 +125,7 @@ package struct ReportBuilder: Sendable {
       guard let position = positions[name] else { return }
       report.segments[position].tree = tree
       report.diagnostics += tree.warnings + tree.troubles.map { $0.diagnostic(of: name) }
-    case .registration:
+    case .registration, .listRead:
       break
     case .warned(let warning):
       report.diagnostics.append(warning)

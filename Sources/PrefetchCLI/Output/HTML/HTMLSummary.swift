@@ -37,6 +37,7 @@ struct HTMLSummary {
     case .run: "run"
     case .plan: "dry run"
     case .get: "get"
+    case .lists: "reading of lists"
     }
   }
 

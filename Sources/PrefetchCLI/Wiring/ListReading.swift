@@ -1,0 +1,105 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+
+/// Lists that a command has asked for itself, in place of those that the last run stored.
+struct ReadLists: Sendable {
+  /// By the name of the segment.
+  fileprivate(set) var manifests: [String: Shared<Manifest>] = [:]
+  /// Why others could not be read.
+  fileprivate(set) var warnings: [Diagnostic] = []
+  /// What an item is that none of them names: absent, or not to be found out now.
+  fileprivate(set) var status = ExitStatus.nothing
+}
+
+/// Asks for the lists of the configured segments, once, for items that nothing here knows.
+///
+/// A list is asked for by the validators of the stored one, judged as a run judges it, and not kept.
+struct ListReading {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let builder: RequestBuilder
+  let places: Places
+  var stop: any StopSignal = ProcessStop()
+
+  func read() throws(CommandExit) -> ReadLists {
+    var lists = ReadLists()
+    let segments = builder.configuration.segments.map(builder.declaration).filter(\.isRemote)
+    guard !segments.isEmpty else { return lists }
+    var request = RunRequest(
+      mode: .lists,
+      identity: builder.identity,
+      segments: segments,
+      policy: builder.policy
+    )
+    request.bundleID = builder.configuration.bundleID
+    let license = context.license(loaded, builder, places)
+    request.credentials = license.credentials
+    request.withheld = license.withheld
+    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
+    let collector = ListCollector()
+    let report = try run(request, collector)
+    lists.manifests = collector.manifests
+    for segment in report.segments {
+      guard let failure = segment.manifest.failure else { continue }
+      lists.warnings.append(Self.warning(of: segment.name, failure.message))
+    }
+    switch ExitStatus(report) {
+    case .ok, .failed, .changes, .incomplete, .nothing, .notOurs, .usage, .config: break
+    case .trust, .unavailable, .io, .deferred, .denied, .interrupted, .terminated:
+      lists.status = ExitStatus(report)
+    }
+    return lists
+  }
+
+  private func run(
+    _ request: RunRequest,
+    _ collector: ListCollector
+  ) throws(CommandExit) -> Report {
+    let store: any ContentStore = try context.readingStore(places) ?? AbsentStore(at: places.cache)
+    return try context.reading { () throws(Failure) in
+      var reports: [Diagnostic] = []
+      let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+      var run = EngineRun(
+        context: context,
+        builder: builder,
+        store: store,
+        bodies: places.bodies,
+        circumstances: MachineCircumstances(context: context, loaded: loaded) { state ?? nil }
+      )
+      run.memory =
+        (try? HostMemory(state ?? nil, of: loaded, at: context.clock.now().wall)) ?? .none
+      run.stop = stop
+      run.observers = [collector]
+      run.isDry = true
+      return try run.run(request)
+    }
+  }
+
+  static func warning(of segment: String, _ message: String) -> Diagnostic {
+    Diagnostic(
+      "manifest.unreadable",
+      "what segment `\(segment)` declares is not known: \(message)",
+      severity: .warning,
+      hint: "`prefetch run \(segment)` asks for its manifest again"
+    )
+  }
+}
+
+/// Hears what lists were read.
+private final class ListCollector: RunObserver {
+  let hearsOfEach = false
+  private(set) var manifests: [String: Shared<Manifest>] = [:]
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    if case .listRead(let segment, let manifest) = fact { manifests[segment] = manifest }
+  }
+}
+
+extension SegmentDeclaration {
+  /// Whether a server has its list.
+  var isRemote: Bool {
+    if case .remote = source { true } else { false }
+  }
+}

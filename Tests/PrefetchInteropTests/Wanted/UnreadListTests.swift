@@ -1,0 +1,162 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+/// Items named by their ids, whose list no run has read, or not as it is now.
+@Suite("An item of a list that no run has read", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct UnreadListTests {
+  private let site = Site()
+  private let origin: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    origin = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    site["/v/1"] = Site.Page("film 1")
+    site["/v/2"] = Site.Page("film 2")
+    publish(1)
+    configure()
+  }
+
+  private func publish(_ ids: Int..., digest: String? = nil) {
+    let proof = digest.map { ", \"digests\": { \"sha256\": \"\($0)\" }" } ?? ""
+    let items = ids.map {
+      #"{ "id": "\#($0)", "provider": "tv", "url": "v/\#($0)"\#(proof) }"#
+    }
+    site["/list.json"] = Site.Page(
+      "{ \"format\": \"prefetch-manifest\", \"version\": 1, \"items\": ["
+        + items.joined(separator: ", ") + "] }",
+      headers: [HeaderField("ETag", "\"\(ids.count)\"")]
+    )
+  }
+
+  private func configure(_ more: String = "") {
+    home.configure(
+      """
+      network: { retries: { items: 0, lookups: 0 } }
+      cache: { min_free: 0 }
+      segments: [{ name: s, manifest: "\(origin.address("/list.json"))"\(more) }]
+      """
+    )
+  }
+
+  private var listRequests: [LoopbackRequest] { origin.requests(of: "/list.json") }
+
+  @Test("is got by its name, after one question for the list", arguments: ["tv/1", "1"])
+  func unread(name: String) throws {
+    let run = try home.run("get", name)
+    #expect(run.status == 0 && run.output == "film 1", "\(run)")
+    #expect(listRequests.count == 1 && origin.requests.count == 2)
+    // From here on its name is known.
+    #expect(try home.run("get", "--offline", name).output == "film 1")
+    #expect(listRequests.count == 1)
+  }
+
+  @Test("is found in the list as it is now, which is asked for by the tag of the stored one")
+  func renewed() throws {
+    #expect(try home.run("-q").status == 0)
+    publish(1, 2)
+    #expect(try home.run("get", "tv/2").output == "film 2")
+    #expect(listRequests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
+    // An unchanged list is one answer without a body.
+    let unknown = try home.run("get", "tv/3")
+    #expect(unknown.status == 4 && unknown.errors.contains("[not_in_manifest]"), "\(unknown)")
+    #expect(listRequests.count == 3)
+    // What is known is asked for by nobody.
+    #expect(try home.run("get", "tv/1").output == "film 1")
+    #expect(listRequests.count == 3)
+    // The next run reads the list as if nothing had been asked.
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("list", "--json").json().list("items").count == 2)
+  }
+
+  @Test("is held to what the list declares")
+  func declared() throws {
+    publish(1, digest: Digest.hexadecimal("another film"))
+    let run = try home.run("get", "tv/1")
+    #expect(run.status == 5 && run.output.isEmpty, "\(run)")
+    publish(1, digest: Digest.hexadecimal("film 1"))
+    #expect(try home.run("get", "tv/1").output == "film 1")
+  }
+
+  @Test("is nowhere: its list is asked for once, whatever else is asked for beside it")
+  func beside() throws {
+    let run = try home.run("get", "-o", "out/", "tv/1", "tv/8", "tv/9", origin.address("/v/2"))
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.matches(of: /\[not_in_manifest\]/).count == 2, "\(run)")
+    #expect(listRequests.count == 1)
+    #expect(home.read("out/1") == "film 1" && home.read("out/2") == "film 2")
+  }
+
+  @Test("is not asked for offline, which says that no run has read the list")
+  func offline() throws {
+    let run = try home.run("get", "--offline", "tv/1")
+    #expect(run.status == 4 && run.errors.contains("no run has read the list of `s`"), "\(run)")
+    let path = try home.run("path", "tv/1")
+    #expect(path.status == 4, "\(path)")
+    #expect(origin.requests.isEmpty)
+    #expect(try home.run("-q").status == 0)
+    let known = try home.run("get", "--offline", "tv/9")
+    #expect(known.status == 4 && !known.errors.contains("no run has read"), "\(known)")
+  }
+
+  @Test(
+    "is not to be found out where the list cannot be read",
+    arguments: [(503, 69), (404, 4), (200, 4)]
+  )
+  func unreadable(status: Int, exit: Int32) throws {
+    site["/list.json"] = Site.Page(Array("<html>no list".utf8), status: status)
+    let run = try home.run("get", "tv/1")
+    #expect(run.status == exit && run.output.isEmpty, "\(run)")
+    #expect(run.errors.contains("[manifest.unreadable]"), "\(run)")
+    #expect(run.errors.contains("[not_in_manifest]"), "\(run)")
+  }
+
+  @Test("is not asked for where a rule forbids to ask for the list")
+  func deferred() throws {
+    configure(", network: { allow: [wifi] }")
+    let run = try home.run("get", "--network", "cellular", "tv/1")
+    #expect(run.status == 75, "\(run)")
+    #expect(origin.requests.isEmpty)
+  }
+
+  @Test("is got through a server that pulls")
+  func pulled() throws {
+    let serving = try Serving(home, "--pull")
+    let place = "/-/item/tv/1"
+    let answer = try serving.client.get(place)
+    #expect(answer.status == 200 && answer.body == "film 1", "\(answer)")
+    #expect(try serving.client.get(place).status == 200)
+    #expect(listRequests.count == 1)
+    publish(1, 2)
+    // The list was read a moment ago.
+    #expect(try serving.client.get("/-/item/tv/2").status == 404)
+    #expect(listRequests.count == 1)
+    let insistent = try serving.client.get("/-/item/tv/2", ["Cache-Control: no-cache"])
+    #expect(insistent.status == 200 && insistent.body == "film 2", "\(insistent)")
+    #expect(try serving.client.get("/-/item/tv/2/x").status == 404)
+    #expect(
+      try serving.client.get("/-/item/tv/3", ["Cache-Control: only-if-cached"]).status == 504
+    )
+    let silent = try Serving(home)
+    #expect(try silent.client.get("/-/item/tv/3").status == 404)
+    #expect(listRequests.count == 2)
+  }
+
+  @Test("is fetched before a program may rely on it")
+  func locked() throws {
+    let run = try home.shell(
+      "exec $prefetch with-lock tv/1 -- sh -c 'cat \"$($prefetch path tv/1)\"'"
+    )
+    #expect(run.status == 0 && run.output == "film 1", "\(run)")
+    let unknown = try home.run("with-lock", "tv/9", "--", "true")
+    #expect(unknown.status == 4 && unknown.errors.contains("[not_in_manifest]"), "\(unknown)")
+    #expect(listRequests.count == 2)
+    let stored = try home.run("with-lock", "tv/1", "--", "true")
+    #expect(stored.status == 0 && listRequests.count == 2, "\(stored)")
+    let url = try home.run("with-lock", origin.address("/v/2"), "--", "true")
+    #expect(url.status == 4 && url.errors.contains("[item.not-cached]"), "\(url)")
+  }
+}
