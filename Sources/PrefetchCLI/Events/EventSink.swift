@@ -155,7 +155,8 @@ struct RunProgress {
     case .bytesReceived(let bytes): received = received.addingSaturated(bytes)
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
       .requestFinished, .requestsAnswered,
-      .requestTold, .requestWaits, .manifestSettled, .listRead, .segmentSettled, .treePublished, .registration,
+      .requestTold, .requestWaits, .manifestSettled, .listRead, .segmentSettled, .treePublished,
+      .registration,
       .interrupted, .storeFailed, .warned, .itemEvicted:
       break
     }

@@ -53,7 +53,8 @@ struct ProgressState {
       change(result.name) { $0.ending = result }
     case .conditionsRead, .qualityChanged, .itemsRetained, .itemRetained, .itemsStarted,
       .bytesReceived, .requestTold,
-      .requestWaits, .manifestSettled, .listRead, .itemEvicted, .treePublished, .registration, .interrupted,
+      .requestWaits, .manifestSettled, .listRead, .itemEvicted, .treePublished, .registration,
+      .interrupted,
       .storeFailed, .warned:
       break
     }

@@ -33,7 +33,8 @@ struct ConfirmedItemTests {
 
   @Test(
     "is not printed where it was to be confirmed, whatever its age may be",
-    arguments: [[], ["--max-stale"], ["--max-stale=1h"]], [("", false), (", max_stale: 1h", true)]
+    arguments: [[], ["--max-stale"], ["--max-stale=1h"]],
+    [("", false), (", max_stale: 1h", true)]
   )
   func revalidated(options: [String], rule: (policy: String, hasSegment: Bool)) throws {
     try configure(rule.policy, segments: rule.hasSegment)
