@@ -48,6 +48,9 @@ package struct Engine {
     // Before anything is read: what others write from then on they have claimed.
     if mayAsk { try store.beginClaims() }
     defer { store.endClaims() }
+    if mayAsk, request.policy.room.minimumFree != 0, let disk = try store.diskSpace() {
+      store.staging.keepFree(request.policy.room.minimumFree(of: disk.size))
+    }
     var dispatcher = Dispatcher(
       .init(
         request: request,

@@ -415,6 +415,7 @@ final class RunningTransfer {
       resumption: resumption
     )
     plan.prefixLength = request.prefixLength
+    plan.heedsFreeDisk = request.heedsFreeDisk
     // However little a period brings, the next one goes on behind it.
     if !request.allowances.isEmpty { plan.smallestPart = 1 }
     do throws(Failure) {

@@ -173,7 +173,7 @@ import Testing
       mayWrite: false
     )
     var request = builder.request(mode: .run, segments: joined?.segments ?? [], forgotten: [])
-    builder.applyNetwork(to: &request.policy, publisher: nil)
+    builder.applyNetwork(to: &request, publisher: nil)
     return text(request) + text(builder.transportSettings())
   }
 

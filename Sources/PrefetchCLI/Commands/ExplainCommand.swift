@@ -103,7 +103,12 @@ struct ExplainCommand: Command {
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
     if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
     if let declared = chosen {
-      try addNetwork(declared.segment.name, loaded, to: &facts, places)
+      facts.rules += declared.headerVerdicts
+      var segment = declared.segment
+      if let own = entry.network {
+        segment.network = builder.network(segment.network, narrowedBy: own, of: segment.name)
+      }
+      try addNetwork(segment, loaded, to: &facts, places)
     }
     return facts
   }
@@ -164,7 +169,7 @@ struct ExplainCommand: Command {
 
   /// What the rules of the network say just now, which may put off what would be asked for.
   private func addNetwork(
-    _ segment: String,
+    _ segment: SegmentDeclaration,
     _ loaded: LoadedConfiguration,
     to facts: inout ExplainFacts,
     _ places: Places
@@ -172,12 +177,18 @@ struct ExplainCommand: Command {
     let state = try context.readingState(places)
     let (view, memory) = try context.reading { () throws(Failure) in
       (
-        try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false),
+        try NetworkView(
+          context: context,
+          loaded: loaded,
+          state: state,
+          looksAtAll: false,
+          declared: segment
+        ),
         try HostMemory(state, of: loaded, at: facts.now)
       )
     }
     let gate = memory.gates.first { $0.host == facts.url.authority && facts.now < $0.until }
-    guard let standing = view.segments.first(where: { $0.name == segment }) else { return }
+    guard let standing = view.segments.first(where: { $0.name == segment.name }) else { return }
     facts.rules += standing.rules.map(RuleVerdict.init)
     switch facts.decision {
     case .fetch, .update, .revalidate:
@@ -219,5 +230,24 @@ struct ExplainCommand: Command {
     facts.history = try context.reading { () throws(Failure) in
       try state?.history(url: url) ?? []
     }
+  }
+}
+
+extension DeclaredItems.Declaration {
+  /// Which headers its server gets, and which it does not.
+  fileprivate var headerVerdicts: [RuleVerdict] {
+    var verdicts: [RuleVerdict] = []
+    if !entry.headers.isEmpty {
+      let names = entry.headers.map { "`\($0.name)`" }.joined(separator: ", ")
+      verdicts.append(RuleVerdict("headers", .applies, "sends \(names)"))
+    }
+    if let withheld {
+      let names = withheld.names.map { "`\($0)`" }.joined(separator: ", ")
+      let verb = withheld.names.count == 1 ? "goes" : "go"
+      verdicts.append(
+        RuleVerdict("headers", .applies, "\(names) \(verb) to `\(withheld.host)` alone")
+      )
+    }
+    return verdicts
   }
 }

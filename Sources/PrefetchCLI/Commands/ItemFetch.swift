@@ -64,7 +64,11 @@ struct ItemFetch {
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
+    // What a publisher switches off is what runs do by themselves.
+    for index in request.segments.indices {
+      request.segments[index].network?.isSwitchedOff = false
+    }
+    builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
     let wanted = request
     let memory = memory
     return try context.reading { () throws(Failure) in

@@ -30,12 +30,14 @@ struct NetworkView {
   let quotas: [QuotaStanding]
   let segments: [Segment]
 
-  /// With `looksAtAll` also what no rule asks for.
+  /// With `looksAtAll` also what no rule asks for; with `declared` what one segment asks together with
+  /// its manifest.
   init(
     context: CommandContext,
     loaded: LoadedConfiguration,
     state: StateStore?,
-    looksAtAll: Bool
+    looksAtAll: Bool,
+    declared: SegmentDeclaration? = nil
   ) throws(Failure) {
     let now = context.clock.now().wall
     let configured = loaded.configuration.segments
@@ -49,7 +51,9 @@ struct NetworkView {
       publisher: context.publisherPolicy(loaded, in: state)?.networkOfRuns
     )
     let policies = configured.map { segment in
-      let own = segment.network.map { builder.network($0, of: segment.name) }
+      let own =
+        segment.name == declared?.name
+        ? declared?.network : segment.network.map { builder.network($0, of: segment.name) }
       return (segment.name, own.map { common.narrowed(by: $0) } ?? common)
     }
     let needed = policies.reduce(into: common.aspects) { $0.formUnion($1.1.aspects) }

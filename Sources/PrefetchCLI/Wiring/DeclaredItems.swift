@@ -15,6 +15,13 @@ struct DeclaredItems {
     var entry: ManifestEntry
     /// Why runs leave it out.
     var leftOut: String?
+    /// Headers of its segment that its server does not get, and where they go.
+    var withheld: Withheld?
+
+    struct Withheld {
+      var names: [String]
+      var host: String
+    }
 
     /// Whether its `behavior` leaves it to those who ask for it.
     var isWithheld: Bool {
@@ -94,12 +101,19 @@ struct DeclaredItems {
           holding.contains(key) || hasUnheld && searchesAll
         else { continue }
       }
-      let entries = note(
+      let manifest = note(
         read.map { Result<Manifest, Failure>.success($0.value) }
           ?? Self.whole(segment, record, in: store, limit: limit),
         of: segment
       )
-      guard !entries.isEmpty else { continue }
+      // Who asks for one by itself may have what runs leave out.
+      let entries = manifest.map { ManifestSelection(ManifestRules()).apply(to: $0.entries) }
+      guard let manifest, let entries, !entries.isEmpty else { continue }
+      var segment = segment
+      segment.maximumFileSize = segment.maximumFileSize(under: manifest, builder.policy)
+      if let asked = manifest.network {
+        segment.network = builder.network(segment.network, narrowedBy: asked, of: segment.name)
+      }
       let selection = ManifestSelection(segment.manifestRules)
       // A URL named twice is one item; the first mention counts.
       var seen: Set<String> = []
@@ -123,33 +137,37 @@ struct DeclaredItems {
     isTyped: Bool,
     leftOut: String?
   ) -> Declaration {
-    let sendsHeaders =
+    let owner: WebURL? =
       switch segment.source {
-      case .inline: true
-      case .remote(let url): url.origin == entry.url.origin
-      case .file: segment.base?.origin == entry.url.origin
+      case .inline: entry.url
+      case .remote(let url): url
+      case .file: segment.base
       }
     var entry = entry
     entry.id = entry.id ?? ItemIdentifier.make(for: entry.url)
-    if sendsHeaders { entry.headers = segment.headers + entry.headers }
+    var withheld: Declaration.Withheld?
+    if owner?.origin == entry.url.origin {
+      entry.headers = segment.headers + entry.headers
+    } else if let owner, !segment.headers.isEmpty {
+      withheld = .init(names: segment.headers.map(\.name), host: owner.authority)
+    }
     var segment = segment
     if case .remote(let url) = segment.source, !isTyped { segment.excerptOf = url }
     segment.source = .inline([])
     segment.headers = []
-    return Declaration(segment: segment, entry: entry, leftOut: leftOut)
+    return Declaration(segment: segment, entry: entry, leftOut: leftOut, withheld: withheld)
   }
 
   private mutating func note(
     _ reading: Result<Manifest, Failure>,
     of segment: SegmentDeclaration
-  ) -> EntryTable {
+  ) -> Manifest? {
     switch reading {
     case .success(let manifest):
-      // Who asks for one by itself may have what runs leave out.
-      return ManifestSelection(ManifestRules()).apply(to: manifest.entries)
+      return manifest
     case .failure(let failure):
       warnings.append(ListReading.warning(of: segment.name, failure.message))
-      return EntryTable()
+      return nil
     }
   }
 

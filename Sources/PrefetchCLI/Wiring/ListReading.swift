@@ -37,7 +37,7 @@ struct ListReading {
     let license = context.license(loaded, builder, places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.network)
+    builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
     let collector = ListCollector()
     let report = try run(request, collector)
     lists.manifests = collector.manifests

@@ -144,9 +144,13 @@ struct RequestBuilder {
   // MARK: Network
 
   /// Puts in what holds of the network for everything, narrowed by what the publisher asks of it.
-  func applyNetwork(to policy: inout RunPolicy, publisher: NetworkPolicy?) {
-    policy.network = network(publisher: publisher)
-    policy.zone = { [zones, name = zoneName] in zones.zone(named: $0 ?? name) }
+  func applyNetwork(to request: inout RunRequest, publisher: NetworkPolicy?) {
+    request.policy.network = network(publisher: publisher)
+    // A list may count days where the configuration counts none.
+    if request.segments.contains(where: { $0.network?.budgets.isEmpty == false }) {
+      request.policy.network.calendar = zone(zoneName)
+    }
+    request.policy.zone = { [zones, name = zoneName] in zones.zone(named: $0 ?? name) }
   }
 
   func network(publisher: NetworkPolicy?) -> NetworkPolicy {
@@ -175,6 +179,20 @@ struct RequestBuilder {
       calendar: policy.localHours.isEmpty ? .utc : zone(zoneName),
       zone: zone
     )
+  }
+
+  /// The same with what its manifest, or one of its items, asks besides.
+  func network(
+    _ own: NetworkPolicy?,
+    narrowedBy asked: NetworkPolicy,
+    of segment: String
+  ) -> NetworkPolicy {
+    let asked = asked.resolved(
+      for: SegmentKey(identity: identity, name: segment),
+      calendar: zone(zoneName),
+      zone: zones.zone(named:)
+    )
+    return (own ?? NetworkPolicy()).narrowed(by: asked)
   }
 
   var zoneName: String {

@@ -318,7 +318,7 @@ struct RunSession {
       forgotten: selection.isEmpty && shard == nil ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
-    builder.applyNetwork(to: &request.policy, publisher: builder.publisher?.networkOfRuns)
+    builder.applyNetwork(to: &request, publisher: builder.publisher?.networkOfRuns)
     if selected.count < subscriptions.segments.count {
       let names = Set(selected.map(\.name))
       var place = 0

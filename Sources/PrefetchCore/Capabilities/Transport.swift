@@ -61,6 +61,8 @@ package struct TransferRequest: Sendable {
   package var isPinned = false
   /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
   package var partialKey: String?
+  /// Whether the body may not take what has to stay free of the disk.
+  package var heedsFreeDisk = false
   /// Whether the body is wanted; else it is read, counted and hashed, and nothing of it is left.
   package var keepsBody = true
   /// What is kept already: the transport asks for the rest with `Range` and `If-Range`.

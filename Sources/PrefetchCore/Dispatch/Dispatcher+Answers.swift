@@ -104,6 +104,10 @@ extension Dispatcher {
     announced: Int64?
   ) {
     if isPart(item) { return fail(item, failure) }
+    // Bodies in flight have taken what the disk can give.
+    if failure.code == .cacheFull {
+      return settleDeferred(item, Deferral(rule: .freeDisk), because: failure.message)
+    }
     if request.mode.probes { return probeFailed(item, failure, status: status) }
     if lacksDisk(item, failure, announced: announced) { return }
     if serveStale(item, failure, status: status) { return }

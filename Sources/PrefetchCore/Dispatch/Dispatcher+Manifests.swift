@@ -18,6 +18,11 @@ extension Dispatcher {
         let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
         segments[index].entries = ownPart(of: ManifestSelection(rules).apply(to: entries.value))
       }
+      // A single item may have rules of its own.
+      guard isNarrowed(index, by: nil) else {
+        awaitingConditions.append((index, []))
+        return
+      }
       withInventory(.plan(segment: index, rejected: []))
     case .file(let path):
       segments[index].openDocuments = 1
@@ -87,7 +92,8 @@ extension Dispatcher {
     segments[index].entries = ownPart(of: entries)
     segments[index].mirrors = manifest.alternates
     segments[index].statedBase = manifest.base
-    segments[index].limit(fileSize: manifest.maximumFileSize, policy: request.policy)
+    segments[index].declaration.maximumFileSize =
+      segment.declaration.maximumFileSize(under: manifest, request.policy)
     guard isNarrowed(index, by: manifest.network) else {
       awaitingConditions.append((index, rejected))
       return

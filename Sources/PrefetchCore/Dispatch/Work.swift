@@ -148,13 +148,6 @@ struct SegmentWork: Sendable {
     }
   }
 
-  /// A manifest may allow less than the configuration, never more.
-  mutating func limit(fileSize: Int64?, policy: RunPolicy) {
-    guard let fileSize else { return }
-    let own = declaration.maximumFileSize ?? policy.maximumFileSize ?? .max
-    declaration.maximumFileSize = min(own, fileSize)
-  }
-
   mutating func noteQuiet(until: Instant?) {
     quietUntil = min(quietUntil, until ?? Instant(milliseconds: .min))
   }

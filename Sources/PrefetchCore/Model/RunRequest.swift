@@ -106,6 +106,13 @@ package struct SegmentDeclaration: Sendable {
   /// What it asks of the network beyond what holds for all.
   package var network: NetworkPolicy?
 
+  /// Returns its limit of file sizes under a manifest's, which may be less than the configuration's and
+  /// never more.
+  package func maximumFileSize(under manifest: Manifest, _ policy: RunPolicy) -> Int64? {
+    guard let allowed = manifest.maximumFileSize else { return maximumFileSize }
+    return min(maximumFileSize ?? policy.maximumFileSize ?? .max, allowed)
+  }
+
   /// Whether a list names its items, rather than the configuration.
   package var isListed: Bool {
     if case .inline = source { excerptOf != nil } else { true }

@@ -57,7 +57,8 @@ extension RunPolicy {
       transportVerdict(url, purpose, segment),
       digestVerdict(entry, segment),
       sizeVerdict(entry, segment),
-    ]
+      tierVerdict(entry),
+    ].compactMap(\.self)
   }
 
   /// What holds where nothing is said of a host.
@@ -177,6 +178,23 @@ extension RunPolicy {
       hasProof ? .allowed : .refused,
       hasProof ? "a digest is declared" : "no digest that proves anything is declared"
     )
+  }
+
+  /// Nil where there is no second tier.
+  private func tierVerdict(_ entry: ManifestEntry) -> RuleVerdict? {
+    guard let base = tier.url else { return nil }
+    let name = "cache.remote"
+    let host = "`\(base.authority)`"
+    guard tier.isRead else { return RuleVerdict(name, .silent, "\(host) is only written to") }
+    if entry.digests.count(where: { $0.algorithm == .sha256 }) == 1 {
+      let reason = "\(host) is asked first, for the body of the declared digest"
+      return RuleVerdict(name, .applies, reason)
+    }
+    guard tier.isTrusted else {
+      let reason = "\(host) is not asked: no SHA-256 is declared, and `trust` is not set"
+      return RuleVerdict(name, .silent, reason)
+    }
+    return RuleVerdict(name, .applies, "\(host) is asked first, for what the server last said")
   }
 
   private func sizeVerdict(_ entry: ManifestEntry, _ segment: SegmentDeclaration) -> RuleVerdict {

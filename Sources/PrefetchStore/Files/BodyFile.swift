@@ -216,6 +216,15 @@ final class BodyFile: BodySink {
     guard let file = target?.file else { return }
     while true {
       let timesFreed = area.timesFreed
+      if plan.heedsFreeDisk,
+        let objection = area.objection(toWriting: bytes.byteCount, of: plan.expectedSize)
+      {
+        // Only what may be fetched again makes room for it; bodies that grow go on.
+        if area.makeRoom(since: timesFreed, sparesGrowing: true) { continue }
+        hasMetFullDisk = true
+        area.giveBack(writtenSize)
+        throw objection
+      }
       do throws(Failure) {
         if let growth {
           try growth.append(bytes, after: writtenSize, deed: Self.deed)

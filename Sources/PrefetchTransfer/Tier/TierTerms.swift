@@ -52,6 +52,7 @@ package struct TierTerms {
     }
     request.rateGroup = original.rateGroup
     request.allowances = original.allowances
+    request.heedsFreeDisk = original.heedsFreeDisk
     return request
   }
 

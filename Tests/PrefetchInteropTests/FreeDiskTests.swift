@@ -1,0 +1,61 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What has to stay free of a disk while several bodies of unknown size come at once.
+@Suite(
+  "A disk of which something has to stay free",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: Nginx.isInstalled, "needs nginx"),
+  .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
+)
+struct FreeDiskTests {
+  private static let size = 64 << 20
+  private static let kept = 32 << 20
+  private static let bodySize = 6 << 20
+
+  private var home: Home
+  private let nginx: Nginx
+  private let disk: SmallDisk
+
+  init() throws {
+    home = try Home()
+    nginx = try Nginx()
+    disk = try #require(SmallDisk(bytes: Self.size, at: home.path("disk")))
+    home.variables["XDG_CACHE_HOME"] = disk.path
+    for number in 0..<8 {
+      nginx.write([UInt8](repeating: UInt8(number), count: Self.bodySize), to: "f\(number)")
+    }
+  }
+
+  private func declare(_ free: Int) {
+    let urls = (0..<8).map { nginx.url("f\($0)") }.joined(separator: ", ")
+    home.configure(
+      """
+      cache: { min_free: \(free)B }
+      network: { concurrency: 8, per_host: 8, rate: 64MB/s }
+      segments: [{ name: s, urls: [\(urls)] }]
+      """
+    )
+  }
+
+  @Test("takes what fits, whatever comes beside it, and defers the rest")
+  func parallel() throws {
+    declare(Self.kept)
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    let items = report.list("items")
+    let stored = items.count { $0.text("outcome") == "added" }
+    let deferred = items.filter { $0.text("deferred.rule") == "free_disk" }
+    #expect((4...5).contains(stored) && stored + deferred.count == 8, "\(report)")
+    #expect(deferred.allSatisfy { $0.text("reason")?.contains("must stay free") == true })
+    // A look at the disk for every few hundred kilobytes is enough.
+    #expect(Self.size - disk.usage >= Self.kept - (1 << 20), "\(disk.usage) are in use")
+    #expect(try home.run("verify").status == 0)
+    declare(0)
+    let whole = try home.run("--json")
+    #expect(whole.status == 0, "\(whole)")
+    #expect(try whole.json().number("totals.fetched") == 8 - stored)
+  }
+}
