@@ -55,7 +55,8 @@ package struct Engine {
       .init(
         request: request,
         segments: try store.segments(),
-        hasUnseenChanges: try store.hasUnseenChanges(),
+        // Only whole segments are left unlooked at.
+        hasUnseenChanges: request.mode.isOfSegments ? try store.hasUnseenChanges() : true,
         partials: try store.partials(),
         gates: gates,
         key: try store.varianceKey(),
@@ -162,7 +163,7 @@ package struct Engine {
       case .stageTexts(let item, let texts):
         events.append(.textsStaged(item, stage(texts)))
       case .takeInventory:
-        events.append(.inventoryTaken(takeInventory()))
+        events.append(.inventoryTaken(takeInventory(for: request)))
       case .resumePlanning(let segment):
         events.append(.planningResumed(segment: segment))
       case .claim(let urls):
@@ -230,9 +231,10 @@ package struct Engine {
     }
   }
 
-  private func takeInventory() -> Result<InventoryFacts, Failure> {
+  /// A few items by themselves need no look at a million others.
+  private func takeInventory(for request: RunRequest) -> Result<InventoryFacts, Failure> {
     do throws(Failure) {
-      let inventory = try store.takeInventory()
+      let inventory = try store.takeInventory(of: request.fewURLs)
       let missing = try store.missingObjects(of: inventory)
       return .success(InventoryFacts(inventory: inventory, missing: missing))
     } catch {
@@ -438,4 +440,20 @@ extension Event {
     case .judged(let id, let outcome): self = .transferJudged(id, outcome)
     }
   }
+}
+
+extension RunRequest {
+  /// The URLs of its items, where it works for a few items and for no segment.
+  fileprivate var fewURLs: [String]? {
+    guard !mode.isOfSegments, !policy.bringsThumbnails else { return nil }
+    var urls: [String] = []
+    for segment in segments {
+      guard case .inline(let entries) = segment.source else { return nil }
+      urls += entries.value.indices.prefix(Self.few + 1).map { entries.value.url(at: $0) }
+      if urls.count > Self.few { return nil }
+    }
+    return urls
+  }
+
+  private static let few = 500
 }

@@ -29,7 +29,7 @@ package final class AbsentStore: ContentStore {
     throw Failure(.storeDamaged, "\(digest) is not stored")
   }
 
-  package func takeInventory() throws(Failure) -> Inventory {
+  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
     Inventory()
   }
 

@@ -115,6 +115,11 @@ package final class CurlTransport: Transport {
     if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
   }
 
+  /// Ends what is counted; the next run numbers its allowances anew.
+  package func forgetAllowances() {
+    allowances = [:]
+  }
+
   private func counter(of allowance: TransferRequest.Allowance) -> Locked<Int64> {
     if let counter = allowances[allowance] { return counter }
     let counter = Locked(allowance.bytes)

@@ -84,12 +84,13 @@ package final class MemoryStore: ContentStore {
     content.records.values.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
-  package func takeInventory() throws(Failure) -> Inventory {
+  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
     let keys = content.members.keys.sorted()
     var sets: [[Int]] = [[]]
     var strong: [[DigestAlgorithm: [UInt8]]] = []
     var variances: [Variance] = []
-    let rows = content.records.values.map { record in
+    let wanted = content.records.values.filter { urls?.contains($0.url) ?? true }
+    let rows = wanted.map { record in
       var row = Inventory.Row(record, item: content.numbers[record.url] ?? 0)
       let holders = keys.indices.filter { content.members[keys[$0]]?.contains(record.url) == true }
       row.holders = UInt32(sets.firstIndex(of: holders) ?? sets.count)

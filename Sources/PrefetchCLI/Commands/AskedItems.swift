@@ -21,14 +21,13 @@ struct AskedItems {
   var typed: Set<String>? = []
 
   static func read(
-    context: CommandContext,
-    options: GetOptions,
-    loaded: LoadedConfiguration,
-    builder: RequestBuilder,
-    places: Places
+    _ options: GetOptions,
+    _ builder: RequestBuilder,
+    in session: ItemSession
   ) throws(CommandExit) -> AskedItems {
+    let context = session.context
     if options.readsManifest { return try manifest(context, options, builder) }
-    let store = try context.readingStore(places)
+    let store = try session.store()
     let lookup = ItemLookup(context: context)
     let ids = options.ids.flatMap { $0.split(separator: ",").map(String.init) }
     let names = options.items + ids.map { id in options.provider.map { "\($0)/\(id)" } ?? id }
@@ -53,12 +52,7 @@ struct AskedItems {
       }
     }
     if !asked.unknown.isEmpty {
-      let reading = ListReading(
-        context: context,
-        loaded: loaded,
-        builder: builder,
-        places: places
-      )
+      let reading = ListReading(session: session, builder: builder)
       try asked.findUnknown(lookup, in: store, options.asksNobody ? nil : reading, builder)
     }
     if let digest = options.digest { try asked.expect(digest, context) }
@@ -68,7 +62,7 @@ struct AskedItems {
       }
     }
     if options.behavior == .thumbnails {
-      try asked.turnIntoThumbnails(context, builder, places, store)
+      try asked.turnIntoThumbnails(context, builder, store)
     }
     asked.rejected = refusals(of: &asked.entries, options)
     report(asked.rejected, isWithoutBase: false, context)
@@ -139,7 +133,6 @@ struct AskedItems {
   private mutating func turnIntoThumbnails(
     _ context: CommandContext,
     _ builder: RequestBuilder,
-    _ places: Places,
     _ store: DiskStore?
   ) throws(CommandExit) {
     let known = try context.reading { () throws(Failure) in

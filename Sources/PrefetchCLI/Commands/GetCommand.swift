@@ -16,37 +16,33 @@ struct GetCommand: Command {
     try context.prepareTransfers()
     let (loaded, places) = try context.standing()
     let builder = builder(loaded)
-    let request = try AskedItems.read(
-      context: context,
-      options: options,
-      loaded: loaded,
-      builder: builder,
-      places: places
-    )
+    let session = ItemSession(context: context, loaded: loaded, places: places)
+    defer { try? session.close() }
+    let request = try AskedItems.read(options, builder, in: session)
     let delivery = try Delivery(
       context: context,
       options: options,
       entries: request.entries,
       durability: loaded.configuration.cache.durability
     )
-    var items = try declared(request, builder, places)
-    var network = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
+    var items = try declared(request, builder, session)
+    var network = ItemFetch(session: session, builder: builder)
     network.isWatched = true
     network.bringsThumbnails = options.behavior == .all
     network.mayBeStale = !options.revalidates
     network.quality = options.quality
-    let facts = try look(at: &items, loaded, builder, places)
+    let facts = try look(at: &items, loaded, builder, session)
     try fetch(&items, network, facts)
     let outcome: CommandExit?
     do throws(CommandExit) {
-      try deliver(&items, delivery, facts, places)
+      try deliver(&items, delivery, facts, session)
       // What proved to be damaged or gone when its turn came is fetched.
       for _ in 1...Self.mostRounds
       where !options.asksNobody
         && items.standings.contains(where: { $0 == .damaged || $0 == .missing })
       {
         try fetch(&items, network, facts)
-        try deliver(&items, delivery, facts, places)
+        try deliver(&items, delivery, facts, session)
         items.delivered.sort { $0.number < $1.number }
       }
       outcome = nil
@@ -57,13 +53,14 @@ struct GetCommand: Command {
     if let outcome { throw outcome }
     // It is here now, and the user who asks again says where it shall go.
     if let refusal = delivery.refusal.value {
-      markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
+      markUsed(items, session, AnalyticsSetup(loaded, publisher: builder.publisher))
       return context.console.fail(.usage, [refusal])
     }
     if options.printsPaths, !context.shared.isJSON, !isSilent {
       for item in items.delivered { context.console.print(exactly: item.path) }
     }
-    markUsed(items, places, AnalyticsSetup(loaded, publisher: builder.publisher))
+    markUsed(items, session, AnalyticsSetup(loaded, publisher: builder.publisher))
+    try context.reading { () throws(Failure) in try session.close() }
     return conclude(items, request, loaded)
   }
 
@@ -82,9 +79,9 @@ struct GetCommand: Command {
   private func declared(
     _ asked: AskedItems,
     _ builder: RequestBuilder,
-    _ places: Places
+    _ session: ItemSession
   ) throws(CommandExit) -> Gathering {
-    let store = try context.readingStore(places)
+    let store = try session.store()
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: asked.entries.map(\.url),
@@ -149,15 +146,14 @@ struct GetCommand: Command {
     }
   }
 
-  /// The store is let go of: one process cannot have it open for reading and for writing.
   private func look(
     at items: inout Gathering,
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
-    _ places: Places
+    _ session: ItemSession
   ) throws(CommandExit) -> Planner.Facts {
-    let store = try context.readingStore(places)
-    let facts = try context.facts(loaded, builder, places, store)
+    let store = try session.store()
+    let facts = try context.facts(loaded, builder, session.places, store)
     guard let store else { return facts }
     var kept = KeptItems(items.wanted, facts)
     let lasting = loaded.configuration.cache.negativeTimeToLive
@@ -264,9 +260,9 @@ struct GetCommand: Command {
     _ items: inout Gathering,
     _ delivery: Delivery,
     _ facts: Planner.Facts,
-    _ places: Places
+    _ session: ItemSession
   ) throws(CommandExit) {
-    guard let store = try context.readingStore(places) else { return }
+    guard let store = try session.store() else { return }
     var facts = facts
     facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
     var kept = KeptItems(items.wanted, facts)
@@ -377,10 +373,8 @@ struct GetCommand: Command {
   }
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.
-  private func markUsed(_ items: Gathering, _ places: Places, _ setup: AnalyticsSetup) {
-    guard !items.delivered.isEmpty,
-      let state = try? StateStore.openForWriting(state: places.state)
-    else { return }
+  private func markUsed(_ items: Gathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
+    guard !items.delivered.isEmpty, let state = try? session.writingState() else { return }
     let now = context.clock.now().wall
     try? state.markUsed(
       items.delivered.lazy.map { items.wanted.url($0.number) },
@@ -398,7 +392,6 @@ struct GetCommand: Command {
         at: now
       )
     }
-    try? state.close()
   }
 
   private func conclude(

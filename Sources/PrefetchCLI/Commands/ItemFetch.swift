@@ -5,10 +5,8 @@ import PrefetchSystem
 
 /// Single items from the network into the cache, and out of it again where they may not stay.
 struct ItemFetch {
-  let context: CommandContext
-  let loaded: LoadedConfiguration
+  let session: ItemSession
   let builder: RequestBuilder
-  let places: Places
   var stop: any StopSignal = ProcessStop()
   /// Whether the report tells of what came well, too; else that is seen in the store alone.
   var keepsItems = false
@@ -22,6 +20,9 @@ struct ItemFetch {
   var mayBeStale = true
   /// Of streams; nil for what is configured.
   var quality: BundleRules.Quality?
+
+  private var context: CommandContext { session.context }
+  private var loaded: LoadedConfiguration { session.loaded }
 
   struct Fetched {
     var report: Report
@@ -61,7 +62,7 @@ struct ItemFetch {
     request.servesClients = servesClients
     request.policy.wakesPaused = true
     request.policy.bringsThumbnails = bringsThumbnails
-    let license = context.license(loaded, builder, places)
+    let license = context.license(loaded, builder, session.places)
     request.credentials = license.credentials
     request.withheld = license.withheld
     // What a publisher switches off is what runs do by themselves.
@@ -70,23 +71,17 @@ struct ItemFetch {
     }
     builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
     let wanted = request
-    let memory = memory
+    let memory = session.hostMemory()
     return try context.reading { () throws(Failure) in
       let start = context.clock.now().wall
-      let store = try context.writingStore(
-        places,
-        durability: builder.configuration.cache.durability
-      )
+      let store = try session.writingStore()
       if !damaged.isEmpty { try store.dropDamaged(damaged) }
       context.console.report(store.takeDiagnostics())
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }
       let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil]
-      var state: StateStore?
       let circumstances = MachineCircumstances(context: context, loaded: loaded) {
-        () throws(Failure) in
-        if state == nil { state = try StateStore.openForWriting(state: places.state) }
-        return state
+        () throws(Failure) in try session.writingState()
       }
       var run = EngineRun(
         context: context,
@@ -96,6 +91,7 @@ struct ItemFetch {
         circumstances: circumstances
       )
       run.memory = memory
+      run.session = session
       run.stop = stop
       run.observers = observers.compactMap { $0 }
       run.isTraced = isWatched && context.shared.verbosity > 0
@@ -104,21 +100,10 @@ struct ItemFetch {
       if let facts { try rememberAbsences(report, of: items, facts, in: store) }
       let isAnswered = try answered(asked.map(\.items), of: items, report, since: start, in: store)
       let key = try store.varianceKey()
-      try store.close()
-      try state?.close()
+      context.console.report(store.takeDiagnostics())
       remember(report)
       return Fetched(report: report, isAnswered: isAnswered, key: key)
     }
-  }
-
-  /// A state that cannot be read is none: an item is not refused for it.
-  private var memory: HostMemory {
-    var reports: [Diagnostic] = []
-    guard
-      let state = try? StateStore.openForReading(state: places.state, reports: &reports),
-      let memory = try? HostMemory(state, of: loaded, at: context.clock.now().wall)
-    else { return .none }
-    return memory
   }
 
   /// Whether any item waits for the license.
@@ -158,12 +143,10 @@ struct ItemFetch {
     try store.note(absences, lasting: lasting)
   }
 
+  /// A convenience: where the state cannot be written it is not kept.
   private func remember(_ report: Report) {
-    guard HostMemory.hasNews(report),
-      let state = try? StateStore.openForWriting(state: places.state)
-    else { return }
+    guard HostMemory.hasNews(report), let state = try? session.writingState() else { return }
     try? HostMemory.remember(report, of: loaded, in: state)
-    try? state.close()
   }
 
   /// `asked` are the items of each of the report's segments.
@@ -199,8 +182,8 @@ struct ItemFetch {
 
   func forget(_ urls: Set<String>) throws(CommandExit) {
     guard !urls.isEmpty else { return }
-    try context.changingStore(places) { store throws(Failure) in
-      _ = try store.remove(urls: urls.sorted(), isHeldToo: false)
+    try context.reading { () throws(Failure) in
+      _ = try session.writingStore().remove(urls: urls.sorted(), isHeldToo: false)
     }
   }
 }

@@ -200,8 +200,10 @@ final class ManifestVisit {
     var engine = EngineOptions()
     engine.revalidatesAll = true
     let builder = context.builder(loaded, engine)
-    let fetch = ItemFetch(context: context, loaded: loaded, builder: builder, places: places)
-    let isKnown = try record(url, places) != nil
+    let session = ItemSession(context: context, loaded: loaded, places: places)
+    defer { try? session.close() }
+    let fetch = ItemFetch(session: session, builder: builder)
+    let isKnown = try record(url, session) != nil
     var entry = ManifestEntry(url: url)
     entry.digests = digests
     let report = try fetch.fetch(WantedItems([entry])).report
@@ -217,8 +219,8 @@ final class ManifestVisit {
       let code = Diagnostic.Code(stringLiteral: failure.code.rawValue)
       context.console.report(code, "`\(name)`: \(failure.message)")
     }
-    guard status == .ok, let store = try context.readingStore(places),
-      let digest = try record(url, places)?.digest
+    guard status == .ok, let store = try session.store(),
+      let digest = try record(url, session)?.digest
     else { return nil }
     var bytes: [UInt8] = []
     try context.reading { () throws(Failure) in
@@ -234,8 +236,11 @@ final class ManifestVisit {
     return bytes
   }
 
-  private func record(_ url: WebURL, _ places: Places) throws(CommandExit) -> ContentRecord? {
-    guard let store = try context.readingStore(places) else { return nil }
+  private func record(
+    _ url: WebURL,
+    _ session: ItemSession
+  ) throws(CommandExit) -> ContentRecord? {
+    guard let store = try session.store() else { return nil }
     return try context.reading { () throws(Failure) in try store.record(url: url.string) }
   }
 }

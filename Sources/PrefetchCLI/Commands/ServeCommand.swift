@@ -69,7 +69,9 @@ struct ServeCommand: Command {
       generations: generations
     )
     let stop = ServeStop()
-    let lanes = options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop) : nil
+    let sessions = sessions(loaded, places)
+    let lanes =
+      options.pulls && mayPull(loaded) ? lanes(loaded, places, cache, stop, sessions) : nil
     let answers = AnsweredURLs(
       AnalyticsSetup(loaded, publisher: context.builder(loaded).publisher),
       hiding: context.console.needles
@@ -90,12 +92,14 @@ struct ServeCommand: Command {
     let server = try starting { () throws(Failure) in try listen(responder) }
     return try serve(server, loaded) {
       cache.rest()
+      sessions.rest()
       warn(of: generations.takeTrouble())
       record.keep(at: context.clock.now().wall)
     } stopping: {
       stop.set()
     } closing: { () throws(CommandExit) in
       lanes?.close()
+      sessions.close()
       record.keep(at: context.clock.now().wall, isLast: true)
       try context.reading { () throws(Failure) in try cache.close() }
     }
@@ -129,12 +133,11 @@ struct ServeCommand: Command {
     _ loaded: LoadedConfiguration,
     _ places: Places,
     _ cache: ServedCache,
-    _ stop: ServeStop
+    _ stop: ServeStop,
+    _ sessions: ItemSessions
   ) -> PullLanes {
     let pull = ItemPull(
-      environment: context.environment,
-      shared: context.shared,
-      sources: context.sources,
+      sessions: sessions,
       loaded: loaded,
       places: places,
       cache: cache,
@@ -142,6 +145,23 @@ struct ServeCommand: Command {
       stop: stop
     )
     return PullLanes(limit: Self.lanes) { pull.outcome(of: $0) }
+  }
+
+  private func sessions(_ loaded: LoadedConfiguration, _ places: Places) -> ItemSessions {
+    let (environment, shared, sources) = (context.environment, context.shared, context.sources)
+    return ItemSessions {
+      // A console is for one thread at a time, as its session is.
+      let console = Console(shared: shared, environment: environment, log: nil)
+      console.secrets = loaded.secrets
+      let context = CommandContext(
+        environment: environment,
+        console: console,
+        clock: SystemClock(),
+        shared: shared,
+        sources: sources
+      )
+      return ItemSession(context: context, loaded: loaded, places: places)
+    }
   }
 
   /// A client waits in each: enough that a slow server does not hold up the others.

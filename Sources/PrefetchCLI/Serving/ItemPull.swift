@@ -7,9 +7,7 @@ import Synchronization
 
 /// One item, asked for on behalf of clients as `get` would ask for it.
 struct ItemPull: Sendable {
-  let environment: ProcessEnvironment
-  let shared: SharedOptions
-  let sources: [String: OptionSource]
+  let sessions: ItemSessions
   let loaded: LoadedConfiguration
   let places: Places
   let cache: ServedCache
@@ -19,15 +17,15 @@ struct ItemPull: Sendable {
   let stop: ServeStop
 
   func outcome(of wish: PullWish) -> PullOutcome {
-    do throws(CommandExit) {
-      return try pulled(wish)
-    } catch {
-      return failed(.internal, "the cache cannot be used; the server's messages say why")
-    }
+    sessions.with { session in try? pulled(wish, in: session) }
+      ?? failed(.internal, "the cache cannot be used; the server's messages say why")
   }
 
-  private func pulled(_ wish: PullWish) throws(CommandExit) -> PullOutcome {
-    let context = context
+  private func pulled(
+    _ wish: PullWish,
+    in session: ItemSession
+  ) throws(CommandExit) -> PullOutcome {
+    let context = session.context
     var engine = EngineOptions()
     engine.revalidatesAll = wish.url != nil
     var builder = context.builder(loaded, engine)
@@ -35,17 +33,17 @@ struct ItemPull: Sendable {
     let url: WebURL
     var lists = ReadLists()
     if wish.url == nil, let name = wish.name {
-      guard let known = try find(name, wish, context, builder, &lists) else {
+      guard let known = try find(name, wish, session, builder, &lists) else {
         return unknown(lists)
       }
       url = known
     } else {
-      guard let asked = try self.url(of: wish, context, builder) else {
+      guard let asked = try self.url(of: wish, session, builder) else {
         return failed(.badURL, "it is no URL that can be asked for")
       }
       url = asked
     }
-    var found = try look(url, wish, lists, context, builder)
+    var found = try look(url, wish, lists, session, builder)
     switch found.known {
     case .absent(let absence)?:
       return PullOutcome(.gone(status: absence.status, isRemembered: true))
@@ -57,11 +55,11 @@ struct ItemPull: Sendable {
     }
     if wish.use == .onlyIfSelected { return unasked(.unasked) }
     if !found.passes {
-      let outcome = try fetch(&found, wish, context, builder, into: places, cache)
+      let outcome = try fetch(&found, wish, builder, in: session, cache)
       guard case .held(let answer) = outcome.result, !found.suits(answer) else { return outcome }
       // Another client's answer has taken its place meanwhile.
     }
-    return try pass(&found, wish, context, builder)
+    return try pass(&found, wish, builder, context)
   }
 
   private func unasked(_ result: PullOutcome.Result) -> PullOutcome {
@@ -73,16 +71,13 @@ struct ItemPull: Sendable {
   private func fetch(
     _ found: inout Found,
     _ wish: PullWish,
-    _ context: CommandContext,
     _ builder: RequestBuilder,
-    into places: Places,
+    in session: ItemSession,
     _ cache: ServedCache
   ) throws(CommandExit) -> PullOutcome {
     let fetch = ItemFetch(
-      context: context,
-      loaded: loaded,
+      session: session,
       builder: builder,
-      places: places,
       stop: stop,
       keepsItems: true,
       servesClients: true
@@ -94,7 +89,7 @@ struct ItemPull: Sendable {
     )
     cache.forget()
     found.facts.key = fetched.key
-    let outcome = try outcome(of: fetched, found, wish, context, in: cache)
+    let outcome = try outcome(of: fetched, found, wish, session.context, in: cache)
     if !outcome.isStored { try fetch.forget([found.items.url(0)]) }
     return outcome
   }
@@ -104,8 +99,8 @@ struct ItemPull: Sendable {
   private func pass(
     _ found: inout Found,
     _ wish: PullWish,
-    _ context: CommandContext,
-    _ builder: RequestBuilder
+    _ builder: RequestBuilder,
+    _ context: CommandContext
   ) throws(CommandExit) -> PullOutcome {
     let passing = try context.reading { () throws(Failure) in
       try PassingCache(in: places.cache)
@@ -121,23 +116,12 @@ struct ItemPull: Sendable {
     )
     var wish = wish
     wish.damaged = nil
-    var outcome = try fetch(&found, wish, context, builder, into: own, cache)
+    let session = ItemSession(context: context, loaded: loaded, places: own)
+    defer { try? session.close() }
+    var outcome = try fetch(&found, wish, builder, in: session, cache)
     try context.reading { () throws(Failure) in try cache.close() }
     outcome.isStored = false
     return withExtendedLifetime(passing) { outcome }
-  }
-
-  /// A context of its own: consoles are for one thread.
-  private var context: CommandContext {
-    let console = Console(shared: shared, environment: environment, log: nil)
-    console.secrets = loaded.secrets
-    return CommandContext(
-      environment: environment,
-      console: console,
-      clock: SystemClock(),
-      shared: shared,
-      sources: sources
-    )
   }
 
   // MARK: Names
@@ -146,22 +130,17 @@ struct ItemPull: Sendable {
   private func find(
     _ name: PullWish.Name,
     _ wish: PullWish,
-    _ context: CommandContext,
+    _ session: ItemSession,
     _ builder: RequestBuilder,
     _ lists: inout ReadLists
   ) throws(CommandExit) -> WebURL? {
+    let context = session.context
     let word = name.provider.map { "\($0)/\(name.id)" } ?? name.id
     let lookup = ItemLookup(context: context)
-    let store = try context.readingStore(places)
+    let store = try session.store()
     if let record = try lookup.cached(word, in: store) { return try? WebURL(record.url) }
     if let known = try lookup.declared(word, builder, in: store) { return known.url }
-    let reading = ListReading(
-      context: context,
-      loaded: loaded,
-      builder: builder,
-      places: places,
-      stop: stop
-    )
+    let reading = ListReading(session: session, builder: builder, stop: stop)
     lists = try self.lists.read(
       at: context.clock.now().uptime,
       lasting: wish.hasNoCache ? .zero : loaded.configuration.cache.negativeTimeToLive
@@ -182,16 +161,17 @@ struct ItemPull: Sendable {
   /// declare it by `https`.
   private func url(
     of wish: PullWish,
-    _ context: CommandContext,
+    _ session: ItemSession,
     _ builder: RequestBuilder
   ) throws(CommandExit) -> WebURL? {
+    let context = session.context
     if let stored = wish.url { return try? WebURL(stored) }
     if wish.address.contains("://") { return try? WebURL(wish.address) }
     guard let secure = try? WebURL("https://\(wish.address)") else { return nil }
     guard let plain = plain(secure, wish.address, at: context.clock.now().wall) else {
       return secure
     }
-    let store = try context.readingStore(places)
+    let store = try session.store()
     let declared = try context.reading { () throws(Failure) in
       try DeclaredItems(of: [secure], by: builder, in: store, searchesAll: withholds)
     }
@@ -232,15 +212,15 @@ struct ItemPull: Sendable {
     }
   }
 
-  /// The store is let go of: its writers wait for its readers when they end.
   private func look(
     _ url: WebURL,
     _ wish: PullWish,
     _ lists: ReadLists,
-    _ context: CommandContext,
+    _ session: ItemSession,
     _ builder: RequestBuilder
   ) throws(CommandExit) -> Found {
-    let store = try context.readingStore(places)
+    let context = session.context
+    let store = try session.store()
     let facts = try context.facts(loaded, builder, places, store)
     let items = try items(url, wish, lists, context, builder, store)
     var found = Found(items: items, facts: facts)

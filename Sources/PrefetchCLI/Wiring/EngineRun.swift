@@ -12,6 +12,8 @@ struct EngineRun {
   let bodies: BodyPaths
   let circumstances: MachineCircumstances
   var memory = HostMemory.none
+  /// Whose connections are used; nil for those of this run alone.
+  var session: ItemSession?
   var stop: any StopSignal = ProcessStop()
   var files = SystemFiles()
   var trees: PublishedTrees?
@@ -24,11 +26,10 @@ struct EngineRun {
     var settings = builder.transportSettings()
     memory.apply(to: &settings)
     settings.isTraced = isTraced
-    let transport = try CurlTransport(
-      settings: settings,
-      staging: store.staging,
-      clock: context.clock
-    )
+    let make = { [settings] () throws(Failure) in
+      try CurlTransport(settings: settings, staging: store.staging, clock: context.clock)
+    }
+    let transport = if let session { try session.transport(make) } else { try make() }
     let (tiered, tier) = builder.tiered(
       transport,
       store.staging,

@@ -17,11 +17,12 @@ struct ReadLists: Sendable {
 ///
 /// A list is asked for by the validators of the stored one, judged as a run judges it, and not kept.
 struct ListReading {
-  let context: CommandContext
-  let loaded: LoadedConfiguration
+  let session: ItemSession
   let builder: RequestBuilder
-  let places: Places
   var stop: any StopSignal = ProcessStop()
+
+  private var context: CommandContext { session.context }
+  private var loaded: LoadedConfiguration { session.loaded }
 
   func read() throws(CommandExit) -> ReadLists {
     var lists = ReadLists()
@@ -34,7 +35,7 @@ struct ListReading {
       policy: builder.policy
     )
     request.bundleID = builder.configuration.bundleID
-    let license = context.license(loaded, builder, places)
+    let license = context.license(loaded, builder, session.places)
     request.credentials = license.credentials
     request.withheld = license.withheld
     builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
@@ -57,19 +58,19 @@ struct ListReading {
     _ request: RunRequest,
     _ collector: ListCollector
   ) throws(CommandExit) -> Report {
-    let store: any ContentStore = try context.readingStore(places) ?? AbsentStore(at: places.cache)
+    let store: any ContentStore = try session.store() ?? AbsentStore(at: session.places.cache)
     return try context.reading { () throws(Failure) in
       var reports: [Diagnostic] = []
-      let state = try? StateStore.openForReading(state: places.state, reports: &reports)
+      let path = session.places.state
+      let state = (try? StateStore.openForReading(state: path, reports: &reports)) ?? nil
       var run = EngineRun(
         context: context,
         builder: builder,
         store: store,
-        bodies: places.bodies,
-        circumstances: MachineCircumstances(context: context, loaded: loaded) { state ?? nil }
+        bodies: session.places.bodies,
+        circumstances: MachineCircumstances(context: context, loaded: loaded) { state }
       )
-      run.memory =
-        (try? HostMemory(state ?? nil, of: loaded, at: context.clock.now().wall)) ?? .none
+      run.memory = session.hostMemory()
       run.stop = stop
       run.observers = [collector]
       run.isDry = true

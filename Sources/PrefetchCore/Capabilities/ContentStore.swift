@@ -3,8 +3,8 @@ package protocol ContentStore: BodyStaging {
   associatedtype Staging: BodyStaging & Sendable
   /// Where its bodies arrive, for any thread to use.
   var staging: Staging { get }
-  /// What every record says, in one pass and without text.
-  func takeInventory() throws(Failure) -> Inventory
+  /// What every record says, or those of these URLs, in one pass and without text.
+  func takeInventory(of urls: [String]?) throws(Failure) -> Inventory
   /// What is stored under these numbers, in that order; nil for what is gone.
   ///
   /// An id that would have to be made of the URL may be empty.
@@ -57,6 +57,12 @@ package protocol ContentStore: BodyStaging {
   func forgetPartial(_ key: String)
   /// Of the digests of request headers in this store.
   func varianceKey() throws(Failure) -> VarianceKey
+}
+
+extension ContentStore {
+  package func takeInventory() throws(Failure) -> Inventory {
+    try takeInventory(of: nil)
+  }
 }
 
 /// A store that no other process uses.

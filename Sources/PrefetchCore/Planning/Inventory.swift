@@ -86,6 +86,8 @@ package struct Inventory: Sendable {
   /// first is the empty set.
   package private(set) var holderSets: [[Int]]
   package private(set) var segmentKeys: [SegmentKey]
+  /// Whether it has the rows of some items alone.
+  package var isPart = false
   /// The newest `Date` that servers have told; nil where none has.
   package var newestDate: Instant?
   private var index: KeyTable

@@ -1,12 +1,29 @@
 package import PrefetchCore
 
 extension DiskStore {
-  package func takeInventory() throws(Failure) -> Inventory {
+  package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
     try answering { () throws(Failure) in
       let database = try database()
       // One transaction, so that all questions are answered from the same state.
-      return try database.reading { () throws(Failure) in try readRows(database) }
+      return try database.reading { () throws(Failure) in
+        guard let urls else { return try readRows(database, of: nil) }
+        return try readRows(database, of: numbers(of: urls, database))
+      }
     }
+  }
+
+  private func numbers(
+    of urls: [String],
+    _ database: Database
+  ) throws(Failure) -> [Int64] {
+    let find = try database.prepare("SELECT item FROM items WHERE url=?1")
+    var numbers: [Int64] = []
+    for url in urls {
+      try find.set(url)
+      if try find.step() { numbers.append(find.number(0)) }
+      find.reset()
+    }
+    return numbers.sorted()
   }
 
   package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
@@ -17,16 +34,27 @@ extension DiskStore {
     }
   }
 
-  private func readRows(_ database: Database) throws(Failure) -> Inventory {
+  private func readRows(_ database: Database, of items: [Int64]?) throws(Failure) -> Inventory {
     var holders = try HolderLists(database)
-    let reader = try InventoryReader(database, locks: LockRule(database, now: clockStart))
+    let only = items.map { "WHERE item IN (\($0.map(String.init).joined(separator: ",")))" } ?? ""
+    let reader = try InventoryReader(
+      database,
+      only,
+      locks: LockRule(database, now: clockStart)
+    )
     var rows: [Inventory.Row] = []
-    rows.reserveCapacity(Int(try database.number("SELECT count(*) FROM items") ?? 0))
+    if let items {
+      rows.reserveCapacity(items.count)
+    } else {
+      rows.reserveCapacity(Int(try database.number("SELECT count(*) FROM items") ?? 0))
+    }
     while let row = try reader.next(&holders) {
       rows.append(row)
     }
     var parts: [Inventory.Part] = []
-    let files = try database.prepare("SELECT item, digest, size FROM item_files ORDER BY item")
+    let files = try database.prepare(
+      "SELECT item, digest, size FROM item_files \(only) ORDER BY item"
+    )
     var position = 0
     while try files.step() {
       let item = files.number(0)
@@ -44,6 +72,7 @@ extension DiskStore {
       holderSets: holders.sets,
       segmentKeys: holders.keys
     )
+    inventory.isPart = items != nil
     inventory.newestDate = try database.newestDate()
     return inventory
   }
@@ -59,14 +88,15 @@ private final class InventoryReader {
   /// Where `times` stands.
   private var timed: Int64 = .min
 
-  init(_ database: Database, locks: LockRule) throws(Failure) {
+  /// `only` says which items, in SQL.
+  init(_ database: Database, _ only: String, locks: LockRule) throws(Failure) {
     self.locks = locks
     variances = try VarianceLists(database)
     items = try database.prepare(
-      "SELECT item, url, holders, variance, facts FROM items ORDER BY item"
+      "SELECT item, url, holders, variance, facts FROM items \(only) ORDER BY item"
     )
     times = try database.prepare(
-      "SELECT item, validated_at, fresh_until, freshness FROM item_times ORDER BY item"
+      "SELECT item, validated_at, fresh_until, freshness FROM item_times \(only) ORDER BY item"
     )
   }
 

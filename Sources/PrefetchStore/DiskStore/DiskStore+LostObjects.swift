@@ -18,6 +18,7 @@ extension DiskStore {
   /// Looks into folders that others changed, and hashes what is another file there than the index
   /// knows. What lies below is looked for each time.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
+    if inventory.isPart { return try missingObjects(ofPart: inventory) }
     var suspects: [(prefix: UInt8, changed: Int64, isKnown: Bool)] = []
     for prefix in UInt8.min...UInt8.max {
       let changed = try objects?.changed(prefix) ?? FolderTimes.absent
@@ -62,6 +63,20 @@ extension DiskStore {
       times.didExamine(prefix, changed: changed, isComplete: isComplete)
     }
     missing.remove(.none)
+    return missing
+  }
+
+  /// Looks at the objects of a few items by themselves.
+  private func missingObjects(
+    ofPart inventory: Inventory
+  ) throws(Failure) -> Set<ContentDigest> {
+    var missing: Set<ContentDigest> = []
+    for row in inventory.rows where row.hasBody {
+      if try intactObject(row.digest) != row.size { missing.insert(row.digest) }
+    }
+    for part in inventory.parts where try intactObject(part.digest) != part.size {
+      missing.formUnion([part.digest, inventory.rows[part.row].digest])
+    }
     return missing
   }
 

@@ -72,7 +72,9 @@ final class WatchedStore: ContentStore {
   // MARK: All else
 
   var staging: MemoryStaging { inner.staging }
-  func takeInventory() throws(Failure) -> Inventory { try inner.takeInventory() }
+  func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
+    try inner.takeInventory(of: urls)
+  }
   func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     try inner.stored(items)
   }

@@ -1,0 +1,60 @@
+import Synchronization
+
+/// Sessions of a server's lanes, which stay open from one client to the next.
+///
+/// The one that was used last is used next, so that few are open and their connections are warm.
+final class ItemSessions: Sendable {
+  private struct Idle: Sendable {
+    var session: ItemSession
+    var since: ContinuousClock.Instant
+    var madeAt: ContinuousClock.Instant
+  }
+
+  private let idle = Mutex<[Idle]>([])
+  private let make: @Sendable () -> ItemSession
+
+  init(_ make: @escaping @Sendable () -> ItemSession) {
+    self.make = make
+  }
+
+  /// Does work in a session that nobody else uses meanwhile; nil from the work ends the session.
+  func with<Value>(_ work: (ItemSession) -> Value?) -> Value? {
+    let known = idle.withLock { $0.popLast() }
+    let session = known?.session ?? make()
+    let madeAt = known?.madeAt ?? .now
+    guard let value = work(session) else {
+      try? session.close()
+      return nil
+    }
+    let now = ContinuousClock.now
+    // Whose locks are alive, and what is on the disk, is looked at when the cache is opened.
+    if madeAt.duration(to: now) < Self.longestLife {
+      idle.withLock { $0.append(Idle(session: session, since: now, madeAt: madeAt)) }
+    } else {
+      try? session.close()
+    }
+    return value
+  }
+
+  /// Closes those that nobody has used for a while.
+  func rest() {
+    let now = ContinuousClock.now
+    close { $0.since.duration(to: now) > Self.longestRest }
+  }
+
+  func close() {
+    close { _ in true }
+  }
+
+  private func close(_ isOver: (Idle) -> Bool) {
+    let ended = idle.withLock { idle in
+      let ended = idle.filter(isOver)
+      idle.removeAll(where: isOver)
+      return ended
+    }
+    for idle in ended { try? idle.session.close() }
+  }
+
+  private static let longestRest = Duration.seconds(5)
+  private static let longestLife = Duration.seconds(60)
+}

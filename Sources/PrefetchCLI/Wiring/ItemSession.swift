@@ -1,0 +1,93 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+import PrefetchSystem
+import PrefetchTransfer
+
+/// The cache, the state and the connections, as a command or a lane of a server has them for single
+/// items.
+///
+/// Each is opened once: the cache for reading, and anew for writing when something is to be fetched, from
+/// where all that follows is read as well. One thread at a time uses it.
+final class ItemSession: @unchecked Sendable {
+  let context: CommandContext
+  let loaded: LoadedConfiguration
+  let places: Places
+  private var reading: DiskStore??
+  private var written: DiskStore?
+  private var connections: CurlTransport?
+  private var memory: StateStore?
+
+  init(context: CommandContext, loaded: LoadedConfiguration, places: Places) {
+    self.context = context
+    self.loaded = loaded
+    self.places = places
+  }
+
+  // MARK: The cache
+
+  /// The cache as it is open, else for reading; nil where there is none yet.
+  func store() throws(CommandExit) -> DiskStore? {
+    if let written { return written }
+    if let reading { return reading }
+    let store = try context.readingStore(places)
+    reading = .some(store)
+    return store
+  }
+
+  /// Opens the cache for writing; what was read from before is let go of, since one process cannot have
+  /// it open in both ways.
+  func writingStore() throws(Failure) -> DiskStore {
+    if let written { return written }
+    reading = nil
+    let store = try context.writingStore(
+      places,
+      durability: loaded.configuration.cache.durability
+    )
+    written = store
+    return store
+  }
+
+  // MARK: The state
+
+  func writingState() throws(Failure) -> StateStore {
+    if let memory { return memory }
+    let state = try StateStore.openForWriting(state: places.state)
+    memory = state
+    return state
+  }
+
+  /// What earlier runs learnt of hosts; a state that cannot be read is none.
+  func hostMemory() -> HostMemory {
+    var reports: [Diagnostic] = []
+    let now = context.clock.now().wall
+    let known =
+      memory ?? (try? StateStore.openForReading(state: places.state, reports: &reports)) ?? nil
+    return (try? HostMemory(known, of: loaded, at: now)) ?? .none
+  }
+
+  // MARK: Connections
+
+  /// The connections that were made for the first request, for all that follow.
+  func transport(_ make: () throws(Failure) -> CurlTransport) throws(Failure) -> CurlTransport {
+    if let connections {
+      connections.forgetAllowances()
+      return connections
+    }
+    let made = try make()
+    connections = made
+    return made
+  }
+
+  // MARK: The end
+
+  /// Ends all use; it may be used anew.
+  func close() throws(Failure) {
+    reading = nil
+    connections = nil
+    let (store, state) = (written, memory)
+    (written, memory) = (nil, nil)
+    try store?.close()
+    try state?.close()
+  }
+}
