@@ -160,7 +160,7 @@ struct ServeCommand: Command {
         shared: shared,
         sources: sources
       )
-      return ItemSession(context: context, loaded: loaded, places: places)
+      return ItemSession(context: context, loaded: loaded, places: places, isLasting: true)
     }
   }
 

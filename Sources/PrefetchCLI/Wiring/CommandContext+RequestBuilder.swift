@@ -78,6 +78,7 @@ extension CommandContext {
     _ builder: RequestBuilder,
     _ places: Places
   ) -> LicenseStanding {
+    guard LicenseSetup(loaded) != nil else { return .none }
     var reports: [Diagnostic] = []
     let state = try? StateStore.openForReading(state: places.state, reports: &reports)
     let registrar = Registrar(context: self, loaded: loaded, builder: builder)

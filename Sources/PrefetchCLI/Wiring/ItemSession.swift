@@ -17,11 +17,19 @@ final class ItemSession: @unchecked Sendable {
   private var written: DiskStore?
   private var connections: CurlTransport?
   private var memory: StateStore?
+  /// Whether it is one of a server, which writes the state in any case.
+  private let isLasting: Bool
 
-  init(context: CommandContext, loaded: LoadedConfiguration, places: Places) {
+  init(
+    context: CommandContext,
+    loaded: LoadedConfiguration,
+    places: Places,
+    isLasting: Bool = false
+  ) {
     self.context = context
     self.loaded = loaded
     self.places = places
+    self.isLasting = isLasting
   }
 
   // MARK: The cache
@@ -59,11 +67,11 @@ final class ItemSession: @unchecked Sendable {
 
   /// What earlier runs learnt of hosts; a state that cannot be read is none.
   func hostMemory() -> HostMemory {
+    if isLasting { _ = try? writingState() }
     var reports: [Diagnostic] = []
-    let now = context.clock.now().wall
     let known =
       memory ?? (try? StateStore.openForReading(state: places.state, reports: &reports)) ?? nil
-    return (try? HostMemory(known, of: loaded, at: now)) ?? .none
+    return (try? HostMemory(known, of: loaded, at: context.clock.now().wall)) ?? .none
   }
 
   // MARK: Connections

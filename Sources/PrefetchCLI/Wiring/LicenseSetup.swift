@@ -13,7 +13,7 @@ struct LicenseSetup {
   let stateKey: RegistrationKey
 
   /// Nil where nothing is to be registered: then the key goes nowhere.
-  init?(_ loaded: LoadedConfiguration, network: String? = NetworkMark.read()) {
+  init?(_ loaded: LoadedConfiguration) {
     let configuration = loaded.configuration
     guard let url = configuration.registration.url, let key = configuration.license,
       !key.value.isEmpty
@@ -24,7 +24,7 @@ struct LicenseSetup {
     rule = RegistrationRule(
       retry: configuration.registration.retry,
       bundleID: configuration.bundleID,
-      network: network
+      network: NetworkMark.read()
     )
     stateKey = RegistrationKey(
       licenseFingerprint: Self.fingerprint(of: key),

@@ -72,7 +72,10 @@ package final class StoreView<Answer: Sendable>: Sendable {
 
   /// What was found before may no longer be so.
   package func forget() {
-    lookups.withLock { $0.stamp = nil }
+    lookups.withLock { lookups in
+      lookups.found = [:]
+      if !isWriter { lookups.store = nil }
+    }
   }
 
   // MARK: Looking up
