@@ -13,7 +13,10 @@ struct LicenseSetup {
   let stateKey: RegistrationKey
 
   /// Nil where nothing is to be registered: then the key goes nowhere.
-  init?(_ loaded: LoadedConfiguration) {
+  init?(
+    _ loaded: LoadedConfiguration,
+    network: @autoclosure () -> String? = NetworkMark.read()
+  ) {
     let configuration = loaded.configuration
     guard let url = configuration.registration.url, let key = configuration.license,
       !key.value.isEmpty
@@ -24,7 +27,7 @@ struct LicenseSetup {
     rule = RegistrationRule(
       retry: configuration.registration.retry,
       bundleID: configuration.bundleID,
-      network: NetworkMark.read()
+      network: network()
     )
     stateKey = RegistrationKey(
       licenseFingerprint: Self.fingerprint(of: key),

@@ -36,10 +36,9 @@ extension DiskStore {
 
   private func readRows(_ database: Database, of items: [Int64]?) throws(Failure) -> Inventory {
     var holders = try HolderLists(database)
-    let only = items.map { "WHERE item IN (\($0.map(String.init).joined(separator: ",")))" } ?? ""
     let reader = try InventoryReader(
       database,
-      only,
+      of: items,
       locks: LockRule(database, now: clockStart)
     )
     var rows: [Inventory.Row] = []
@@ -52,8 +51,10 @@ extension DiskStore {
       rows.append(row)
     }
     var parts: [Inventory.Part] = []
-    let files = try database.prepare(
-      "SELECT item, digest, size FROM item_files \(only) ORDER BY item"
+    let files = try InventoryReader.rows(
+      "item, digest, size FROM item_files",
+      of: items,
+      database
     )
     var position = 0
     while try files.step() {
@@ -88,15 +89,28 @@ private final class InventoryReader {
   /// Where `times` stands.
   private var timed: Int64 = .min
 
-  /// `only` says which items, in SQL.
-  init(_ database: Database, _ only: String, locks: LockRule) throws(Failure) {
+  /// Columns of all items, or of these alone, in the order of their numbers.
+  static func rows(
+    _ columns: String,
+    of items: [Int64]?,
+    _ database: Database
+  ) throws(Failure) -> Statement {
+    guard let items else { return try database.prepare("SELECT \(columns) ORDER BY item") }
+    let rows = try database.prepare(
+      "SELECT \(columns) WHERE item IN (SELECT value FROM json_each(?1)) ORDER BY item"
+    )
+    try rows.set("[\(items.map(String.init).joined(separator: ","))]")
+    return rows
+  }
+
+  init(_ database: Database, of some: [Int64]?, locks: LockRule) throws(Failure) {
     self.locks = locks
     variances = try VarianceLists(database)
-    items = try database.prepare(
-      "SELECT item, url, holders, variance, facts FROM items \(only) ORDER BY item"
-    )
-    times = try database.prepare(
-      "SELECT item, validated_at, fresh_until, freshness FROM item_times \(only) ORDER BY item"
+    items = try Self.rows("item, url, holders, variance, facts FROM items", of: some, database)
+    times = try Self.rows(
+      "item, validated_at, fresh_until, freshness FROM item_times",
+      of: some,
+      database
     )
   }
 

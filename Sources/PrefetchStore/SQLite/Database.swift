@@ -19,6 +19,8 @@ internal import PrefetchCore
   let handle: OpaquePointer
   private var isOpen = true
   private let busyWait: BusyWait
+  /// Prepared statements that nobody uses now, by their text.
+  private var idleStatements: [String: OpaquePointer] = unsafe [:]
   /// Whether any statement met broken pages.
   private(set) var isDamaged = false
 
@@ -62,6 +64,8 @@ internal import PrefetchCore
   func close() {
     guard isOpen else { return }
     isOpen = false
+    for unsafe statement in unsafe idleStatements.values { unsafe sqlite3_finalize(statement) }
+    unsafe idleStatements = [:]
     unsafe sqlite3_close_v2(handle)
   }
 
@@ -73,6 +77,36 @@ internal import PrefetchCore
   func prepare(_ text: String) throws(Failure) -> Statement {
     try Statement(text, in: self)
   }
+
+  /// A prepared statement, which ``giveBack(_:_:)`` takes at its end.
+  func takeStatement(_ text: String) throws(Failure) -> OpaquePointer {
+    if let known = unsafe idleStatements.removeValue(forKey: text) { return unsafe known }
+    var prepared: OpaquePointer?
+    try check(unsafe sqlite3_prepare_v2(handle, text, -1, &prepared, nil))
+    guard let prepared = unsafe prepared else {
+      throw Failure(.internal, "an empty statement for `\(name)`")
+    }
+    return unsafe prepared
+  }
+
+  /// Keeps a statement for whoever prepares the same text again, which costs more than most questions.
+  func giveBack(_ statement: OpaquePointer, _ text: String) {
+    guard isOpen, unsafe idleStatements.count < Self.mostIdle,
+      unsafe idleStatements[text] == nil,
+      Self.keptVerbs.contains(where: { text.hasPrefix($0) })
+    else {
+      unsafe sqlite3_finalize(statement)
+      return
+    }
+    unsafe sqlite3_reset(statement)
+    // Some point at bytes that are about to go.
+    unsafe sqlite3_clear_bindings(statement)
+    unsafe idleStatements[text] = statement
+  }
+
+  private static let mostIdle = 64
+  /// What has its effect only when it is run.
+  private static let keptVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT"]
 
   /// Runs a statement once that gives no rows.
   func run(_ query: Query) throws(Failure) {
@@ -88,10 +122,10 @@ internal import PrefetchCore
 
   /// All or nothing; takes the right to write at once, so that nothing can come between.
   func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
-    try execute("BEGIN IMMEDIATE")
+    try prepare("BEGIN IMMEDIATE").run()
     do throws(Failure) {
       let value = try body()
-      try execute("COMMIT")
+      try prepare("COMMIT").run()
       // A reader that may not note in the shared memory how far it reads gets no farther than some
       // writer has read; so read what was just written.
       _ = try? number("SELECT count(*) FROM sqlite_schema")
@@ -107,8 +141,8 @@ internal import PrefetchCore
   /// Within another such question it is part of that one.
   func reading<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
-    try execute("BEGIN")
-    defer { try? execute("COMMIT") }
+    try prepare("BEGIN").run()
+    defer { try? prepare("COMMIT").run() }
     return try body()
   }
 

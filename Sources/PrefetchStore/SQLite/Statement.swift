@@ -7,20 +7,17 @@ internal import PrefetchCore
 /// Parameters count from 1 and columns from 0, as in SQLite itself.
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
+  private let text: String
   private let database: Database
 
   init(_ text: String, in database: Database) throws(Failure) {
-    var prepared: OpaquePointer?
-    try database.check(unsafe sqlite3_prepare_v2(database.handle, text, -1, &prepared, nil))
-    guard let handle = unsafe prepared else {
-      throw Failure(.internal, "an empty statement for `\(database.name)`")
-    }
-    unsafe self.handle = handle
+    unsafe self.handle = try database.takeStatement(text)
+    self.text = text
     self.database = database
   }
 
   deinit {
-    unsafe sqlite3_finalize(handle)
+    unsafe database.giveBack(handle, text)
   }
 
   /// Goes to the next row; false at the end.
