@@ -1,13 +1,13 @@
 internal import Glibc
-internal import PrefetchCore
+package import PrefetchCore
 
 /// Ends the sleep of one thread from another; rung twice before it is heard, it is heard once.
-final class Bell: Sendable {
+package final class Bell: Sendable {
   /// Readable once it was rung.
   let descriptor: CInt
   private let input: CInt
 
-  init() throws(Failure) {
+  package init() throws(Failure) {
     var ends: [CInt] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else {
       throw Failure(.internal, "no descriptor left to wake a transfer thread with")
@@ -25,7 +25,7 @@ final class Bell: Sendable {
     close(input)
   }
 
-  func ring() {
+  package func ring() {
     var byte: UInt8 = 1
     // A pipe that takes no more was rung often enough.
     unsafe write(input, &byte, 1)
@@ -37,7 +37,7 @@ final class Bell: Sendable {
   }
 
   /// Sleeps until it is rung, a signal comes, or the time is over.
-  func sleep(atMost limit: Duration) {
+  package func sleep(atMost limit: Duration) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, CInt(clamping: max(1, limit.milliseconds))) > 0 else { return }
     silence()
