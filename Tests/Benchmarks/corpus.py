@@ -86,6 +86,22 @@ class Corpus:
         return f'"{MODIFIED:x}-{self.size:x}"'
 
 
+class Packages:
+    """As many packages as npm itself consists of, most of them small, in a folder of their own."""
+
+    COUNT = 98
+
+    def __init__(self, www):
+        self.names = [f"packages/{number:02}.tgz" for number in range(self.COUNT)]
+        os.mkdir(os.path.join(www, "packages"))
+        source = random.Random("packages")
+        for name in self.names:
+            path = os.path.join(www, name)
+            with open(path, "wb") as file:
+                file.write(source.randbytes(int(min(700_000, source.lognormvariate(9.5, 1.3)))))
+            os.utime(path, (MODIFIED, MODIFIED))
+
+
 def many_items(count):
     """Items whose bodies a server makes from their names, so that a million need no files."""
     for number in range(count):

@@ -4,10 +4,11 @@ import dataclasses
 import os
 import shutil
 
-from corpus import catalogue_items, many_items, write_film, write_lines
+from corpus import Packages, catalogue_items, many_items, write_film, write_lines
 from disk import Disk
 from peers import JOBS, Downloader, Prefetch
-from serving import Loaded, Serve
+from servers import start_caching
+from serving import Loaded, Pulled, Serve
 from side import Constant, Side
 
 PEERS = ("wget2", "curl", "rclone", "aria2c")
@@ -193,6 +194,12 @@ def groups(bench, is_quick):
         Group("the same, unchanged: one request", [
             Line(31, AS_ITEMS), Line(31, AS_ITEMS, is_cpu=True),
         ], _stream(bench, is_first=False)),
+        Group("98 packages through a cache that pulls, cold, HTTP/1.1", [
+            Line(32, "nginx", 1.5, 1.0), Line(32, "nginx", 1.5, 1.0, is_cpu=True),
+        ], _pulled(bench, is_first=True)),
+        Group("the same, revalidated", [
+            Line(32, "nginx", 1.5, 1.0), Line(32, "nginx", 1.5, 1.0, is_cpu=True),
+        ], _pulled(bench, is_first=False)),
     ]
 
 
@@ -270,6 +277,31 @@ def _served(bench):
 
     def theirs():
         return Loaded(bench, "nginx", bench.nginx.process, f"{bench.nginx.base('h1')}/", paths())
+
+    return {"prefetch": ours, "nginx": theirs}
+
+
+def _pulled(bench, is_first):
+    """What a package manager would ask for, through `serve --pull` and through nginx's cache."""
+    def names():
+        return bench.once("packages", lambda: Packages(bench.www)).names
+
+    def ours():
+        side = Prefetch(bench, "pull")
+        command = side.command("serve", "--pull", "--listen", "127.0.0.1:0")
+        host = bench.nginx.base("h1").removeprefix("http://")
+
+        def start():
+            side.clear()
+            server = Serve(command, bench.environment)
+            return server.process, f"{server.url}{host}/"
+
+        return Pulled(bench, "prefetch", is_first, start, side.cache, names())
+
+    def theirs():
+        root, folder = bench.place.folder("caching"), bench.place.folder("caching", "bodies")
+        start = lambda: start_caching(root, folder, bench.nginx.plain)
+        return Pulled(bench, "nginx", is_first, start, folder, names())
 
     return {"prefetch": ours, "nginx": theirs}
 

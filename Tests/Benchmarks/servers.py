@@ -29,6 +29,7 @@ http {{
 PLACES = """
     root {www};
     location ~ /$ {{ autoindex on; }}
+    location ^~ /packages/ {{ add_header Cache-Control max-age=1; }}
     location ^~ /many/ {{ return 200 $uri; }}
     location ^~ /tier/ {{ dav_methods PUT; create_full_put_path on; client_max_body_size 0; }}
 """
@@ -114,6 +115,35 @@ class Nginx:
             check=True,
             stderr=subprocess.DEVNULL,
         )
+
+
+CACHING = """
+daemon off; worker_processes 1; pid {root}/nginx.pid; error_log {root}/error.log; {user}
+events {{ worker_connections 1024; }}
+http {{
+  client_body_temp_path {root}/t1; proxy_temp_path {root}/t2; fastcgi_temp_path {root}/t3;
+  uwsgi_temp_path {root}/t4; scgi_temp_path {root}/t5; access_log off; sendfile on;
+  proxy_cache_path {folder} levels=2 keys_zone=all:10m;
+  upstream origin {{ server 127.0.0.1:{origin}; keepalive 16; }}
+  server {{
+    listen 127.0.0.1:{port} backlog=1024; proxy_http_version 1.1; proxy_set_header Connection "";
+    location / {{ proxy_pass http://origin; proxy_cache all; proxy_cache_revalidate on; }}
+  }}
+}}
+"""
+
+
+def start_caching(root, folder, origin):
+    """nginx as a cache before a server, with a folder for its bodies; the process and its address."""
+    (port,) = _free_ports(1)
+    user = "user root;" if os.getuid() == 0 else ""
+    with open(f"{root}/nginx.conf", "w") as file:
+        file.write(CACHING.format(root=root, folder=folder, origin=origin, port=port, user=user))
+    process = subprocess.Popen(
+        ["nginx", "-p", root, "-c", f"{root}/nginx.conf", "-e", f"{root}/error.log"]
+    )
+    _wait_for_port(port, process)
+    return process, f"http://127.0.0.1:{port}/"
 
 
 class Proxy:

@@ -2,7 +2,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+import time
 
 from side import Wrong
 
@@ -73,6 +75,65 @@ class Loaded:
 
     def settings(self, bench):
         return f"`wrk -t1 -c32 -d{SECONDS}s` over all files in turns"
+
+
+class Pulled:
+    """A cache between a client and a server: a first look at some packages, and one after they aged.
+
+    `start` begins it with an empty folder and returns what can be stopped, and where it listens;
+    `folder` is what it fills.
+    """
+
+    LIFETIME = 1
+    PARALLEL = 8
+
+    def __init__(self, bench, label, is_first, start, folder, names):
+        self.label, self.is_first, self.start, self.folder = label, is_first, start, folder
+        self.list = bench.place.path(f"{label}.packages")
+        self.names = names
+
+    def run(self, bench, is_first):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        process, url = self.start()
+        try:
+            with open(self.list, "w") as file:
+                file.writelines(f'url = "{url}{name}"\noutput = "/dev/null"\n' for name in self.names)
+            values = self._look(bench, process)
+            if not self.is_first:
+                time.sleep(self.LIFETIME + 1.2)
+                values = self._look(bench, process)
+        finally:
+            process.terminate()
+            process.wait()
+        return values
+
+    def _look(self, bench, process):
+        asked, busy, started = bench.nginx.requests(), _busy(process.pid), time.perf_counter()
+        said = subprocess.run(
+            ["curl", "-sSfZ", "--parallel-max", str(self.PARALLEL), "-K", self.list],
+            capture_output=True, text=True, check=False,
+        )
+        seconds = time.perf_counter() - started
+        busy = _busy(process.pid) - busy
+        if said.returncode != 0:
+            raise Wrong(f"curl said: {said.stderr[-300:]!r}")
+        count = bench.nginx.requests() - asked
+        if count != len(self.names):
+            raise Wrong(f"the server was asked {count} times for {len(self.names)} packages")
+        return {self.label: seconds, (self.label, "CPU"): busy}
+
+    def settings(self, bench):
+        return f"`curl -Z --parallel-max {self.PARALLEL}`, {len(self.names)} URLs, through it"
+
+
+def _busy(number):
+    """CPU seconds of all threads of a process and of its children, to the nanosecond."""
+    total = 0
+    for process in [number, *_children(number)]:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/schedstat") as file:
+                total += int(file.read().split()[0])
+    return total / 1e9
 
 
 def _children(number):

@@ -36,7 +36,7 @@ final class ItemSession: @unchecked Sendable {
 
   /// The cache as it is open, else for reading; nil where there is none yet.
   func store() throws(CommandExit) -> DiskStore? {
-    if let written { return written }
+    if let written = stillWritten() { return written }
     if let reading { return reading }
     let store = try context.readingStore(places)
     reading = .some(store)
@@ -46,7 +46,7 @@ final class ItemSession: @unchecked Sendable {
   /// Opens the cache for writing; what was read from before is let go of, since one process cannot have
   /// it open in both ways.
   func writingStore() throws(Failure) -> DiskStore {
-    if let written { return written }
+    if let written = stillWritten() { return written }
     reading = nil
     let store = try context.writingStore(
       places,
@@ -54,6 +54,16 @@ final class ItemSession: @unchecked Sendable {
     )
     written = store
     return store
+  }
+
+  /// The cache that is open for writing; nil where there is none, or where it was removed since.
+  private func stillWritten() -> DiskStore? {
+    if let written, !written.isInPlace {
+      self.written = nil
+      // They write into the old one.
+      connections = nil
+    }
+    return written
   }
 
   // MARK: The state

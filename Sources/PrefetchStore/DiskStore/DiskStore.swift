@@ -212,6 +212,12 @@ package final class DiskStore: ContentStore {
     return current.isSameFile(as: indexFile)
   }
 
+  /// Whether the index that is open is the one at its place, and the cache was not removed meanwhile.
+  package var isInPlace: Bool {
+    guard let indexFile else { return true }
+    return IndexStamp.status("\(path)/\(CacheLayout.indexName)")?.isSameFile(as: indexFile) ?? false
+  }
+
   /// Ends the use of a store that was opened for writing, beside whatever run, and removes unfinished
   /// bodies that killed processes left.
   ///

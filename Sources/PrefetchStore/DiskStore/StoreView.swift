@@ -167,7 +167,7 @@ package struct StoreEntry: Sendable {
 }
 
 /// The files of an index as they are at one moment.
-private struct IndexStamp: Equatable {
+struct IndexStamp: Equatable {
   let file: FileStatus?
   let log: FileStatus?
 
@@ -178,7 +178,7 @@ private struct IndexStamp: Equatable {
     if file == nil, log == nil { return nil }
   }
 
-  private static func status(_ path: String) -> FileStatus? {
+  static func status(_ path: String) -> FileStatus? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
   }

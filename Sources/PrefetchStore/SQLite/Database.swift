@@ -64,7 +64,7 @@ internal import PrefetchCore
   func close() {
     guard isOpen else { return }
     isOpen = false
-    for unsafe statement in unsafe idleStatements.values { unsafe sqlite3_finalize(statement) }
+    for unsafestatement in unsafe idleStatements.values { unsafe sqlite3_finalize(statement) }
     unsafe idleStatements = [:]
     unsafe sqlite3_close_v2(handle)
   }
@@ -106,7 +106,9 @@ internal import PrefetchCore
 
   private static let mostIdle = 64
   /// What has its effect only when it is run.
-  private static let keptVerbs = ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT"]
+  private static let keptVerbs = [
+    "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT",
+  ]
 
   /// Runs a statement once that gives no rows.
   func run(_ query: Query) throws(Failure) {

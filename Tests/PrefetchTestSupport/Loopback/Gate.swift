@@ -33,7 +33,7 @@ package final class Gate: Sendable {
   }
 
   /// False as soon as it is open.
-  func staysShut(for duration: Duration) -> Bool {
+  package func staysShut(for duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     while true {
       let rest = (end - .now) / .milliseconds(1)

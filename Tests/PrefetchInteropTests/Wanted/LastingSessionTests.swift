@@ -1,0 +1,83 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What a server that pulls, and a `get` beside a run, keep open and wait for.
+@Suite("One who asks for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct LastingSessionTests {
+  private let site = Site()
+  private let home: Home
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "no-cache")])
+    site["/b"] = Site.Page("beta", headers: [HeaderField("Cache-Control", "no-cache")])
+  }
+
+  @Test("keeps its connection from one client to the next, and sees what others write meanwhile")
+  func connection() throws {
+    let site = site
+    let origin = try LoopbackServer { site.respond(to: $0) }
+    home.configure("cache: { min_free: 0 }")
+    let serving = try Serving(home, "--pull")
+    for _ in 0..<5 {
+      for (path, body) in [("/a", "alpha"), ("/b", "beta")] {
+        #expect(try serving.client.get(origin.place(path)).body == body)
+      }
+    }
+    #expect(origin.requests.count == 10 && origin.connectionCount == 1)
+    #expect(origin.requests.count { $0.headers["if-none-match"] != nil } == 8)
+    // Another process takes it away, and a third brings another one.
+    #expect(try home.run("rm", origin.address("/a")).status == 0)
+    #expect(try serving.client.get(origin.place("/a")).body == "alpha")
+    site["/b"] = Site.Page("new", headers: [HeaderField("Cache-Control", "max-age=600")])
+    #expect(try home.run("get", origin.address("/b")).output == "new")
+    #expect(try serving.client.get(origin.place("/b")).body == "new")
+    #expect(origin.requests.count == 12)
+    #expect(serving.stop().status == 143)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("for as long as nothing is asked leaves the cache to others")
+  func rest() throws {
+    let site = site
+    let origin = try LoopbackServer { site.respond(to: $0) }
+    home.configure("cache: { min_free: 0 }")
+    let serving = try Serving(home, "--pull")
+    #expect(try serving.client.get(origin.place("/a")).status == 200)
+    #expect(try home.run("gc").status == 0)
+    #expect(try home.run("verify", "--repair").status == 0)
+    #expect(try home.run("-q", "--set", "segments=[]").status != 74)
+    // An index that is gone is found out and made anew, and bodies are fetched again.
+    try home.removeCache()
+    #expect(try serving.client.get(origin.place("/a")).body == "alpha")
+    #expect(try serving.client.get(origin.place("/b")).body == "beta")
+    #expect(serving.stop().status == 143)
+    #expect(try home.run("get", "--offline", origin.address("/b")).output == "beta")
+  }
+
+  @Test("does not wait for the places that a run has on the wire to the same server")
+  func besideRun() throws {
+    let (site, gate) = (site, Gate())
+    let arrived = Gate()
+    let origin = try LoopbackServer { request in
+      let answer = site.respond(to: request)
+      guard request.path == "/slow" else { return answer }
+      arrived.open()
+      return Script([.pause(gate)] + answer.steps)
+    }
+    site["/slow"] = Site.Page("slow")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { per_host: 1, concurrency: 1 }
+      segments: [{ name: s, urls: ["\(origin.address("/slow"))"] }]
+      """
+    )
+    let run = try home.start(["-q"])
+    #expect(!arrived.staysShut(for: .seconds(60)))
+    #expect(try home.run("get", origin.address("/a")).output == "alpha")
+    gate.open()
+    #expect(run.finish().status == 0)
+  }
+}
