@@ -143,7 +143,7 @@ struct WithLockOptions: CommandOptions, Hashable {
     ],
     forms: ["ITEM -- CMD…"],
     operands: .some("WORD", \.words),
-    exits: [.ok, .nothing, .config],
+    exits: [.ok, .nothing, .trust, .unavailable, .deferred, .denied, .config],
     examples: [
       "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"":
         "Keep a film for as long as it is watched",

@@ -380,7 +380,7 @@ final class ListMemory: Sendable {
       if let last, now - last.at < lasting { return .success(last.lists) }
       do throws(CommandExit) {
         let lists = try read()
-        last = (lists, now)
+        if lists.isWhole { last = (lists, now) }
         return .success(lists)
       } catch {
         return .failure(error)

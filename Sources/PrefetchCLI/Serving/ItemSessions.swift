@@ -52,7 +52,8 @@ final class ItemSessions: Sendable {
       idle.removeAll(where: isOver)
       return ended
     }
-    for idle in ended { try? idle.session.close() }
+    // One who reads for long would be waited for by each of them.
+    for (number, idle) in ended.enumerated() { try? idle.session.close(waits: number == 0) }
   }
 
   private static let longestRest = Duration.seconds(5)

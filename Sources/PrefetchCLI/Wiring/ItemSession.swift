@@ -99,12 +99,17 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Ends all use; it may be used anew.
-  func close() throws(Failure) {
+  /// Ends all use; it may be used anew. Without `waits` no reader is waited for.
+  func close(waits: Bool = true) throws(Failure) {
     reading = nil
     connections = nil
     let (store, state) = (written, memory)
     (written, memory) = (nil, nil)
+    guard waits else {
+      try store?.close(patience: .zero)
+      try state?.close(patience: .zero)
+      return
+    }
     try store?.close()
     try state?.close()
   }

@@ -11,6 +11,9 @@ struct ReadLists: Sendable {
   fileprivate(set) var warnings: [Diagnostic] = []
   /// What an item is that none of them names: absent, or not to be found out now.
   fileprivate(set) var status = ExitStatus.nothing
+
+  /// Whether no list is missing.
+  var isWhole: Bool { warnings.isEmpty && status == .nothing }
 }
 
 /// Asks for the lists of the configured segments, once, for items that nothing here knows.

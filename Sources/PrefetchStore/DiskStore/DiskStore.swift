@@ -221,8 +221,8 @@ package final class DiskStore: ContentStore {
   /// Ends the use of a store that was opened for writing, beside whatever run, and removes unfinished
   /// bodies that killed processes left.
   ///
-  /// Waits a second for readers to leave; if they do not, the log stays for the next writer.
-  package func close() throws(Failure) {
+  /// Waits for readers to leave; if they do not, the log stays for the next writer.
+  package func close(patience: Duration = .seconds(1)) throws(Failure) {
     guard case .writing(let database) = connection else {
       connection = nil
       return
@@ -240,7 +240,7 @@ package final class DiskStore: ContentStore {
         if try isOurFile() { try index.setAside(&diagnostics, because: nil) }
       }
     }
-    try index.close(database, patience: .seconds(1))
+    try index.close(database, patience: patience)
   }
 
   /// Asks the index, and what is left of it should it turn out damaged.

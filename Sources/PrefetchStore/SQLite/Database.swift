@@ -64,8 +64,7 @@ internal import PrefetchCore
   func close() {
     guard isOpen else { return }
     isOpen = false
-    for unsafestatement in unsafe idleStatements.values { unsafe sqlite3_finalize(statement) }
-    unsafe idleStatements = [:]
+    while let idle = unsafe idleStatements.popFirst() { unsafe sqlite3_finalize(idle.value) }
     unsafe sqlite3_close_v2(handle)
   }
 

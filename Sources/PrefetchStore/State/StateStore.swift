@@ -65,9 +65,9 @@ package final class StateStore {
   }
 
   /// Ends the use; nothing may be asked afterwards.
-  package func close() throws(Failure) {
+  package func close(patience: Duration = .milliseconds(200)) throws(Failure) {
     guard case .writing(let database) = connection else { return }
-    try file.close(database, patience: .milliseconds(200))
+    try file.close(database, patience: patience)
   }
 
   var database: Database {
