@@ -99,7 +99,9 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Ends all use; it may be used anew. Without `waits` no reader is waited for.
+  /// Ends all use; it may be used anew.
+  ///
+  /// Without `waits` no reader is waited for.
   func close(waits: Bool = true) throws(Failure) {
     reading = nil
     connections = nil
