@@ -291,14 +291,16 @@ package struct Engine {
 
   private func read(_ source: ManifestSource, limit: Int64) -> Result<Manifest, Failure> {
     guard let proof = source.proof else {
-      return withBytes(source.bytes, limit: limit) { Self.parse($0, source) }
+      return withBytes(source.bytes, limit: limit) { ManifestReader.reading($0, source) }
     }
     let copied = withBytes(proof.bytes, limit: SignatureDemand.sizeLimit) { bytes in
       Result<[UInt8], Failure>.success(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
     }
     switch copied {
     case .success(let signature):
-      return withBytes(source.bytes, limit: limit) { Self.parse($0, source, proof, signature) }
+      return withBytes(source.bytes, limit: limit) {
+        ManifestReader.reading($0, source, signedBy: (proof, signature))
+      }
     case .failure(let failure):
       guard case .file = proof.bytes else { return .failure(failure) }
       return .failure(Failure(.signature, "it is not signed: \(failure.message)"))
@@ -369,38 +371,6 @@ package struct Engine {
       return .success(bodies)
     } catch {
       for body in bodies { store.discard(body) }
-      return .failure(error)
-    }
-  }
-
-  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
-  private static func parse(_ bytes: RawSpan, _ source: ManifestSource) -> Result<Manifest, Failure>
-  {
-    do throws(Failure) {
-      var manifest = try ManifestReader.read(bytes, source: source)
-      manifest.documentBytes = Int64(bytes.byteCount)
-      return .success(manifest)
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  private static func parse(
-    _ bytes: RawSpan,
-    _ source: ManifestSource,
-    _ proof: SignatureDemand,
-    _ signature: [UInt8]
-  ) -> Result<Manifest, Failure> {
-    do throws(Failure) {
-      var manifest = try SignedManifest.read(
-        bytes,
-        source: source,
-        signature: signature,
-        demand: proof
-      )
-      manifest.documentBytes = Int64(bytes.byteCount)
-      return .success(manifest)
-    } catch {
       return .failure(error)
     }
   }

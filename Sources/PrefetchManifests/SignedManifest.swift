@@ -28,3 +28,35 @@ package enum SignedManifest {
     return manifest
   }
 }
+
+extension ManifestReader {
+  /// A signature and what it has to prove.
+  package typealias Proof = (demand: SignatureDemand, signature: [UInt8])
+
+  /// Reads a document whose bytes are only lent, once what has to have signed it has.
+  ///
+  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
+  package static func reading(
+    _ bytes: RawSpan,
+    _ source: ManifestSource,
+    signedBy proof: Proof? = nil
+  ) -> Result<Manifest, Failure> {
+    do throws(Failure) {
+      var manifest: Manifest
+      if let proof {
+        manifest = try SignedManifest.read(
+          bytes,
+          source: source,
+          signature: proof.signature,
+          demand: proof.demand
+        )
+      } else {
+        manifest = try read(bytes, source: source)
+      }
+      manifest.documentBytes = Int64(bytes.byteCount)
+      return .success(manifest)
+    } catch {
+      return .failure(error)
+    }
+  }
+}

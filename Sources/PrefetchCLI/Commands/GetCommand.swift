@@ -80,7 +80,7 @@ struct GetCommand: Command {
     _ asked: AskedItems,
     _ builder: RequestBuilder,
     _ session: ItemSession
-  ) throws(CommandExit) -> Gathering {
+  ) throws(CommandExit) -> ItemGathering {
     let store = try session.store()
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
@@ -93,7 +93,7 @@ struct GetCommand: Command {
     }
     context.console.report(asked.lists.warnings + known.warnings)
     let isListed = options.readsManifest
-    return Gathering(
+    return ItemGathering(
       of: WantedItems(asked.entries, declared: known, isListed: isListed),
       loose: options.asksNobody
         ? WantedItems(asked.entries, declared: known.withoutBodies, isListed: isListed) : nil
@@ -102,52 +102,8 @@ struct GetCommand: Command {
 
   // MARK: What the cache has
 
-  /// What is known of the items, and what has come of them.
-  private struct Gathering {
-    enum Standing {
-      /// The cache can answer by itself.
-      case kept
-      case missing
-      /// Its body would do, and is not what its name says.
-      case damaged
-      /// A server said not long ago that it does not have it.
-      case absent
-      case fetched
-      /// It was asked for, and did not come.
-      case withheld
-      /// The server has answered 404 or 410: no older copy stands in.
-      case gone
-      case delivered
-    }
-
-    let wanted: WantedItems
-    /// The same without the digests and sizes that lists declare; nil where servers may be asked.
-    let loose: WantedItems?
-    var standings: [Standing]
-    var absences: [Int: Absence] = [:]
-    var damaged: [Int: ContentDigest] = [:]
-    /// What came with `no-store` and belongs to no segment.
-    var transient: Set<String> = []
-    var reports: [Report] = []
-    var delivered: [DeliveredItem] = []
-
-    init(of wanted: WantedItems, loose: WantedItems?) {
-      self.wanted = wanted
-      self.loose = loose
-      standings = Array(repeating: .missing, count: wanted.count)
-    }
-
-    /// Whether an older copy is given although its list declares another body by now, as `path` and
-    /// `serve` give it.
-    func standsIn(_ record: ContentRecord, for item: Int, _ facts: Planner.Facts) -> Bool {
-      guard let loose else { return false }
-      var kept = KeptItems(loose, facts)
-      return kept.isSatisfied(item, by: record)
-    }
-  }
-
   private func look(
-    at items: inout Gathering,
+    at items: inout ItemGathering,
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
     _ session: ItemSession
@@ -214,7 +170,7 @@ struct GetCommand: Command {
     record.validatedAt.map { facts.now - $0 <= limit } ?? true
   }
 
-  private func mayServeStale(
+  func mayServeStale(
     _ record: ContentRecord,
     as item: Int,
     _ items: WantedItems,
@@ -231,7 +187,7 @@ struct GetCommand: Command {
   // MARK: What is asked for
 
   private func fetch(
-    _ items: inout Gathering,
+    _ items: inout ItemGathering,
     _ network: ItemFetch,
     _ facts: Planner.Facts
   ) throws(CommandExit) {
@@ -253,127 +209,8 @@ struct GetCommand: Command {
     }
   }
 
-  // MARK: What comes out
-
-  /// Of items whose fetch failed old bodies come out only where staleness is allowed.
-  private func deliver(
-    _ items: inout Gathering,
-    _ delivery: Delivery,
-    _ facts: Planner.Facts,
-    _ session: ItemSession
-  ) throws(CommandExit) {
-    guard let store = try session.store() else { return }
-    var facts = facts
-    facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
-    var kept = KeptItems(items.wanted, facts)
-    try context.reading { () throws(Failure) in
-      let output = delivery.output(of: store)
-      do throws(Failure) {
-        for item in items.standings.indices where items.standings[item] != .delivered {
-          try deliver(item, of: &items, to: output, facts, &kept)
-        }
-      } catch {
-        // What came before something that cannot be written gets its name all the same.
-        try? output.finish()
-        throw error
-      }
-      try output.finish()
-    }
-  }
-
-  private func deliver(
-    _ item: Int,
-    of items: inout Gathering,
-    to output: Delivery.Output,
-    _ facts: Planner.Facts,
-    _ kept: inout KeptItems
-  ) throws(Failure) {
-    let standing = items.standings[item]
-    guard standing != .missing || options.asksNobody, ![.gone, .absent].contains(standing)
-    else { return }
-    var stored = try output.store.record(url: items.wanted.url(item))
-    if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
-      stored = try twin(of: item, items.wanted, in: output.store) ?? stored
-    }
-    guard let record = stored, let digest = record.digest else {
-      // A run has removed it meanwhile, which declares it no more.
-      if standing == .fetched || standing == .kept { items.standings[item] = .missing }
-      return
-    }
-    if standing == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
-      items.transient.insert(record.url)
-      if options.printsPaths { return }
-    }
-    let mayBeStale = standing == .withheld
-    let isDeclared =
-      kept.isSatisfied(item, by: record)
-      || options.asksNobody && kept.suitsOneSegment(item, by: record)
-    guard isDeclared || items.standsIn(record, for: item, facts),
-      !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
-    else { return }
-    if !isDeclared {
-      context.console.report(
-        "get.older",
-        "`\(Redaction.url(record.url))` is an older copy, not the one that its list declares now",
-        severity: .warning
-      )
-    }
-    let entry = items.wanted.entries[item]
-    if let path = try output.deliver(entry, record, digest) {
-      items.standings[item] = .delivered
-      if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
-        context.console.report(
-          "get.playlist",
-          "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
-          severity: .warning,
-          hint: "`publish` and `serve` have all of it"
-        )
-      }
-      items.delivered.append(
-        DeliveredItem(
-          number: item,
-          size: record.size,
-          path: path,
-          isStale: mayBeStale,
-          isFetched: standing == .fetched
-        )
-      )
-    } else if !mayBeStale {
-      items.standings[item] = .damaged
-      items.damaged[item] = digest
-    }
-  }
-
-  /// The declared bytes, which came under another URL: a run would take them over as well.
-  private func twin(
-    of item: Int,
-    _ wanted: WantedItems,
-    in store: DiskStore
-  ) throws(Failure) -> ContentRecord? {
-    guard let digest = wanted.digest(of: item), let size = try store.intactObject(digest) else {
-      return nil
-    }
-    var record = ContentRecord(url: wanted.url(item), id: "")
-    record.state = .cached
-    record.digest = digest
-    record.size = size
-    return record
-  }
-
-  /// Whether its body came only to be delivered.
-  private func isTransient(
-    _ item: Int,
-    of wanted: WantedItems,
-    _ record: ContentRecord,
-    in store: DiskStore
-  ) throws(Failure) -> Bool {
-    guard wanted.isKept(item) else { return true }
-    guard CacheControl(record.headers.combined(.cacheControl)).hasNoStore else { return false }
-    return try store.segmentsHolding(url: record.url).isEmpty
-  }
-
   /// A convenience for eviction later; where the state cannot be written it is not kept.
-  private func markUsed(_ items: Gathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
+  private func markUsed(_ items: ItemGathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
     guard !items.delivered.isEmpty, let state = try? session.writingState() else { return }
     let now = context.clock.now().wall
     try? state.markUsed(
@@ -395,7 +232,7 @@ struct GetCommand: Command {
   }
 
   private func conclude(
-    _ items: Gathering,
+    _ items: ItemGathering,
     _ asked: AskedItems,
     _ loaded: LoadedConfiguration
   ) -> Int32 {
@@ -441,7 +278,7 @@ struct GetCommand: Command {
   }
 
   private func troubles(
-    _ items: Gathering,
+    _ items: ItemGathering,
     _ asked: AskedItems,
     _ told: [String: ItemResult],
     _ loaded: LoadedConfiguration
@@ -474,7 +311,7 @@ struct GetCommand: Command {
     return troubles
   }
 
-  private func status(_ items: Gathering, _ asked: AskedItems) -> ExitStatus {
+  private func status(_ items: ItemGathering, _ asked: AskedItems) -> ExitStatus {
     // A user who allows a stale copy and got one misses nothing; trust is another matter.
     let stale = Set(items.delivered.filter(\.isStale).map { items.wanted.url($0.number) })
     var isWhole = !asked.isPartial && asked.rejected.isEmpty && asked.unknown.isEmpty
@@ -492,15 +329,4 @@ struct GetCommand: Command {
     if isWhole, items.standings.allSatisfy({ $0 == .delivered }) { return .ok }
     return items.delivered.isEmpty ? .nothing : .incomplete
   }
-}
-
-/// An item whose body came out, and where it lies now.
-struct DeliveredItem {
-  var number: Int
-  var size: Int64
-  var path: String
-  /// Its fetch failed, and the old copy would do.
-  var isStale: Bool
-  /// A server was needed for it.
-  var isFetched: Bool
 }

@@ -50,10 +50,12 @@ struct MirrorList {
           place == SystemFiles.standardInput
           ? try FileReading.readStandardInput(limit: limit)
           : try FileReading.read(place, limit: limit)
-        result = unsafe Self.parse(bytes.span.bytes, source)
+        result = unsafe ManifestReader.reading(bytes.span.bytes, source)
         files = SystemFiles(holding: bytes, of: place)
       } else {
-        result = try FileReading.withBytes(of: place, limit: limit) { Self.parse($0, source) }
+        result = try FileReading.withBytes(of: place, limit: limit) {
+          ManifestReader.reading($0, source)
+        }
       }
     } catch {
       throw fail("it \(error.reason)", context)
@@ -82,17 +84,6 @@ struct MirrorList {
       "the list \(shown) names no items",
       hint: "look at what wrote it; `--set defaults.allow_empty=true` accepts it"
     )
-  }
-
-  private static func parse(
-    _ bytes: RawSpan,
-    _ source: ManifestSource
-  ) -> Result<Manifest, Failure> {
-    do throws(Failure) {
-      return .success(try ManifestReader.read(bytes, source: source))
-    } catch {
-      return .failure(error)
-    }
   }
 
   /// As the run will read it.

@@ -249,7 +249,7 @@ struct DeclaredItems {
       )
       let signature = try signature(of: path, segment)
       return try FileReading.withBytes(of: path, limit: Int(clamping: limit)) {
-        parse($0, source, signature)
+        ManifestReader.reading($0, source, signedBy: signature)
       }
     } catch {
       return .failure(Failure(.manifestInvalid, "`\(path)`: \(error.reason)"))
@@ -260,7 +260,7 @@ struct DeclaredItems {
   private static func signature(
     of path: String,
     _ segment: SegmentDeclaration
-  ) throws(FileReading.Fault) -> (demand: SignatureDemand, bytes: [UInt8])? {
+  ) throws(FileReading.Fault) -> ManifestReader.Proof? {
     guard !segment.manifestKeys.isEmpty else { return nil }
     let demand = SignatureDemand(ofFile: path, keys: segment.manifestKeys)
     let limit = Int(SignatureDemand.sizeLimit)
@@ -338,34 +338,11 @@ struct DeclaredItems {
     in store: DiskStore
   ) -> Result<Manifest, Failure> {
     do {
-      return try store.withObject(digest) { parse($0, source) }
+      return try store.withObject(digest) { ManifestReader.reading($0, source) }
     } catch let failure as Failure {
       return .failure(failure)
     } catch {
       return .failure(Failure(.storeDamaged, "its stored manifest cannot be read: \(error)"))
-    }
-  }
-
-  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
-  private static func parse(
-    _ bytes: RawSpan,
-    _ source: ManifestSource,
-    _ signature: (demand: SignatureDemand, bytes: [UInt8])? = nil
-  ) -> Result<Manifest, Failure> {
-    do throws(Failure) {
-      guard let signature else {
-        return .success(try ManifestReader.read(bytes, source: source))
-      }
-      return .success(
-        try SignedManifest.read(
-          bytes,
-          source: source,
-          signature: signature.bytes,
-          demand: signature.demand
-        )
-      )
-    } catch {
-      return .failure(error)
     }
   }
 }

@@ -30,7 +30,7 @@ struct RunSession {
   var files = SystemFiles()
   let runID: String
 
-  private var console: Console { context.console }
+  var console: Console { context.console }
 
   /// What came of it, with the process's exit status still to be decided.
   func run() throws(CommandExit) -> Report {
@@ -232,42 +232,6 @@ struct RunSession {
     report.noteGone(gone)
   }
 
-  /// Nothing could be begun; what is stored stays as it is.
-  private func unbegunReport(_ failure: Failure) -> Report {
-    let known = (try? context.readingStore(places)?.segments()) ?? nil
-    var report = unbegunReport(
-      of: loaded.configuration.segments.filter { isSelected($0.name) }
-    ) { name in
-      let key = SegmentKey(identity: loaded.identity, name: name)
-      let record = known?.first { $0.key == key }
-      return record?.lastSuccess == nil ? .failed : .incomplete
-    }
-    report.storeFailure = failure
-    return report
-  }
-
-  private func unbegunReport(
-    of segments: [Segment],
-    state: (String) -> SegmentState
-  ) -> Report {
-    var report = Report(
-      mode: .run,
-      identity: loaded.identity,
-      started: context.clock.now().wall
-    )
-    report.segments = segments.map { segment in
-      var entry = Report.Segment(
-        name: segment.name,
-        state: state(segment.name),
-        manifest: ManifestResult(url: nil, status: .skipped)
-      )
-      entry.priority = segment.declaration.priority
-      entry.isRequired = segment.declaration.isRequired
-      return entry
-    }
-    return report
-  }
-
   private func memory(_ state: StateStore?) throws(Failure) -> HostMemory {
     try HostMemory(state, of: loaded, at: context.clock.now().wall)
   }
@@ -435,7 +399,7 @@ struct RunSession {
     }
   }
 
-  private func isSelected(_ name: String) -> Bool {
+  func isSelected(_ name: String) -> Bool {
     selection.isEmpty || selection.contains { Glob.matches($0, name) }
   }
 
@@ -460,18 +424,6 @@ struct RunSession {
     let policy = context.builder(loaded, engine, looksAtState: false).policy
     Patience.current.limit = policy.retries.wait
     Patience.current.end = policy.deadline.map { .now + $0 }
-  }
-
-  /// Another process is at work on this cache: nothing was asked, nothing is wrong.
-  private func lockedReport(because reason: String) -> Report {
-    var report = unbegunReport(
-      of: loaded.configuration.segments.filter { isSelected($0.name) }
-    ) { _ in .deferred }
-    report.deferral = Deferral(rule: .lock)
-    report.signal = StopSignals.pending
-    for index in report.segments.indices { report.segments[index].deferral = report.deferral }
-    console.note(reason)
-    return report
   }
 
   private func remember(_ report: Report, in state: StateStore) throws(Failure) {
@@ -502,50 +454,5 @@ struct RunSession {
     }
     record.responseTimes = report.responseTimes
     try state.recordRun(record, keeping: loaded.configuration.report.history)
-  }
-}
-
-/// Files that the configuration names, read from disk.
-final class SystemFiles: LocalFiles {
-  /// What stands for standard input, which can be read but once.
-  static let standardInput = "/dev/stdin"
-  /// The bytes of a stream that has been read, and its path.
-  private let held: (path: String, bytes: [UInt8])?
-
-  init() {
-    held = nil
-  }
-
-  init(holding bytes: [UInt8], of path: String) {
-    held = (path, bytes)
-  }
-
-  func withBytes<Value>(
-    of path: String,
-    limit: Int64,
-    _ read: (RawSpan) -> Value
-  ) throws(Failure) -> Value {
-    if let held, path == held.path { return unsafe read(held.bytes.span.bytes) }
-    do throws(FileReading.Fault) {
-      return try FileReading.withBytes(of: path, limit: Int(clamping: limit), read)
-    } catch {
-      let code: ErrorCode = if case .missing = error { .notFound } else { .permission }
-      throw Failure(code, "`\(path)` \(error.reason)")
-    }
-  }
-}
-
-/// The process's signals as the engine sees them.
-final class ProcessStop: StopSignal {
-  var pending: Int32? {
-    StopSignals.pending
-  }
-
-  func beginReading() {
-    StopSignals.beginReading()
-  }
-
-  func endReading() {
-    StopSignals.endReading()
   }
 }

@@ -1,0 +1,123 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchStore
+
+/// What comes out of the cache, and what must not.
+extension GetCommand {
+  /// Of items whose fetch failed old bodies come out only where staleness is allowed.
+  func deliver(
+    _ items: inout ItemGathering,
+    _ delivery: Delivery,
+    _ facts: Planner.Facts,
+    _ session: ItemSession
+  ) throws(CommandExit) {
+    guard let store = try session.store() else { return }
+    var facts = facts
+    facts.key = try context.reading { () throws(Failure) in try store.varianceKey() }
+    var kept = KeptItems(items.wanted, facts)
+    try context.reading { () throws(Failure) in
+      let output = delivery.output(of: store)
+      do throws(Failure) {
+        for item in items.standings.indices where items.standings[item] != .delivered {
+          try deliver(item, of: &items, to: output, facts, &kept)
+        }
+      } catch {
+        // What came before something that cannot be written gets its name all the same.
+        try? output.finish()
+        throw error
+      }
+      try output.finish()
+    }
+  }
+
+  private func deliver(
+    _ item: Int,
+    of items: inout ItemGathering,
+    to output: Delivery.Output,
+    _ facts: Planner.Facts,
+    _ kept: inout KeptItems
+  ) throws(Failure) {
+    let standing = items.standings[item]
+    guard standing != .missing || options.asksNobody, ![.gone, .absent].contains(standing)
+    else { return }
+    var stored = try output.store.record(url: items.wanted.url(item))
+    if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
+      stored = try twin(of: item, items.wanted, in: output.store) ?? stored
+    }
+    guard let record = stored, let digest = record.digest else {
+      // A run has removed it meanwhile, which declares it no more.
+      if standing == .fetched || standing == .kept { items.standings[item] = .missing }
+      return
+    }
+    if standing == .fetched, try isTransient(item, of: items.wanted, record, in: output.store) {
+      items.transient.insert(record.url)
+      if options.printsPaths { return }
+    }
+    let mayBeStale = standing == .withheld
+    let isDeclared =
+      kept.isSatisfied(item, by: record)
+      || options.asksNobody && kept.suitsOneSegment(item, by: record)
+    guard isDeclared || items.standsIn(record, for: item, facts),
+      !mayBeStale || mayServeStale(record, as: item, items.wanted, facts)
+    else { return }
+    if !isDeclared {
+      context.console.report(
+        "get.older",
+        "`\(Redaction.url(record.url))` is an older copy, not the one that its list declares now",
+        severity: .warning
+      )
+    }
+    let entry = items.wanted.entries[item]
+    if let path = try output.deliver(entry, record, digest) {
+      items.standings[item] = .delivered
+      if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
+        context.console.report(
+          "get.playlist",
+          "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
+          severity: .warning,
+          hint: "`publish` and `serve` have all of it"
+        )
+      }
+      items.delivered.append(
+        DeliveredItem(
+          number: item,
+          size: record.size,
+          path: path,
+          isStale: mayBeStale,
+          isFetched: standing == .fetched
+        )
+      )
+    } else if !mayBeStale {
+      items.standings[item] = .damaged
+      items.damaged[item] = digest
+    }
+  }
+
+  /// The declared bytes, which came under another URL: a run would take them over as well.
+  private func twin(
+    of item: Int,
+    _ wanted: WantedItems,
+    in store: DiskStore
+  ) throws(Failure) -> ContentRecord? {
+    guard let digest = wanted.digest(of: item), let size = try store.intactObject(digest) else {
+      return nil
+    }
+    var record = ContentRecord(url: wanted.url(item), id: "")
+    record.state = .cached
+    record.digest = digest
+    record.size = size
+    return record
+  }
+
+  /// Whether its body came only to be delivered.
+  private func isTransient(
+    _ item: Int,
+    of wanted: WantedItems,
+    _ record: ContentRecord,
+    in store: DiskStore
+  ) throws(Failure) -> Bool {
+    guard wanted.isKept(item) else { return true }
+    guard CacheControl(record.headers.combined(.cacheControl)).hasNoStore else { return false }
+    return try store.segmentsHolding(url: record.url).isEmpty
+  }
+}

@@ -1,0 +1,32 @@
+import PrefetchCore
+import PrefetchSystem
+
+/// Files that the configuration names, read from disk.
+final class SystemFiles: LocalFiles {
+  /// What stands for standard input, which can be read but once.
+  static let standardInput = "/dev/stdin"
+  /// The bytes of a stream that has been read, and its path.
+  private let held: (path: String, bytes: [UInt8])?
+
+  init() {
+    held = nil
+  }
+
+  init(holding bytes: [UInt8], of path: String) {
+    held = (path, bytes)
+  }
+
+  func withBytes<Value>(
+    of path: String,
+    limit: Int64,
+    _ read: (RawSpan) -> Value
+  ) throws(Failure) -> Value {
+    if let held, path == held.path { return unsafe read(held.bytes.span.bytes) }
+    do throws(FileReading.Fault) {
+      return try FileReading.withBytes(of: path, limit: Int(clamping: limit), read)
+    } catch {
+      let code: ErrorCode = if case .missing = error { .notFound } else { .permission }
+      throw Failure(code, "`\(path)` \(error.reason)")
+    }
+  }
+}
