@@ -78,7 +78,7 @@ package struct PullWish: Hashable, Sendable {
     case onlyIfSelected
   }
 
-  /// Of an item whose URL a list may tell.
+  /// Provider and id of an item.
   package struct Name: Hashable, Sendable {
     package var provider: String?
     package var id: String

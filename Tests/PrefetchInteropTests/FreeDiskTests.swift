@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What has to stay free of a disk while several bodies of unknown size come at once.
+/// Free disk space while several bodies of unknown size arrive at once.
 @Suite(
   "A disk of which something has to stay free",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -57,5 +57,39 @@ struct FreeDiskTests {
     let whole = try home.run("--json")
     #expect(whole.status == 0, "\(whole)")
     #expect(try whole.json().number("totals.fetched") == 8 - stored)
+  }
+
+  @Test("defers a stream that would take it, and goes on with the pieces that came")
+  func stream() throws {
+    let pieces = (0..<8).map { "#EXTINF:4,\nf\($0).ts\n" }.joined()
+    nginx.write(
+      Array("#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(pieces)#EXT-X-ENDLIST\n".utf8),
+      to: "film.m3u8"
+    )
+    for number in 0..<8 {
+      nginx.write(
+        [UInt8](repeating: UInt8(0x80 + number), count: Self.bodySize),
+        to: "f\(number).ts"
+      )
+    }
+    func declare(_ free: Int) {
+      home.configure(
+        """
+        cache: { min_free: \(free)B }
+        network: { concurrency: 8, per_host: 8, rate: 64MB/s }
+        segments: [{ name: s, urls: [{ url: \(nginx.url("film.m3u8")), type: hls }] }]
+        """
+      )
+    }
+    declare(Self.kept)
+    let run = try home.run("--json", "--items", "all")
+    #expect(run.status == 75, "\(run)")
+    #expect(try run.json().text("items.0.deferred.rule") == "free_disk", "\(run)")
+    #expect(Self.size - disk.usage >= Self.kept - (1 << 20), "\(disk.usage) are in use")
+    #expect(try home.run("verify").status == 0)
+    declare(0)
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("verify").status == 0)
+    #expect(try home.run("path", nginx.url("film.m3u8")).status == 0)
   }
 }

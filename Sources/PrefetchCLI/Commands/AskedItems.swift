@@ -101,7 +101,7 @@ struct AskedItems {
     }
   }
 
-  /// What the command asks for of an item that a list names.
+  /// Returns the request for an item of a list.
   private static func entry(_ declared: ManifestEntry) -> ManifestEntry {
     var entry = ManifestEntry(url: declared.url)
     entry.id = declared.id

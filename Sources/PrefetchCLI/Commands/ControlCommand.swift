@@ -200,11 +200,8 @@ struct WithLockCommand: Command {
       throw context.failed(.failed, "with-lock.not-started", "`\(name)` \(fault.reason)")
     }
   }
-}
 
-extension WithLockCommand {
-  /// Whether it is the name of an item of which nothing is stored; what a user names by its URL alone
-  /// is fetched by nobody.
+  /// Whether a name means an item of which nothing is stored; URLs are never fetched here.
   private func isToBeFetched(_ name: String, _ places: Places) throws(CommandExit) -> Bool {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(name, in: store)

@@ -2,9 +2,9 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchStore
 
-/// What comes out of the cache, and what must not.
+/// Delivery of stored bodies to the user.
 extension GetCommand {
-  /// Of items whose fetch failed old bodies come out only where staleness is allowed.
+  /// Delivers bodies; the old body of an item whose fetch failed only where staleness is allowed.
   func deliver(
     _ items: inout ItemGathering,
     _ delivery: Delivery,
@@ -22,7 +22,7 @@ extension GetCommand {
           try deliver(item, of: &items, to: output, facts, &kept)
         }
       } catch {
-        // What came before something that cannot be written gets its name all the same.
+        // Bodies delivered before one that cannot be written still get their names.
         try? output.finish()
         throw error
       }

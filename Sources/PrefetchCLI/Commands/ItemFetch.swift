@@ -65,7 +65,7 @@ struct ItemFetch {
     let license = context.license(loaded, builder, session.places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    // What a publisher switches off is what runs do by themselves.
+    // A publisher switches off runs, not requests of users and clients.
     for index in request.segments.indices {
       request.segments[index].network?.isSwitchedOff = false
     }

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchStore
 
-/// What is known of the items, and what has come of them.
+/// The wanted items of one `get`, and how far each has come.
 struct ItemGathering {
   enum Standing {
     /// The cache can answer by itself.
@@ -20,12 +20,12 @@ struct ItemGathering {
   }
 
   let wanted: WantedItems
-  /// The same without the digests and sizes that lists declare; nil where servers may be asked.
+  /// The wanted items without declared digests and sizes; nil where servers may be asked.
   let loose: WantedItems?
   var standings: [Standing]
   var absences: [Int: Absence] = [:]
   var damaged: [Int: ContentDigest] = [:]
-  /// What came with `no-store` and belongs to no segment.
+  /// URLs of bodies that came with `no-store` and belong to no segment.
   var transient: Set<String> = []
   var reports: [Report] = []
   var delivered: [DeliveredItem] = []

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Sessions of a server's lanes, which stay open from one client to the next.
 ///
-/// The one that was used last is used next, so that few are open and their connections are warm.
+/// The session that was used last is used next, so that few are open and their connections stay warm.
 final class ItemSessions: Sendable {
   private struct Idle: Sendable {
     var session: ItemSession
@@ -17,7 +17,7 @@ final class ItemSessions: Sendable {
     self.make = make
   }
 
-  /// Does work in a session that nobody else uses meanwhile; nil from the work ends the session.
+  /// Runs `work` with a session of its own; closes the session if `work` returns nil.
   func with<Value>(_ work: (ItemSession) -> Value?) -> Value? {
     let known = idle.withLock { $0.popLast() }
     let session = known?.session ?? make()
@@ -27,7 +27,7 @@ final class ItemSessions: Sendable {
       return nil
     }
     let now = ContinuousClock.now
-    // Whose locks are alive, and what is on the disk, is looked at when the cache is opened.
+    // The store reads item locks and free space against the time of its opening.
     if madeAt.duration(to: now) < Self.longestLife {
       idle.withLock { $0.append(Idle(session: session, since: now, madeAt: madeAt)) }
     } else {
@@ -36,7 +36,7 @@ final class ItemSessions: Sendable {
     return value
   }
 
-  /// Closes those that nobody has used for a while.
+  /// Closes sessions that have been idle for ``longestRest``.
   func rest() {
     let now = ContinuousClock.now
     close { $0.since.duration(to: now) > Self.longestRest }
@@ -52,7 +52,7 @@ final class ItemSessions: Sendable {
       idle.removeAll(where: isOver)
       return ended
     }
-    // One who reads for long would be waited for by each of them.
+    // Each session would wait again for the same reader.
     for (number, idle) in ended.enumerated() { try? idle.session.close(waits: number == 0) }
   }
 

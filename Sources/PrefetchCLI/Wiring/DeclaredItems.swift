@@ -15,7 +15,7 @@ struct DeclaredItems {
     var entry: ManifestEntry
     /// Why runs leave it out.
     var leftOut: String?
-    /// Headers of its segment that its server does not get, and where they go.
+    /// Headers of its segment that are not sent to its server, and the host that gets them.
     var withheld: Withheld?
 
     struct Withheld {
@@ -106,7 +106,7 @@ struct DeclaredItems {
           ?? Self.whole(segment, record, in: store, limit: limit),
         of: segment
       )
-      // Who asks for one by itself may have what runs leave out.
+      // Users and clients may ask for items that runs leave out.
       let entries = manifest.map { ManifestSelection(ManifestRules()).apply(to: $0.entries) }
       guard let manifest, let entries, !entries.isEmpty else { continue }
       var segment = segment

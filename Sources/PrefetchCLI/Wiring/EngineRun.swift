@@ -8,18 +8,18 @@ struct EngineRun {
   let context: CommandContext
   let builder: RequestBuilder
   let store: any ContentStore
-  /// Where the bodies of the cache, and of those below it, lie.
+  /// Folders of the bodies, of the cache and its lower layers.
   let bodies: BodyPaths
   let circumstances: MachineCircumstances
   var memory = HostMemory.none
-  /// Whose connections are used; nil for those of this run alone.
+  /// Session whose connections the run uses; nil for connections of its own.
   var session: ItemSession?
   var stop: any StopSignal = ProcessStop()
   var files = SystemFiles()
   var trees: PublishedTrees?
   var observers: [any RunObserver] = []
   var isTraced = false
-  /// Whether nothing is written, to the store of other machines either.
+  /// Whether the run writes nothing, neither here nor to the second tier.
   var isDry = false
 
   func run(_ request: RunRequest) throws(Failure) -> Report {

@@ -4,11 +4,10 @@ import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// The cache, the state and the connections, as a command or a lane of a server has them for single
-/// items.
+/// Open cache, state and connections of a command, or of a lane of a server, that requests single items.
 ///
-/// Each is opened once: the cache for reading, and anew for writing when something is to be fetched, from
-/// where all that follows is read as well. One thread at a time uses it.
+/// The cache is opened for reading, and once more for writing before the first fetch; later reads use the
+/// writing store. One thread at a time uses a session.
 final class ItemSession: @unchecked Sendable {
   let context: CommandContext
   let loaded: LoadedConfiguration
@@ -17,7 +16,7 @@ final class ItemSession: @unchecked Sendable {
   private var written: DiskStore?
   private var connections: CurlTransport?
   private var memory: StateStore?
-  /// Whether it is one of a server, which writes the state in any case.
+  /// Whether the session belongs to a server, which writes the state anyway.
   private let isLasting: Bool
 
   init(
@@ -34,7 +33,7 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: The cache
 
-  /// The cache as it is open, else for reading; nil where there is none yet.
+  /// Returns the open store, opened for reading at first; nil if there is no cache yet.
   func store() throws(CommandExit) -> DiskStore? {
     if let written = stillWritten() { return written }
     if let reading { return reading }
@@ -43,8 +42,7 @@ final class ItemSession: @unchecked Sendable {
     return store
   }
 
-  /// Opens the cache for writing; what was read from before is let go of, since one process cannot have
-  /// it open in both ways.
+  /// Opens the cache for writing and closes the reading store: one process cannot have both.
   func writingStore() throws(Failure) -> DiskStore {
     if let written = stillWritten() { return written }
     reading = nil
@@ -56,11 +54,11 @@ final class ItemSession: @unchecked Sendable {
     return store
   }
 
-  /// The cache that is open for writing; nil where there is none, or where it was removed since.
+  /// Returns the writing store; nil if none is open or its cache has been removed.
   private func stillWritten() -> DiskStore? {
     if let written, !written.isInPlace {
       self.written = nil
-      // They write into the old one.
+      // The transport writes bodies into the old store.
       connections = nil
     }
     return written
@@ -75,7 +73,7 @@ final class ItemSession: @unchecked Sendable {
     return state
   }
 
-  /// What earlier runs learnt of hosts; a state that cannot be read is none.
+  /// Returns the facts about hosts that earlier runs recorded; none if the state cannot be read.
   func hostMemory() -> HostMemory {
     if isLasting { _ = try? writingState() }
     var reports: [Diagnostic] = []
@@ -86,7 +84,7 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: Connections
 
-  /// The connections that were made for the first request, for all that follow.
+  /// Returns the transport of earlier requests, or makes one for this and later requests.
   func transport(_ make: () throws(Failure) -> CurlTransport) throws(Failure) -> CurlTransport {
     if let connections {
       connections.forgetAllowances()

@@ -3,22 +3,22 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Lists that a command has asked for itself, in place of those that the last run stored.
+/// Lists that a command has read from their servers; they replace the stored lists of the last run.
 struct ReadLists: Sendable {
   /// By the name of the segment.
   fileprivate(set) var manifests: [String: Shared<Manifest>] = [:]
-  /// Why others could not be read.
+  /// Warnings about lists that could not be read.
   fileprivate(set) var warnings: [Diagnostic] = []
-  /// What an item is that none of them names: absent, or not to be found out now.
+  /// Exit status for an item that is in none of the lists.
   fileprivate(set) var status = ExitStatus.nothing
 
   /// Whether no list is missing.
   var isWhole: Bool { warnings.isEmpty && status == .nothing }
 }
 
-/// Asks for the lists of the configured segments, once, for items that nothing here knows.
+/// Reads the lists of the configured segments from their servers, to look up an unknown item id.
 ///
-/// A list is asked for by the validators of the stored one, judged as a run judges it, and not kept.
+/// The request carries the validators of the stored list. The list is judged as in a run, and not stored.
 struct ListReading {
   let session: ItemSession
   let builder: RequestBuilder
@@ -91,7 +91,7 @@ struct ListReading {
   }
 }
 
-/// Hears what lists were read.
+/// Collects the lists of a run of mode `lists`.
 private final class ListCollector: RunObserver {
   let hearsOfEach = false
   private(set) var manifests: [String: Shared<Manifest>] = [:]

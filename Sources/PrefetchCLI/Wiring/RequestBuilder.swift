@@ -181,7 +181,7 @@ struct RequestBuilder {
     )
   }
 
-  /// The same with what its manifest, or one of its items, asks besides.
+  /// Returns the network rules of a segment, narrowed by those of its manifest or of an item.
   func network(
     _ own: NetworkPolicy?,
     narrowedBy asked: NetworkPolicy,

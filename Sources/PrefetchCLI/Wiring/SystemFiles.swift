@@ -3,7 +3,7 @@ import PrefetchSystem
 
 /// Files that the configuration names, read from disk.
 final class SystemFiles: LocalFiles {
-  /// What stands for standard input, which can be read but once.
+  /// Path of standard input, which can be read only once.
   static let standardInput = "/dev/stdin"
   /// The bytes of a stream that has been read, and its path.
   private let held: (path: String, bytes: [UInt8])?

@@ -8,7 +8,7 @@ package protocol BodyStaging: AnyObject {
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
   /// Forgets a finished body that is not wanted.
   func discard(_ body: StagedBody)
-  /// Keeps so many bytes of the disk free: a body that would take them ends with `cache_full`.
+  /// Sets the bytes of the disk that must stay free: a body that would take them ends with `cache_full`.
   func keepFree(_ bytes: Int64)
 }
 

@@ -3,7 +3,7 @@ package protocol ContentStore: BodyStaging {
   associatedtype Staging: BodyStaging & Sendable
   /// Where its bodies arrive, for any thread to use.
   var staging: Staging { get }
-  /// What every record says, or those of these URLs, in one pass and without text.
+  /// Reads all records, or those of some URLs, in one pass and without text.
   func takeInventory(of urls: [String]?) throws(Failure) -> Inventory
   /// What is stored under these numbers, in that order; nil for what is gone.
   ///

@@ -61,7 +61,7 @@ package struct TransferRequest: Sendable {
   package var isPinned = false
   /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
   package var partialKey: String?
-  /// Whether the body may not take what has to stay free of the disk.
+  /// Whether the body must leave the free disk space of `cache.min_free`.
   package var heedsFreeDisk = false
   /// Whether the body is wanted; else it is read, counted and hashed, and nothing of it is left.
   package var keepsBody = true

@@ -103,11 +103,11 @@ extension Dispatcher {
     status: Int?,
     announced: Int64?
   ) {
-    if isPart(item) { return fail(item, failure) }
-    // Bodies in flight have taken what the disk can give.
+    // The bodies in flight have taken all disk space that need not stay free.
     if failure.code == .cacheFull {
       return settleDeferred(item, Deferral(rule: .freeDisk), because: failure.message)
     }
+    if isPart(item) { return fail(item, failure) }
     if request.mode.probes { return probeFailed(item, failure, status: status) }
     if lacksDisk(item, failure, announced: announced) { return }
     if serveStale(item, failure, status: status) { return }

@@ -133,7 +133,7 @@ extension Dispatcher {
     for body in change.bodies { effects.append(.discard(body)) }
   }
 
-  /// Nothing but the list was wanted.
+  /// Ends a segment of which only the list was requested.
   private mutating func settleRead(_ index: Int, _ manifest: Manifest) {
     announce(.listRead(segment: segments[index].declaration.name, Shared(manifest)))
     dropDocuments(index)

@@ -206,7 +206,7 @@ package struct Exchange: Sendable {
     request.partial = kept
     request.connection = connection
     request.keepsBody = terms.keepsBody
-    // What tells what is wanted is small, and is read also where there is no room for anything else.
+    // Manifests are small, and are read even if the disk has no room for items.
     request.heedsFreeDisk = terms.purpose != .manifest
     if tierQuestion != nil, method == .get || method == .head, terms.keepsBody,
       sources.number == 0, attemptCounts.inAll <= 1, !meansOrigin,

@@ -1,4 +1,4 @@
-/// What has to wait until the cache was looked at.
+/// Work that waits for the inventory of the cache.
 enum InventoryQuestion: Hashable, Sendable {
   /// Whether anything would go with a list that is not last time's.
   case judge(segment: Int)

@@ -29,7 +29,7 @@ package enum RunFact: Sendable {
   indirect case requestTold(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
-  /// A list was read and is to be trusted, where nothing else is wanted of it.
+  /// A list was read and accepted; only in the mode `lists`.
   case listRead(segment: String, Shared<Manifest>)
   indirect case itemSettled(ItemResult)
   /// The body of an item that had come to its end went for others.

@@ -35,7 +35,7 @@ package struct BodyPlan: Hashable, Sendable {
   package var algorithms: Set<DigestAlgorithm>
   /// The name under which a part of it may be kept: the item's declared URL; nil keeps nothing.
   package var partialKey: String?
-  /// Whether it may not take what has to stay free of the disk, see ``BodyStaging/keepFree(_:)``.
+  /// Whether the body must leave free disk space, see ``BodyStaging/keepFree(_:)``.
   package var heedsFreeDisk = false
   /// Whether its bytes are wanted, rather than its digests alone.
   package var keepsBytes: Bool

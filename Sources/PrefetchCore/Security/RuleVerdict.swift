@@ -180,7 +180,7 @@ extension RunPolicy {
     )
   }
 
-  /// Nil where there is no second tier.
+  /// Returns the verdict on the second tier; nil if there is none.
   private func tierVerdict(_ entry: ManifestEntry) -> RuleVerdict? {
     guard let base = tier.url else { return nil }
     let name = "cache.remote"

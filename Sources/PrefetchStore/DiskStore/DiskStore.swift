@@ -212,7 +212,7 @@ package final class DiskStore: ContentStore {
     return current.isSameFile(as: indexFile)
   }
 
-  /// Whether the index that is open is the one at its place, and the cache was not removed meanwhile.
+  /// Whether the open index is still the file at its path; false after the cache has been removed.
   package var isInPlace: Bool {
     guard let indexFile else { return true }
     return IndexStamp.status("\(path)/\(CacheLayout.indexName)")?.isSameFile(as: indexFile) ?? false

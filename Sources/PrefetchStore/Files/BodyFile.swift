@@ -21,6 +21,8 @@ final class BodyFile: BodySink {
   private var growth: GrowingBody?
   private var writtenSize: Int64 = 0
   private var hasMetFullDisk = false
+  /// Bytes written before the body ended for want of free space, see ``FreeSpace``; nil for other bodies.
+  private var endingSize: Int64?
   private(set) var size: Int64 = 0
 
   init(in area: StagingArea, hasher: BodyHasher, _ plan: BodyPlan) {
@@ -177,12 +179,21 @@ final class BodyFile: BodySink {
 
   func abandon() {
     isOver = true
+    if let endingSize {
+      self.endingSize = nil
+      area.endForSpace(endingSize, removeTarget)
+    } else {
+      removeTarget()
+    }
+    buffer = []
+  }
+
+  private func removeTarget() {
     if let growth {
       area.dropGrowing(growth, dropTarget)
     } else {
       dropTarget()
     }
-    buffer = []
   }
 
   private func dropTarget() {
@@ -216,14 +227,21 @@ final class BodyFile: BodySink {
     guard let file = target?.file else { return }
     while true {
       let timesFreed = area.timesFreed
-      if plan.heedsFreeDisk,
-        let objection = area.objection(toWriting: bytes.byteCount, of: plan.expectedSize)
+      if plan.heedsFreeDisk, endingSize == nil,
+        let shortage = area.shortage(
+          writing: bytes.byteCount,
+          behind: writtenSize,
+          of: plan.expectedSize
+        )
       {
-        // Only what may be fetched again makes room for it; bodies that grow go on.
-        if area.makeRoom(since: timesFreed, sparesGrowing: true) { continue }
+        // Kept parts make room for it; other growing bodies do not.
+        if area.makeRoom(since: timesFreed, sparesGrowing: true) {
+          area.endForSpace(writtenSize)
+          continue
+        }
+        endingSize = writtenSize
         hasMetFullDisk = true
-        area.giveBack(writtenSize)
-        throw objection
+        throw shortage
       }
       do throws(Failure) {
         if let growth {

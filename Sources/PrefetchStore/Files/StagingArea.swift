@@ -14,9 +14,7 @@ package final class StagingArea: BodyStaging, Sendable {
   private let growing = Mutex(Growing())
   /// Until the first look there may be some.
   private let hasParts = Atomic(true)
-  /// Bytes of the disk that have to stay free, and bytes written since the disk was looked at.
-  private let keptFree = Atomic<Int64>(0)
-  private let writtenUnseen = Atomic<Int64>(StagingArea.unseenLimit)
+  private let freeSpace = FreeSpace()
 
   private enum Medium {
     case memory
@@ -138,37 +136,24 @@ package final class StagingArea: BodyStaging, Sendable {
   // MARK: Free space
 
   package func keepFree(_ bytes: Int64) {
-    keptFree.store(bytes, ordering: .relaxed)
+    freeSpace.keep(bytes)
   }
 
-  /// Why so many bytes more of a body may not be written; nil where they may.
-  ///
-  /// The disk is looked at once for every ``unseenLimit`` bytes of all bodies together.
-  func objection(toWriting bytes: Int, of size: Int64?) -> Failure? {
-    let kept = keptFree.load(ordering: .relaxed)
-    guard kept > 0, case .disk(let partial, _) = place else { return nil }
-    let unseen = writtenUnseen.add(Int64(bytes), ordering: .relaxed).newValue
-    guard unseen >= Self.unseenLimit else { return nil }
-    guard let disk = try? DiskSpace(of: partial.folder) else { return nil }
-    guard disk.free - Int64(bytes) < kept else {
-      writtenUnseen.store(0, ordering: .relaxed)
-      return nil
-    }
-    // The next one that wants to write looks again.
-    writtenUnseen.store(Self.unseenLimit, ordering: .relaxed)
-    return Failure(
-      .cacheFull,
-      DiskSpace.objection(to: size, free: disk.free, keeping: kept)
+  /// Returns the failure of a body whose next write would take disk space that must stay free; the body
+  /// then ends by ``endForSpace(_:_:)``.
+  func shortage(writing bytes: Int, behind written: Int64, of size: Int64?) -> Failure? {
+    guard case .disk(let partial, _) = place else { return nil }
+    return freeSpace.shortage(
+      writing: bytes,
+      behind: written,
+      of: size,
+      in: partial.folder
     )
   }
 
-  /// A body ends that may not go on: others may take what it gives back before anybody looks again, so
-  /// that no more of them end than have to.
-  func giveBack(_ written: Int64) {
-    writtenUnseen.subtract(written, ordering: .relaxed)
+  func endForSpace(_ written: Int64, _ remove: () -> Void = {}) {
+    freeSpace.end(written, remove)
   }
-
-  private static let unseenLimit: Int64 = 256 << 10
 
   // MARK: A full disk
 

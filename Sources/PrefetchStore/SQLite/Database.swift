@@ -19,7 +19,7 @@ internal import PrefetchCore
   let handle: OpaquePointer
   private var isOpen = true
   private let busyWait: BusyWait
-  /// Prepared statements that nobody uses now, by their text.
+  /// Prepared statements that are not in use, by their text.
   private var idleStatements: [String: OpaquePointer] = unsafe [:]
   /// Whether any statement met broken pages.
   private(set) var isDamaged = false
@@ -77,7 +77,7 @@ internal import PrefetchCore
     try Statement(text, in: self)
   }
 
-  /// A prepared statement, which ``giveBack(_:_:)`` takes at its end.
+  /// Returns a prepared statement, to be returned by ``giveBack(_:_:)``.
   func takeStatement(_ text: String) throws(Failure) -> OpaquePointer {
     if let known = unsafe idleStatements.removeValue(forKey: text) { return unsafe known }
     var prepared: OpaquePointer?
@@ -88,7 +88,7 @@ internal import PrefetchCore
     return unsafe prepared
   }
 
-  /// Keeps a statement for whoever prepares the same text again, which costs more than most questions.
+  /// Keeps a statement for the next use of the same text: preparing costs more than most queries.
   func giveBack(_ statement: OpaquePointer, _ text: String) {
     guard isOpen, unsafe idleStatements.count < Self.mostIdle,
       unsafe idleStatements[text] == nil,
@@ -98,13 +98,13 @@ internal import PrefetchCore
       return
     }
     unsafe sqlite3_reset(statement)
-    // Some point at bytes that are about to go.
+    // Some bindings point at bytes of the caller.
     unsafe sqlite3_clear_bindings(statement)
     unsafe idleStatements[text] = statement
   }
 
   private static let mostIdle = 64
-  /// What has its effect only when it is run.
+  /// Verbs of statements that have no effect while they are prepared.
   private static let keptVerbs = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT",
   ]

@@ -145,9 +145,9 @@ extension StateStore {
 }
 
 extension DiskStore {
-  /// Orders what goes for want of room by the uses of items that a state remembers.
+  /// Sets the state whose recorded uses order evictions.
   ///
-  /// The state is asked for only when bodies have to go.
+  /// The state is opened only when bodies must be evicted.
   package func orderRoom(by state: @escaping () throws(Failure) -> StateStore?) {
     lastUses = { () throws(Failure) in try state()?.uses() ?? [:] }
     consumptions = { () throws(Failure) in try state()?.consumptions() ?? [:] }

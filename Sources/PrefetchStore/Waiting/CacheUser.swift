@@ -77,8 +77,13 @@ final class CacheUserNote {
   /// Nil where there can be none: then messages name nobody.
   let folder: Folder?
   private let name = String(getpid())
+  private let key: String
+  /// Number of open stores of this process by folder: the note stays until the last one is closed.
+  private static let users = Mutex<[String: Int]>([:])
 
   init(in locks: Folder) {
+    Self.users.withLock { $0[locks.path, default: 0] += 1 }
+    key = locks.path
     folder = (try? locks.makingFolder(CacheLayout.usersName))?.0
     guard let file = try? folder?.open(name, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644) else {
       return
@@ -88,7 +93,13 @@ final class CacheUserNote {
   }
 
   deinit {
-    _ = try? folder?.remove(name)
+    let isLast = Self.users.withLock { users in
+      users[key, default: 1] -= 1
+      guard users[key] == 0 else { return false }
+      users[key] = nil
+      return true
+    }
+    if isLast { _ = try? folder?.remove(name) }
   }
 
   /// Takes away what killed processes have left.

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What waits between a segment's list and its items.
+/// Work that waits between a segment's list and its items.
 @Suite("Lines of planning")
 struct PlanningLinesTests {
   @Test("The cache is looked at for the first question, and all questions are answered in order")

@@ -381,6 +381,23 @@ struct TierMeetingTests {
     #expect(takeAsked().count == 1)
   }
 
+  @Test("A server that pulls leaves there what each client brings")
+  func pulledForOthers() throws {
+    publish("/a", "body of a")
+    publish("/b", "body of b")
+    let none = "  - { name: none, urls: [], allow_empty: true }"
+    let home = try machine("trust: true, mode: read_write", none)
+    let serving = try Serving(home, "--pull")
+    for (path, body) in [("/a", "body of a"), ("/b", "body of b"), ("/a", "body of a")] {
+      #expect(try serving.client.get(ground.origin.place(path)).body == body)
+    }
+    #expect(serving.stop().status == 143)
+    for path in ["/a", "/b"] { site[path] = nil }
+    let other = try machine(Self.trusted, none)
+    #expect(try other.run("get", url("/a")).output == "body of a")
+    #expect(try other.run("get", url("/b")).output == "body of b")
+  }
+
   // MARK: Jobs
 
   @Test("Shards leave it what the next machine needs, and what lies below is not asked of it")

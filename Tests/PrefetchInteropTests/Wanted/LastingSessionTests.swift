@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What a server that pulls, and a `get` beside a run, keep open and wait for.
+/// Open stores and connections of `serve --pull`, and of a `get` beside a run.
 @Suite("One who asks for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LastingSessionTests {
   private let site = Site()
@@ -50,10 +50,27 @@ struct LastingSessionTests {
     #expect(try home.run("-q", "--set", "segments=[]").status != 74)
     // An index that is gone is found out and made anew, and bodies are fetched again.
     try home.removeCache()
+    try #require(home.tool("rm", "-rf", home.state).status == 0)
     #expect(try serving.client.get(origin.place("/a")).body == "alpha")
     #expect(try serving.client.get(origin.place("/b")).body == "beta")
     #expect(serving.stop().status == 143)
     #expect(try home.run("get", "--offline", origin.address("/b")).output == "beta")
+  }
+
+  @Test("books the bytes of each client against the limits of the day")
+  func daily() throws {
+    let site = site
+    let origin = try LoopbackServer { site.respond(to: $0) }
+    for number in 0..<8 { site["/\(number)"] = Site.Page(String(repeating: "x", count: 600)) }
+    home.configure("cache: { min_free: 0 }\nnetwork: { daily_limit: 1000B }")
+    let serving = try Serving(home, "--pull")
+    let statuses = try (0..<8).map { try serving.client.get(origin.place("/\($0)")).status }
+    let taken = statuses.prefix { $0 == 200 }.count
+    #expect(taken == 2 && statuses.dropFirst(2).allSatisfy { $0 == 503 }, "\(statuses)")
+    #expect(origin.requests.count == taken)
+    #expect(serving.stop().status == 143)
+    let get = try home.run("get", origin.address("/7"))
+    #expect(get.status == 75 && get.errors.contains("daily_limit"), "\(get)")
   }
 
   @Test("does not wait for the places that a run has on the wire to the same server")

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a manifest asks of those who fetch its items, as `run`, `get` and `explain` know it.
+/// Limits that a manifest sets for its items, in `run`, `get` and `explain`.
 @Suite("Rules of a manifest", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ManifestLimitTests {
   private let site = Site()

@@ -64,12 +64,41 @@ struct UnreadListTests {
     let unknown = try home.run("get", "tv/3")
     #expect(unknown.status == 4 && unknown.errors.contains("[not_in_manifest]"), "\(unknown)")
     #expect(listRequests.count == 3)
-    // What is known is asked for by nobody.
+    // A known name needs no list.
     #expect(try home.run("get", "tv/1").output == "film 1")
     #expect(listRequests.count == 3)
     // The next run reads the list as if nothing had been asked.
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("list", "--json").json().list("items").count == 2)
+  }
+
+  @Test("is found on a later page, and behind a redirect of the list")
+  func pages() throws {
+    site["/moved.json"] = Site.Page(
+      [],
+      headers: [HeaderField("Location", "/p/1.json")],
+      status: 302
+    )
+    site["/p/1.json"] = Site.Page(
+      #"{"format":"prefetch-manifest","version":1,"next":"2.json","items":[]}"#
+    )
+    site["/p/2.json"] = Site.Page(
+      #"{"format":"prefetch-manifest","version":1,"items":[{"id":"2","provider":"tv","url":"../v/2"}]}"#
+    )
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: s, manifest: \"\(origin.address("/moved.json"))\" }]"
+    )
+    let run = try home.run("get", "tv/2")
+    #expect(run.status == 0 && run.output == "film 2", "\(run)")
+    #expect(origin.requests.map(\.path) == ["/moved.json", "/p/1.json", "/p/2.json", "/v/2"])
+  }
+
+  @Test("is not looked up in a list that its signature does not prove")
+  func unsigned() throws {
+    configure(", manifest_keys: [\"RWQBAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fICEiIyQlJico\"]")
+    let run = try home.run("get", "tv/1")
+    #expect(run.status == 5 && run.output.isEmpty, "\(run)")
+    #expect(origin.requests(of: "/v/1").isEmpty)
   }
 
   @Test("is held to what the list declares")

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What goes when single items come into a full cache.
+/// Evictions for single items in a full cache.
 @Suite(
   "Room for items that are asked for by themselves",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
