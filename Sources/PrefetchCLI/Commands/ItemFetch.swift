@@ -39,7 +39,8 @@ struct ItemFetch {
     _ items: WantedItems,
     where isAsked: (Int) -> Bool = { _ in true },
     replacing damaged: [ContentDigest] = [],
-    facts: Planner.Facts? = nil
+    facts: Planner.Facts? = nil,
+    observer: (any RunObserver)? = nil
   ) throws(CommandExit) -> Fetched {
     let asked = items.segments(isAsked)
     var request = RunRequest(
@@ -79,7 +80,7 @@ struct ItemFetch {
       context.console.report(store.takeDiagnostics())
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }
-      let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil]
+      let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil, observer]
       let circumstances = MachineCircumstances(context: context, loaded: loaded) {
         () throws(Failure) in try session.writingState()
       }

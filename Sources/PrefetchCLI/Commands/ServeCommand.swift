@@ -144,7 +144,7 @@ struct ServeCommand: Command {
       maximumStale: maximumStale(loaded),
       stop: stop
     )
-    return PullLanes(limit: Self.lanes) { pull.outcome(of: $0) }
+    return PullLanes(limit: Self.lanes) { pull.bring($0, $1) }
   }
 
   private func sessions(_ loaded: LoadedConfiguration, _ places: Places) -> ItemSessions {

@@ -89,6 +89,11 @@ struct WantedItems {
     return declaring.isEmpty || declaring.contains(where: \.isStored)
   }
 
+  /// Whether only one declaration names it, and it was asked for once.
+  func isSingle(_ item: Int) -> Bool {
+    others[item] == nil && repeated[item] == nil && !repeated.values.contains(item)
+  }
+
   /// Whether any declaration says what its bytes are.
   func isPinned(_ item: Int) -> Bool {
     !holds(item) { place in

@@ -5,54 +5,83 @@ import Synchronization
 
 /// Brings what clients of a server wait for, each URL once however many wait.
 ///
-/// There are as many lanes as there ever was work for, up to a limit; each is a thread, which rests when
-/// there is nothing to do.
+/// Wishes of equal terms that wait together are one work of one lane, whose costs they share. There are
+/// as many lanes as there ever was work for, up to a limit; each is a thread, which rests when there is
+/// nothing to do.
 final class PullLanes: CachePuller {
+  /// Brings the wishes of a lane; the closure is called once for each, by its number.
+  typealias Work = @Sendable ([PullWish], @escaping (Int, PullOutcome) -> Void) -> Void
   private typealias Ending = @Sendable (PullOutcome) -> Void
+
+  private enum LaneState {
+    /// Without a thread.
+    case unopened
+    case resting(Bell)
+    /// On its way to what waits.
+    case woken
+    case working(since: ContinuousClock.Instant)
+  }
 
   private struct Queue {
     var isClosed = false
     var waiting: [PullWish] = []
     var endings: [PullWish: [Ending]] = [:]
-    /// Bells of the lanes that rest; the one that worked last is woken first.
-    var resting: [Bell] = []
+    var lanes: [LaneState] = []
     var bells: [Bell] = []
-    var laneCount = 0
     var threads: [WorkerThread] = []
   }
 
   private let line = Mutex(Queue())
   private let limit: Int
-  private let work: @Sendable (PullWish) -> PullOutcome
+  private let work: Work
 
-  init(limit: Int, _ work: @escaping @Sendable (PullWish) -> PullOutcome) {
+  init(limit: Int, _ work: @escaping Work) {
     self.limit = limit
     self.work = work
   }
 
   func pull(_ wish: PullWish, then end: @escaping @Sendable (PullOutcome) -> Void) {
-    let needsLane = line.withLock { line in
-      guard !line.isClosed else { return false }
+    let newLane = line.withLock { line -> Int? in
+      guard !line.isClosed else { return nil }
       line.endings[wish, default: []].append(end)
       // A client that comes later waits for what was asked already.
-      guard line.endings[wish]?.count == 1 else { return false }
+      guard line.endings[wish]?.count == 1 else { return nil }
       line.waiting.append(wish)
-      if let bell = line.resting.popLast() {
-        bell.ring()
-        return false
-      }
-      guard line.laneCount < limit else { return false }
-      line.laneCount += 1
-      return true
+      return Self.wake(&line, limit: limit)
     }
-    if needsLane { openLane() }
+    if let newLane { open(newLane) }
   }
 
-  private func openLane() {
-    guard let bell = try? Bell(), let thread = WorkerThread({ [self] in workThrough(bell) }) else {
+  /// Wakes a lane for what waits if none is on its way; returns the number of a lane to open for it.
+  private static func wake(_ line: inout Queue, limit: Int) -> Int? {
+    guard !line.waiting.isEmpty else { return nil }
+    var resting: (lane: Int, bell: Bell)?
+    var unopened: Int?
+    for (lane, state) in line.lanes.enumerated() {
+      switch state {
+      case .woken: return nil
+      case .resting(let bell): resting = resting ?? (lane, bell)
+      case .unopened: unopened = lane
+      case .working: break
+      }
+    }
+    if let resting {
+      line.lanes[resting.lane] = .woken
+      resting.bell.ring()
+      return nil
+    }
+    if unopened == nil, line.lanes.count < limit {
+      unopened = line.lanes.count
+      line.lanes.append(.woken)
+    }
+    if let unopened { line.lanes[unopened] = .woken }
+    return unopened
+  }
+
+  private func open(_ lane: Int) {
+    guard let bell = try? Bell(), let thread = WorkerThread({ [self] in work(in: lane, bell) }) else {
       // Without a thread there is only this one.
-      workThrough(nil)
-      return line.withLock { $0.laneCount -= 1 }
+      return work(in: lane, nil)
     }
     let isClosed = line.withLock { line in
       line.bells.append(bell)
@@ -63,37 +92,64 @@ final class PullLanes: CachePuller {
   }
 
   private enum Turn {
-    case work(PullWish)
+    case work([PullWish])
+    /// Until the youngest work has had its time.
+    case wait(Duration)
     case rest
     case end
   }
 
-  /// Works until the end; without a bell until there is nothing to do.
-  private func workThrough(_ bell: Bell?) {
+  /// Works until the end; without a bell once.
+  private func work(in lane: Int, _ bell: Bell?) {
     while true {
-      switch next(bell) {
-      case .work(let wish): bring(wish)
-      case .rest: bell?.sleep(atMost: Self.longestRest)
+      let (turn, newLane) = line.withLock { line -> (Turn, Int?) in
+        line.lanes[lane] = .woken
+        let turn = Self.turn(&line, waits: bell != nil)
+        switch turn {
+        case .work:
+          line.lanes[lane] = .working(since: .now)
+          return (turn, Self.wake(&line, limit: limit))
+        case .rest:
+          line.lanes[lane] = bell.map { .resting($0) } ?? .unopened
+          return (turn, nil)
+        case .wait, .end: return (turn, nil)
+        }
+      }
+      if let newLane { open(newLane) }
+      switch turn {
+      case .work(let wishes): work(wishes) { [self] in answer(wishes[$0], $1) }
+      case .wait(let time): bell?.sleep(atMost: time)
+      case .rest:
+        guard let bell else { return }
+        bell.sleep(atMost: Self.longestRest)
       case .end: return
       }
     }
   }
 
-  private func next(_ bell: Bell?) -> Turn {
-    line.withLock { line in
-      guard !line.isClosed else { return .end }
-      if !line.waiting.isEmpty {
-        line.resting.removeAll { $0 === bell }
-        return .work(line.waiting.removeFirst())
-      }
-      guard let bell else { return .end }
-      if !line.resting.contains(where: { $0 === bell }) { line.resting.append(bell) }
-      return .rest
+  private static func turn(_ line: inout Queue, waits: Bool) -> Turn {
+    guard !line.isClosed else { return .end }
+    guard let first = line.waiting.first else { return .rest }
+    let starts = line.lanes.compactMap { if case .working(let start) = $0 { start } else { nil } }
+    if waits, let youngest = starts.max() {
+      let rest = youth - youngest.duration(to: .now)
+      if rest > .zero { return .wait(rest) }
     }
+    guard let terms = first.terms else { return .work([line.waiting.removeFirst()]) }
+    var taken: [PullWish] = []
+    var others: [PullWish] = []
+    for wish in line.waiting {
+      if taken.count < mostTogether, wish.terms == terms {
+        taken.append(wish)
+      } else {
+        others.append(wish)
+      }
+    }
+    line.waiting = others
+    return .work(taken)
   }
 
-  private func bring(_ wish: PullWish) {
-    let outcome = work(wish)
+  private func answer(_ wish: PullWish, _ outcome: PullOutcome) {
     let endings = line.withLock { $0.endings.removeValue(forKey: wish) ?? [] }
     for (number, end) in endings.enumerated() {
       var outcome = outcome
@@ -114,4 +170,22 @@ final class PullLanes: CachePuller {
   }
 
   private static let longestRest = Duration.seconds(60)
+  /// How long new wishes wait for a work that has begun just now, to share the next one; little beside
+  /// the way to a server.
+  private static let youth = Duration.milliseconds(2)
+  /// A slow server holds up the others of a work.
+  private static let mostTogether = 16
+}
+
+extension PullWish {
+  /// What wishes have to have in common to be brought together.
+  struct Terms: Hashable {
+    var isStored: Bool
+    var fields: ClientFields
+  }
+
+  /// Nil for a wish that is brought by itself.
+  var terms: Terms? {
+    name == nil && damaged == nil ? Terms(isStored: url != nil, fields: fields) : nil
+  }
 }

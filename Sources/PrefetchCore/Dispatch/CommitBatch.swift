@@ -10,9 +10,16 @@ struct CommitBatch: Sendable {
   static let patience: Duration = .seconds(1)
   /// The same while others wait for what is done.
   private static let hurriedPatience: Duration = .milliseconds(100)
+  /// The same for clients of a server, each of which waits for its item.
+  static let patienceOfClients: Duration = .milliseconds(5)
+
+  init(patience: Duration = Self.patience) {
+    self.patience = patience
+  }
 
   /// Others wait for what is done.
   mutating func hurry() {
+    guard Self.hurriedPatience < patience else { return }
     due = due.map { $0 - (patience - Self.hurriedPatience) }
     patience = Self.hurriedPatience
   }
@@ -26,7 +33,7 @@ struct CommitBatch: Sendable {
   }
 
   private(set) var entries: [Pending] = []
-  private var patience = Self.patience
+  private var patience: Duration
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]

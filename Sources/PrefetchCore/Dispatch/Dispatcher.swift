@@ -120,7 +120,7 @@ package struct Dispatcher: Uncopied {
   var space: Space
   var connections: ConnectionTable
   var documents: Documents
-  var batch = CommitBatch()
+  var batch: CommitBatch
   /// Bodies that came in this run, where a segment publishes any.
   var freshBodies: [URLKey: TreeBody] = [:]
   var claims = Claims()
@@ -154,6 +154,9 @@ package struct Dispatcher: Uncopied {
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
     space = Space(start.request.policy.room)
+    batch =
+      start.request.servesClients
+      ? CommitBatch(patience: CommitBatch.patienceOfClients) : CommitBatch()
     deadline = start.request.policy.deadline.map { start.now.uptime + $0 }
     network = NetworkWatch.ifNeeded(start.request)
     wire = Wire(

@@ -1,0 +1,309 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchServe
+import PrefetchStore
+import PrefetchSystem
+
+/// Items that clients wait for, brought together by one run of the engine.
+struct PullBatch {
+  /// One wish, and the URL that it means.
+  struct Wanted {
+    let number: Int
+    let url: WebURL
+    let wish: PullWish
+    /// Whether the stored answer is not the client's, and stays.
+    var isPassed = false
+  }
+
+  private let pull: ItemPull
+  private let session: ItemSession
+  private let builder: RequestBuilder
+  private var wanted: [Wanted]
+  private let items: WantedItems
+  private var facts: Planner.Facts
+  private let answers: PullAnswers
+
+  private var context: CommandContext { session.context }
+
+  init(
+    pull: ItemPull,
+    session: ItemSession,
+    builder: RequestBuilder,
+    wishes: [Wanted],
+    lists: ReadLists,
+    answers: PullAnswers
+  ) throws(CommandExit) {
+    self.pull = pull
+    self.session = session
+    self.builder = builder
+    self.answers = answers
+    wanted = wishes
+    let store = try session.store()
+    facts = try session.context.facts(pull.loaded, builder, session.places, store)
+    let urls = wishes.map(\.url)
+    let fields = wishes.first?.wish.fields.ofFirstOrigin ?? []
+    let declared = try session.context.reading { () throws(Failure) in
+      try DeclaredItems(
+        of: urls,
+        by: builder,
+        in: store,
+        typed: Set(urls.map(\.string)),
+        // Most of what clients ask for no segment declares, and manifests may be long.
+        searchesAll: pull.withholds || wishes.contains { $0.wish.name != nil },
+        lists: lists
+      )
+    }
+    let entries = urls.map { url in
+      var entry = ManifestEntry(url: url)
+      entry.headers = fields
+      return entry
+    }
+    items = WantedItems(entries, declared: declared.asked(with: fields))
+  }
+
+  mutating func bring() throws(CommandExit) {
+    try giveKnown()
+    try fetch()
+    for item in wanted.indices where !answers.isGiven(to: wanted[item].number) {
+      try pass(item)
+    }
+  }
+
+  // MARK: Without a request
+
+  /// Answers what needs no request to a server.
+  private mutating func giveKnown() throws(CommandExit) {
+    let store = try session.store()
+    var kept = KeptItems(items, facts)
+    for item in wanted.indices {
+      if let outcome = try known(item, &kept, in: store) {
+        answers.give(outcome, to: wanted[item].number)
+      } else if wanted[item].wish.use == .onlyIfSelected {
+        answers.give(unasked(.unasked), to: wanted[item].number)
+      }
+    }
+  }
+
+  private mutating func known(
+    _ item: Int,
+    _ kept: inout KeptItems,
+    in store: DiskStore?
+  ) throws(CommandExit) -> PullOutcome? {
+    let wish = wanted[item].wish
+    let url = items.url(item)
+    let stored = try context.reading { () throws(Failure) in try store?.record(url: url) }
+    if let store, let record = stored, let digest = record.digest, wish.damaged == nil {
+      let selection = items.selection(of: record, for: item, facts)
+      if items.isPinned(item) && kept.isFresh(item, record)
+        || wish.use != .question && selection == .same
+      {
+        let held = try context.reading { () throws(Failure) in try pull.cache.keep(url: url) }
+        // Another client's answer may have taken its place meanwhile.
+        guard let held, held.answer.record.digest == digest else { return nil }
+        return unasked(.held(held.answer))
+      }
+      if selection != .same, !wish.fields.isEmpty {
+        let holders = try context.reading { () throws(Failure) in
+          try store.segmentsHolding(url: url)
+        }
+        wanted[item].isPassed = !holders.isEmpty
+      }
+    }
+    guard !wish.hasNoCache, let absence = try absence(of: item, in: store) else { return nil }
+    return PullOutcome(.gone(status: absence.status, isRemembered: true))
+  }
+
+  private func unasked(_ result: PullOutcome.Result) -> PullOutcome {
+    var outcome = PullOutcome(result)
+    outcome.isAsked = false
+    return outcome
+  }
+
+  /// That a server does not have it, as it said not long ago.
+  private func absence(of item: Int, in store: DiskStore?) throws(CommandExit) -> Absence? {
+    guard let store, !facts.policy.revalidatesAll, !items.isPinned(item) else { return nil }
+    let url = items.url(item)
+    let absence = try context.reading { () throws(Failure) in try store.absence(of: url) }
+    let lasting = pull.loaded.configuration.cache.negativeTimeToLive
+    guard let absence, absence.asked == items.fingerprint(item, facts),
+      facts.now < absence.end(lasting: lasting)
+    else { return nil }
+    return absence
+  }
+
+  // MARK: With requests
+
+  private mutating func fetch() throws(CommandExit) {
+    let asked = wanted.indices.filter {
+      !answers.isGiven(to: wanted[$0].number) && !wanted[$0].isPassed
+    }
+    guard !asked.isEmpty else { return }
+    let fetch = itemFetch(session)
+    let arrivals = Arrivals(asked.filter { items.isSingle($0) }.map { items.url($0) }) {
+      [self] result in give(result, of: asked)
+    }
+    let numbers = Set(asked)
+    let fetched = try fetch.fetch(
+      items,
+      where: numbers.contains,
+      replacing: wanted.compactMap(\.wish.damaged),
+      facts: facts,
+      observer: arrivals
+    )
+    pull.cache.forget()
+    facts.key = fetched.key
+    var outcomes: [(item: Int, PullOutcome)] = []
+    for item in asked where !answers.isGiven(to: wanted[item].number) {
+      outcomes.append((item, try outcome(of: fetched, item, in: pull.cache)))
+    }
+    try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.url($0.item) }))
+    for (item, outcome) in outcomes {
+      // Another client's answer may have taken its place meanwhile.
+      if case .held(let answer) = outcome.result, !suits(answer, item) { continue }
+      answers.give(outcome, to: wanted[item].number)
+    }
+  }
+
+  private func itemFetch(_ session: ItemSession) -> ItemFetch {
+    ItemFetch(
+      session: session,
+      builder: builder,
+      stop: pull.stop,
+      keepsItems: true,
+      servesClients: true
+    )
+  }
+
+  /// Answers at once what has come well and stays, while others of the batch are under way.
+  private func give(_ result: ItemResult, of asked: [Int]) {
+    pull.cache.forget()
+    for item in asked where items.url(item) == result.url {
+      guard !answers.isGiven(to: wanted[item].number),
+        let outcome = try? held(item, status: result.status, in: pull.cache), outcome.isStored,
+        case .held(let answer) = outcome.result, suits(answer, item)
+      else { continue }
+      answers.give(outcome, to: wanted[item].number)
+    }
+  }
+
+  /// Fetches the client's answer into a cache of its own: the stored one belongs to a segment or to
+  /// another client, and stays.
+  private mutating func pass(_ item: Int) throws(CommandExit) {
+    var own = pull.places
+    let passing = try context.reading { [own] () throws(Failure) in
+      try PassingCache(in: own.cache)
+    }
+    own.cache = passing.path
+    own.lower = nil
+    let cache = ServedCache(
+      own,
+      besideOwnWriters: true,
+      identity: pull.loaded.identity,
+      granted: GrantedLifetimes(pull.loaded.configuration)
+    )
+    let session = ItemSession(context: context, loaded: pull.loaded, places: own)
+    defer { try? session.close() }
+    let fetched = try itemFetch(session).fetch(items, where: { $0 == item }, facts: facts)
+    facts.key = fetched.key
+    var outcome = try outcome(of: fetched, item, in: cache)
+    try context.reading { () throws(Failure) in try cache.close() }
+    outcome.isStored = false
+    withExtendedLifetime(passing) { answers.give(outcome, to: wanted[item].number) }
+  }
+
+  // MARK: Outcomes
+
+  /// Whether a stored answer may be the one that the client would get.
+  private func suits(_ answer: HeldAnswer, _ item: Int) -> Bool {
+    items.selection(of: answer.record, for: item, facts) != .other
+  }
+
+  /// Returns the answer that is stored now; nil if another process has removed it.
+  private func held(
+    _ item: Int,
+    status: Int?,
+    in cache: ServedCache
+  ) throws(CommandExit) -> PullOutcome? {
+    let url = items.url(item)
+    let kept = try context.reading { () throws(Failure) in try cache.keep(url: url) }
+    guard let kept else { return nil }
+    var outcome = PullOutcome(.held(kept.answer))
+    outcome.status = status ?? kept.answer.record.status
+    // What came with `no-store` goes when it was delivered, unless a segment holds it, and so does
+    // what its segment does not store.
+    outcome.isStored =
+      kept.isDeclared
+      || items.isKept(item)
+        && !CacheControl(kept.answer.record.headers.combined(.cacheControl)).hasNoStore
+    return outcome
+  }
+
+  private func outcome(
+    of fetched: ItemFetch.Fetched,
+    _ item: Int,
+    in cache: ServedCache
+  ) throws(CommandExit) -> PullOutcome {
+    let url = items.url(item)
+    let result = fetched.report.items.first { $0.url == url }
+    if fetched.isAnswered[item] {
+      return try held(item, status: result?.status, in: cache)
+        ?? pull.failed(.notFound, "another process has removed it")
+    }
+    let older = older(than: item)
+    if let deferral = result?.deferral {
+      return PullOutcome(
+        .deferred(
+          rule: deferral.rule.rawValue,
+          until: deferral.until,
+          older: older
+        )
+      )
+    }
+    guard let result, let failure = result.failure else {
+      return pull.failed(.cancelled, "the server is stopping")
+    }
+    var outcome: PullOutcome
+    if failure.code == .gone {
+      outcome = PullOutcome(.gone(status: result.status ?? 404, isRemembered: false))
+    } else {
+      outcome = pull.failed(
+        failure.code,
+        failure.message,
+        older: StaleRule.covers(failure, status: result.status) ? older : nil
+      )
+    }
+    outcome.status = result.status
+    return outcome
+  }
+
+  /// Returns the stored answer that may stand in for one that cannot be had now; nil for a client that
+  /// insists on a request, and for a damaged body.
+  private func older(than item: Int) -> HeldAnswer? {
+    let wish = wanted[item].wish
+    guard !wish.hasNoCache, wish.damaged == nil,
+      let held = (try? pull.cache.find(address: items.url(item))) ?? nil, suits(held, item),
+      let end = held.freshUntil, !held.record.mustRevalidate,
+      context.clock.now().wall - end <= pull.maximumStale
+    else { return nil }
+    return held
+  }
+}
+
+/// Listens for items of a batch that come well while others are under way.
+private final class Arrivals: RunObserver {
+  let hearsOfEach = true
+  private let urls: Set<String>
+  private let give: (ItemResult) -> Void
+
+  init(_ urls: [String], _ give: @escaping (ItemResult) -> Void) {
+    self.urls = Set(urls)
+    self.give = give
+  }
+
+  func observe(_ fact: RunFact, at now: Moment) {
+    guard case .itemSettled(let result) = fact, result.failure == nil, result.deferral == nil,
+      [.added, .updated, .headers, .unchanged].contains(result.outcome), urls.contains(result.url)
+    else { return }
+    give(result)
+  }
+}

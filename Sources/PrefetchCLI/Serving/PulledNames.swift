@@ -1,0 +1,124 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchServe
+import PrefetchStore
+import PrefetchSystem
+import Synchronization
+
+/// URLs of what clients ask for by address or name.
+struct PulledNames {
+  let pull: ItemPull
+  let session: ItemSession
+  let builder: RequestBuilder
+  /// Lists that were asked for a name.
+  private(set) var lists = ReadLists()
+
+  private var context: CommandContext { session.context }
+
+  init(pull: ItemPull, session: ItemSession, builder: RequestBuilder) {
+    self.pull = pull
+    self.session = session
+    self.builder = builder
+  }
+
+  /// Answers wishes that name nothing.
+  mutating func urls(
+    of wishes: [PullWish],
+    _ answers: PullAnswers
+  ) throws(CommandExit) -> [(wish: Int, url: WebURL)] {
+    if let wish = wishes.first, wish.url == nil, let name = wish.name {
+      if let url = try find(name, wish) { return [(0, url)] }
+      answers.give(unknown, to: 0)
+      return []
+    }
+    let asked = wishes.map { $0.url ?? $0.address }
+    let secure = asked.map { $0.contains("://") ? nil : try? WebURL("https://\($0)") }
+    let now = context.clock.now().wall
+    let plain = asked.indices.map { number in
+      secure[number].flatMap { self.plain($0, asked[number], at: now) }
+    }
+    let undecided = asked.indices.compactMap { plain[$0] == nil ? nil : secure[$0] }
+    let declared = try undecided.isEmpty ? DeclaredItems() : self.declared(undecided)
+    var urls: [(wish: Int, url: WebURL)] = []
+    for (number, address) in asked.enumerated() {
+      var url = secure[number] ?? (address.contains("://") ? try? WebURL(address) : nil)
+      if let secure = secure[number], let plain = plain[number], declared[secure].isEmpty {
+        url = plain
+      }
+      if let url {
+        urls.append((number, url))
+      } else {
+        answers.give(pull.failed(.badURL, "it is no URL that can be asked for"), to: number)
+      }
+    }
+    return urls
+  }
+
+  private func declared(_ urls: [WebURL]) throws(CommandExit) -> DeclaredItems {
+    let store = try session.store()
+    return try context.reading { () throws(Failure) in
+      try DeclaredItems(of: urls, by: builder, in: store, searchesAll: pull.withholds)
+    }
+  }
+
+  /// Returns the URL that a stored list tells, or else one that was asked for, which goes into ``lists``.
+  private mutating func find(
+    _ name: PullWish.Name,
+    _ wish: PullWish
+  ) throws(CommandExit) -> WebURL? {
+    let word = name.provider.map { "\($0)/\(name.id)" } ?? name.id
+    let lookup = ItemLookup(context: context)
+    let store = try session.store()
+    if let record = try lookup.cached(word, in: store) { return try? WebURL(record.url) }
+    if let known = try lookup.declared(word, builder, in: store) { return known.url }
+    let reading = ListReading(session: session, builder: builder, stop: pull.stop)
+    lists = try pull.lists.read(
+      at: context.clock.now().uptime,
+      lasting: wish.hasNoCache ? .zero : pull.loaded.configuration.cache.negativeTimeToLive
+    ) { () throws(CommandExit) in try reading.read() }
+    return try lookup.declared(word, builder, in: store, lists: lists)?.url
+  }
+
+  private var unknown: PullOutcome {
+    guard lists.status != .nothing, let warning = lists.warnings.first else {
+      return PullOutcome(.gone(status: 404, isRemembered: false))
+    }
+    return pull.failed(.notInManifest, warning.message)
+  }
+
+  /// The same URL by `http` where the configuration says that the host, or this network, is reached so.
+  private func plain(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
+    let rules = pull.loaded.configuration.transportSecurity.decisive
+    let isPlain =
+      switch rules.basis(of: url.host, at: now) {
+      case .exception(_, let exception): exception.allowsInsecureHTTP
+      case .localNetworking: true
+      case .rules, .expired, .media, .webContent, .arbitraryLoads: false
+      }
+    return isPlain && url.port != 443 ? try? WebURL("http://\(address)") : nil
+  }
+}
+
+/// Lists that a server has asked for, which are not asked for again at once.
+final class ListMemory: Sendable {
+  private let last = Mutex<(lists: ReadLists, at: Duration)?>(nil)
+
+  /// Whoever comes while they are asked for waits for them.
+  func read(
+    at now: Duration,
+    lasting: Duration,
+    _ read: () throws(CommandExit) -> ReadLists
+  ) throws(CommandExit) -> ReadLists {
+    let outcome = last.withLock { last -> Result<ReadLists, CommandExit> in
+      if let last, now - last.at < lasting { return .success(last.lists) }
+      do throws(CommandExit) {
+        let lists = try read()
+        if lists.isWhole { last = (lists, now) }
+        return .success(lists)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try outcome.get()
+  }
+}
