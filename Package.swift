@@ -123,8 +123,8 @@ let package = Package(
     tests(
       "PrefetchCLITests",
       [
-        "PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchManifests", "PrefetchStore",
-        "PrefetchSystem",
+        "PrefetchCLI", "PrefetchConfig", "PrefetchDocuments", "PrefetchManifests", "PrefetchServe",
+        "PrefetchStore", "PrefetchSystem",
       ],
       resources: ["Schemas", "Snapshots"]
     ),

@@ -144,7 +144,10 @@ struct ServeCommand: Command {
       maximumStale: maximumStale(loaded),
       stop: stop
     )
-    return PullLanes(limit: Self.lanes) { pull.bring($0, $1) }
+    let policy = loaded.configuration.policy
+    // None of a work waits for a connection of the others.
+    let together = min(policy.concurrency, policy.perHost)
+    return PullLanes(limit: Self.lanes, together: together) { pull.bring($0, $1) }
   }
 
   private func sessions(_ loaded: LoadedConfiguration, _ places: Places) -> ItemSessions {

@@ -21,11 +21,13 @@ struct ItemPull: Sendable {
     let answers = PullAnswers(count: wishes.count, answer)
     let isDone = sessions.with { session in
       try? bring(wishes, in: session, answers)
-      return answers.isWhole ? true : nil
+      return answers.openCount == 0 ? true : nil
     }
     if isDone == nil {
       answers.giveOthers(failed(.internal, "the cache cannot be used; the server's messages say why"))
     }
+    // The next request of a client shall find the session at rest.
+    answers.tell()
   }
 
   private func bring(
@@ -65,26 +67,41 @@ struct ItemPull: Sendable {
 
 /// Answers to the wishes of one work, each given once.
 final class PullAnswers {
-  private var isGiven: [Bool]
+  private enum State {
+    case open
+    case ready(PullOutcome)
+    case told
+  }
+
+  private var states: [State]
   private let answer: (Int, PullOutcome) -> Void
 
   init(count: Int, _ answer: @escaping (Int, PullOutcome) -> Void) {
-    isGiven = [Bool](repeating: false, count: count)
+    states = [State](repeating: .open, count: count)
     self.answer = answer
   }
 
-  var isWhole: Bool { isGiven.allSatisfy(\.self) }
+  var openCount: Int { states.indices.count(where: isOpen) }
 
-  func isGiven(to wish: Int) -> Bool { isGiven[wish] }
+  func isOpen(_ wish: Int) -> Bool {
+    if case .open = states[wish] { true } else { false }
+  }
 
   func give(_ outcome: PullOutcome, to wish: Int) {
-    guard !isGiven[wish] else { return }
-    isGiven[wish] = true
-    answer(wish, outcome)
+    if isOpen(wish) { states[wish] = .ready(outcome) }
   }
 
   func giveOthers(_ outcome: PullOutcome) {
-    for wish in isGiven.indices { give(outcome, to: wish) }
+    for wish in states.indices { give(outcome, to: wish) }
+  }
+
+  /// Tells the clients what was given since the last time.
+  func tell() {
+    for (wish, state) in states.enumerated() {
+      guard case .ready(let outcome) = state else { continue }
+      states[wish] = .told
+      answer(wish, outcome)
+    }
   }
 }
 

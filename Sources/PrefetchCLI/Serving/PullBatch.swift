@@ -64,7 +64,8 @@ struct PullBatch {
   mutating func bring() throws(CommandExit) {
     try giveKnown()
     try fetch()
-    for item in wanted.indices where !answers.isGiven(to: wanted[item].number) {
+    for item in wanted.indices where answers.isOpen(wanted[item].number) {
+      answers.tell()
       try pass(item)
     }
   }
@@ -135,9 +136,10 @@ struct PullBatch {
 
   private mutating func fetch() throws(CommandExit) {
     let asked = wanted.indices.filter {
-      !answers.isGiven(to: wanted[$0].number) && !wanted[$0].isPassed
+      answers.isOpen(wanted[$0].number) && !wanted[$0].isPassed
     }
     guard !asked.isEmpty else { return }
+    answers.tell()
     let fetch = itemFetch(session)
     let arrivals = Arrivals(asked.filter { items.isSingle($0) }.map { items.url($0) }) {
       [self] result in give(result, of: asked)
@@ -153,7 +155,7 @@ struct PullBatch {
     pull.cache.forget()
     facts.key = fetched.key
     var outcomes: [(item: Int, PullOutcome)] = []
-    for item in asked where !answers.isGiven(to: wanted[item].number) {
+    for item in asked where answers.isOpen(wanted[item].number) {
       outcomes.append((item, try outcome(of: fetched, item, in: pull.cache)))
     }
     try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.url($0.item) }))
@@ -176,14 +178,16 @@ struct PullBatch {
 
   /// Answers at once what has come well and stays, while others of the batch are under way.
   private func give(_ result: ItemResult, of asked: [Int]) {
+    guard answers.openCount > 1 else { return }
     pull.cache.forget()
     for item in asked where items.url(item) == result.url {
-      guard !answers.isGiven(to: wanted[item].number),
+      guard answers.isOpen(wanted[item].number),
         let outcome = try? held(item, status: result.status, in: pull.cache), outcome.isStored,
         case .held(let answer) = outcome.result, suits(answer, item)
       else { continue }
       answers.give(outcome, to: wanted[item].number)
     }
+    answers.tell()
   }
 
   /// Fetches the client's answer into a cache of its own: the stored one belongs to a segment or to

@@ -33,10 +33,13 @@ final class PullLanes: CachePuller {
 
   private let line = Mutex(Queue())
   private let limit: Int
+  private let together: Int
   private let work: Work
 
-  init(limit: Int, _ work: @escaping Work) {
+  /// At most `together` wishes are one work, in at most `limit` lanes.
+  init(limit: Int, together: Int, _ work: @escaping Work) {
     self.limit = limit
+    self.together = together
     self.work = work
   }
 
@@ -47,13 +50,13 @@ final class PullLanes: CachePuller {
       // A client that comes later waits for what was asked already.
       guard line.endings[wish]?.count == 1 else { return nil }
       line.waiting.append(wish)
-      return Self.wake(&line, limit: limit)
+      return wake(&line)
     }
     if let newLane { open(newLane) }
   }
 
   /// Wakes a lane for what waits if none is on its way; returns the number of a lane to open for it.
-  private static func wake(_ line: inout Queue, limit: Int) -> Int? {
+  private func wake(_ line: inout Queue) -> Int? {
     guard !line.waiting.isEmpty else { return nil }
     var resting: (lane: Int, bell: Bell)?
     var unopened: Int?
@@ -104,11 +107,11 @@ final class PullLanes: CachePuller {
     while true {
       let (turn, newLane) = line.withLock { line -> (Turn, Int?) in
         line.lanes[lane] = .woken
-        let turn = Self.turn(&line, waits: bell != nil)
+        let turn = self.turn(&line, waits: bell != nil)
         switch turn {
         case .work:
           line.lanes[lane] = .working(since: .now)
-          return (turn, Self.wake(&line, limit: limit))
+          return (turn, wake(&line))
         case .rest:
           line.lanes[lane] = bell.map { .resting($0) } ?? .unopened
           return (turn, nil)
@@ -127,19 +130,19 @@ final class PullLanes: CachePuller {
     }
   }
 
-  private static func turn(_ line: inout Queue, waits: Bool) -> Turn {
+  private func turn(_ line: inout Queue, waits: Bool) -> Turn {
     guard !line.isClosed else { return .end }
     guard let first = line.waiting.first else { return .rest }
     let starts = line.lanes.compactMap { if case .working(let start) = $0 { start } else { nil } }
     if waits, let youngest = starts.max() {
-      let rest = youth - youngest.duration(to: .now)
+      let rest = Self.youth - youngest.duration(to: .now)
       if rest > .zero { return .wait(rest) }
     }
     guard let terms = first.terms else { return .work([line.waiting.removeFirst()]) }
     var taken: [PullWish] = []
     var others: [PullWish] = []
     for wish in line.waiting {
-      if taken.count < mostTogether, wish.terms == terms {
+      if taken.count < together, wish.terms == terms {
         taken.append(wish)
       } else {
         others.append(wish)
@@ -173,8 +176,6 @@ final class PullLanes: CachePuller {
   /// How long new wishes wait for a work that has begun just now, to share the next one; little beside
   /// the way to a server.
   private static let youth = Duration.milliseconds(2)
-  /// A slow server holds up the others of a work.
-  private static let mostTogether = 16
 }
 
 extension PullWish {

@@ -47,6 +47,37 @@ struct ServedClientTests {
     #expect(origin.requests(of: "/a").count == 1)
   }
 
+  @Test("is answered as soon as its item has come, whatever others wait for")
+  func early() throws {
+    let names = ["/a", "/b", "/c", "/d"]
+    for name in names { site[name] = Site.Page("body of \(name)") }
+    let serving = try Serving(home, "--pull")
+    for _ in 0..<3 {
+      // The first one comes when all others have been answered.
+      let (site, gate) = (site, Gate())
+      let left = Guarded(names.count - 1)
+      let origin = try LoopbackServer { request in
+        let answer = site.respond(to: request)
+        return request.path == "/a" ? Script([.pause(gate)] + answer.steps) : answer
+      }
+      let (client, places) = (serving.client, names.map { ($0, origin.place($0)) })
+      let threads = places.compactMap { name, place in
+        NativeThread {
+          let answer = try? client.get(place)
+          #expect(answer?.body == "body of \(name)", "\(name)")
+          guard name != "/a" else { return }
+          let isLast = left.withLock { left in
+            left -= 1
+            return left == 0
+          }
+          if isLast { gate.open() }
+        }
+      }
+      for thread in threads { thread.join() }
+    }
+    #expect(serving.stop().status == 143)
+  }
+
   @Test("is answered while two hundred others hardly speak or listen")
   func slow() throws {
     _ = large(8 << 20, at: "/large")

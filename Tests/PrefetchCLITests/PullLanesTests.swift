@@ -1,0 +1,90 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+@testable import PrefetchCLI
+@testable import PrefetchServe
+
+@Suite("The lanes of a server")
+struct PullLanesTests {
+  /// Works of the lanes; the first one goes on until its gate is opened.
+  private final class Works: Sendable {
+    private let begun = Mutex<[[String]]>([])
+    private let told = Mutex<[String]>([])
+    let isBusy = Gate()
+    let gate = Gate()
+
+    var begunWorks: [[String]] { begun.withLock(\.self) }
+    var answers: [String] { told.withLock(\.self) }
+
+    /// Answers the last wish of the first work before the gate is opened, and all others after.
+    func work(_ wishes: [PullWish], _ answer: (Int, PullOutcome) -> Void) {
+      let isFirst = begun.withLock { begun in
+        begun.append(wishes.map(\.address))
+        return begun.count == 1
+      }
+      if isFirst {
+        if wishes.count > 1 { answer(wishes.count - 1, PullOutcome(.unasked)) }
+        isBusy.open()
+        _ = gate.staysShut(for: .seconds(60))
+      }
+      for wish in wishes.indices { answer(wish, PullOutcome(.unasked)) }
+    }
+
+    func wish(_ address: String, accepting language: String? = nil, in lanes: PullLanes) {
+      var wish = PullWish(address: address)
+      if let language { wish.fields = ClientFields([HeaderField("Accept-Language", language)]) }
+      lanes.pull(wish) { [self] outcome in
+        told.withLock { $0.append(outcome.isShared ? "\(address) shared" : address) }
+      }
+    }
+
+    func waitForAnswers(_ count: Int) {
+      while answers.count < count {}
+    }
+  }
+
+  @Test("Wishes of equal terms that wait together are one work, up to a limit")
+  func together() {
+    let works = Works()
+    let lanes = PullLanes(limit: 1, together: 3) { works.work($0, $1) }
+    works.wish("a", in: lanes)
+    #expect(!works.isBusy.staysShut(for: .seconds(60)))
+    for name in ["b", "c", "d", "e"] { works.wish(name, in: lanes) }
+    works.wish("f", accepting: "de", in: lanes)
+    works.wish("g", in: lanes)
+    works.gate.open()
+    works.waitForAnswers(7)
+    lanes.close()
+    #expect(works.begunWorks == [["a"], ["b", "c", "d"], ["e", "g"], ["f"]])
+  }
+
+  @Test("A wish that several clients have is worked once")
+  func shared() {
+    let works = Works()
+    let lanes = PullLanes(limit: 1, together: 8) { works.work($0, $1) }
+    works.wish("a", in: lanes)
+    #expect(!works.isBusy.staysShut(for: .seconds(60)))
+    for name in ["b", "b", "c", "a"] { works.wish(name, in: lanes) }
+    works.gate.open()
+    works.waitForAnswers(5)
+    lanes.close()
+    #expect(works.begunWorks == [["a"], ["b", "c"]])
+    #expect(works.answers == ["a", "a shared", "b", "b shared", "c"])
+  }
+
+  @Test("A long work holds up nobody who comes later")
+  func long() {
+    let works = Works()
+    let lanes = PullLanes(limit: 2, together: 8) { works.work($0, $1) }
+    works.wish("a", in: lanes)
+    #expect(!works.isBusy.staysShut(for: .seconds(60)))
+    works.wish("b", in: lanes)
+    works.waitForAnswers(1)
+    #expect(works.answers == ["b"])
+    works.gate.open()
+    works.waitForAnswers(2)
+    lanes.close()
+  }
+}
