@@ -18,18 +18,16 @@ struct PullLanesTests {
     var begunWorks: [[String]] { begun.withLock(\.self) }
     var answers: [String] { told.withLock(\.self) }
 
-    /// Answers the last wish of the first work before the gate is opened, and all others after.
-    func work(_ wishes: [PullWish], _ answer: (Int, PullOutcome) -> Void) {
+    func work(_ wishes: [PullWish], _ tell: (PullLanes.Outcomes) -> Void) -> PullLanes.Outcomes {
       let isFirst = begun.withLock { begun in
         begun.append(wishes.map(\.address))
         return begun.count == 1
       }
       if isFirst {
-        if wishes.count > 1 { answer(wishes.count - 1, PullOutcome(.unasked)) }
         isBusy.open()
         _ = gate.staysShut(for: .seconds(60))
       }
-      for wish in wishes.indices { answer(wish, PullOutcome(.unasked)) }
+      return wishes.indices.map { ($0, PullOutcome(.unasked)) }
     }
 
     func wish(_ address: String, accepting language: String? = nil, in lanes: PullLanes) {

@@ -16,9 +16,12 @@ struct ItemPull: Sendable {
   let maximumStale: Duration
   let stop: ServeStop
 
-  /// Brings wishes of equal terms; calls `answer` once for each, as soon as its item has come.
-  func bring(_ wishes: [PullWish], _ answer: @escaping (Int, PullOutcome) -> Void) {
-    let answers = PullAnswers(count: wishes.count, answer)
+  /// Brings wishes of equal terms; `tell` takes what has come while others are under way.
+  func bring(
+    _ wishes: [PullWish],
+    _ tell: @escaping (PullLanes.Outcomes) -> Void
+  ) -> PullLanes.Outcomes {
+    let answers = PullAnswers(count: wishes.count, tell)
     let isDone = sessions.with { session in
       try? bring(wishes, in: session, answers)
       return answers.openCount == 0 ? true : nil
@@ -26,8 +29,7 @@ struct ItemPull: Sendable {
     if isDone == nil {
       answers.giveOthers(failed(.internal, "the cache cannot be used; the server's messages say why"))
     }
-    // The next request of a client shall find the session at rest.
-    answers.tell()
+    return answers.take()
   }
 
   private func bring(
@@ -74,11 +76,11 @@ final class PullAnswers {
   }
 
   private var states: [State]
-  private let answer: (Int, PullOutcome) -> Void
+  private let teller: (PullLanes.Outcomes) -> Void
 
-  init(count: Int, _ answer: @escaping (Int, PullOutcome) -> Void) {
+  init(count: Int, _ teller: @escaping (PullLanes.Outcomes) -> Void) {
     states = [State](repeating: .open, count: count)
-    self.answer = answer
+    self.teller = teller
   }
 
   var openCount: Int { states.indices.count(where: isOpen) }
@@ -97,11 +99,17 @@ final class PullAnswers {
 
   /// Tells the clients what was given since the last time.
   func tell() {
+    teller(take())
+  }
+
+  func take() -> PullLanes.Outcomes {
+    var outcomes: PullLanes.Outcomes = []
     for (wish, state) in states.enumerated() {
       guard case .ready(let outcome) = state else { continue }
       states[wish] = .told
-      answer(wish, outcome)
+      outcomes.append((wish, outcome))
     }
+    return outcomes
   }
 }
 

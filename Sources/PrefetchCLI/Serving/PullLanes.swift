@@ -9,8 +9,10 @@ import Synchronization
 /// as many lanes as there ever was work for, up to a limit; each is a thread, which rests when there is
 /// nothing to do.
 final class PullLanes: CachePuller {
-  /// Brings the wishes of a lane; the closure is called once for each, by its number.
-  typealias Work = @Sendable ([PullWish], @escaping (Int, PullOutcome) -> Void) -> Void
+  /// Outcomes of wishes, by their numbers.
+  typealias Outcomes = [(wish: Int, PullOutcome)]
+  /// Brings the wishes of a lane; the closure takes outcomes while others are under way.
+  typealias Work = @Sendable ([PullWish], @escaping (Outcomes) -> Void) -> Outcomes
   private typealias Ending = @Sendable (PullOutcome) -> Void
 
   private enum LaneState {
@@ -120,7 +122,11 @@ final class PullLanes: CachePuller {
       }
       if let newLane { open(newLane) }
       switch turn {
-      case .work(let wishes): work(wishes) { [self] in answer(wishes[$0], $1) }
+      case .work(let wishes):
+        let outcomes = work(wishes) { [self] in answer(wishes, $0) }
+        // The next requests of these clients come to this lane.
+        line.withLock { $0.lanes[lane] = .woken }
+        answer(wishes, outcomes)
       case .wait(let time): bell?.sleep(atMost: time)
       case .rest:
         guard let bell else { return }
@@ -152,12 +158,14 @@ final class PullLanes: CachePuller {
     return .work(taken)
   }
 
-  private func answer(_ wish: PullWish, _ outcome: PullOutcome) {
-    let endings = line.withLock { $0.endings.removeValue(forKey: wish) ?? [] }
-    for (number, end) in endings.enumerated() {
-      var outcome = outcome
-      outcome.isShared = number > 0
-      end(outcome)
+  private func answer(_ wishes: [PullWish], _ outcomes: Outcomes) {
+    for (number, outcome) in outcomes {
+      let endings = line.withLock { $0.endings.removeValue(forKey: wishes[number]) ?? [] }
+      for (place, end) in endings.enumerated() {
+        var outcome = outcome
+        outcome.isShared = place > 0
+        end(outcome)
+      }
     }
   }
 

@@ -38,7 +38,7 @@ struct World: Sendable {
   private(set) var jobs = 1
   private var random: SeededRandom
 
-  init(_ seed: UInt64) {
+  init(_ seed: UInt64, hasLists: Bool = true) {
     self.seed = seed
     random = SeededRandom(seed)
     wire = random.happens(30) ? .tls : .plain
@@ -54,6 +54,7 @@ struct World: Sendable {
     if random.happens(20) { settings.append("  daily_limit: 100MB") }
     settings += ["cache:", "  min_free: 0"]
     if random.happens(20) { settings.append("  size: 50MB") }
+    if !hasLists { for number in segments.indices { segments[number].hasList = false } }
   }
 
   func page(_ path: String) -> WorldPage? {

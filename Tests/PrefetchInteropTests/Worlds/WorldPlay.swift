@@ -11,8 +11,8 @@ struct WorldPlay {
   /// Digests of the bodies that a URL has led to, in all nights so far.
   private var given: [String: Set<String>] = [:]
 
-  init(_ seed: UInt64) throws {
-    world = World(seed)
+  init(_ seed: UInt64, hasLists: Bool = true) throws {
+    world = World(seed, hasLists: hasLists)
     origin = try WorldOrigin(world.wire, world.pages)
     home = try Home(isInMemory: true)
   }
@@ -22,14 +22,24 @@ struct WorldPlay {
       origin.begin(night, lists: world.lists(in: night, origin))
       home.write(try world.configuration(in: night, origin))
       for item in world.segments.flatMap(\.items) { notes(item, in: night) }
-      try Night(
-        number: night,
-        world: world,
-        origin: origin,
-        home: home,
-        given: given
-      ).play()
+      try self.night(night, in: home).play()
     }
+  }
+
+  /// Brings in each night what is declared by a run into one cache, and by single requests into another.
+  mutating func playTwins() throws {
+    let other = try Home(isInMemory: true)
+    for night in 0..<World.nights {
+      origin.begin(night, lists: [:])
+      for home in [home, other] { home.write(try world.configuration(in: night, origin)) }
+      for item in world.segments.flatMap(\.items) { notes(item, in: night) }
+      let (run, gets) = (self.night(night, in: home), self.night(night, in: other))
+      try gets.compareGets(to: run)
+    }
+  }
+
+  private func night(_ number: Int, in home: Home) -> Night {
+    Night(number: number, world: world, origin: origin, home: home, given: given)
   }
 
   private mutating func notes(_ item: World.Item, in night: Int) {
@@ -361,6 +371,26 @@ private struct Night {
     // What was absent a moment ago is so for a while; a run that stores nothing changes that no more.
     if world.isRemembered(path, since: number) { wanted.insert(4) }
     expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
+  }
+
+  /// Compares each item by `get`, into a cache that knows no run, with the run of another cache.
+  func compareGets(to other: Night) throws {
+    let (report, _) = try other.report("run")
+    let store = try other.stored()
+    let paths = Set(world.segments.flatMap(\.items).map(\.path)).sorted()
+    for path in paths { try checkGet(path, report, store) }
+    let own = try stored()
+    for path in paths {
+      let url = world.url(path, origin)
+      let isMet = report.deeds[url]?.allSatisfy { Self.status(after: $0) == 0 } == true
+      guard isMet else { continue }
+      expect(
+        own[url] == store[url],
+        "the run stored \(store[url] ?? "nothing") of \(url), get \(own[url] ?? "nothing")\n\(report.summary)"
+      )
+    }
+    let verified = try home.run("verify", "-q")
+    expect(verified.status == 0, "verify: \(verified)")
   }
 
   /// How `get` of a URL ends about which a run has just said this.

@@ -19,4 +19,13 @@ struct WorldsTests {
     var play = try WorldPlay(seed)
     try play.play()
   }
+
+  @Test(
+    "An item comes by run and by get with the same body, the same end, and the same room taken",
+    arguments: Binary.seed.map { [$0] } ?? (0..<UInt64(Binary.rounds)).map(\.self)
+  )
+  func twins(_ seed: UInt64) throws {
+    var play = try WorldPlay(seed, hasLists: false)
+    try play.playTwins()
+  }
 }
