@@ -315,9 +315,11 @@ struct SharedURLTests {
 
   @Test(
     "stays what a list proves, whether that comes before the other segment asks or late",
-    arguments: [true, false]
+    arguments: [true, false],
+    [nil, "\"v1\""]
   )
-  func pinned(isLate: Bool) throws {
+  func pinned(isLate: Bool, entityTag: String?) throws {
+    site["/a"] = Site.Page(Array(Self.body.utf8), entityTag: entityTag)
     let site = site
     let home = home
     let isWarm = Guarded(false)
@@ -398,6 +400,19 @@ struct SharedURLTests {
         "\(command): \(run)"
       )
       #expect(run.status == 69, "\(command): \(run)")
+    }
+  }
+
+  @Test("brought by a user is enough for the segment that would not ask about it")
+  func brought() throws {
+    declare(first: "max_stale: 1d", second: "ttl: 1h")
+    #expect(try home.run("get", server.address("/a")).output == Self.body)
+    site["/a"] = Site.Page(Array("broken".utf8), status: 500)
+    for _ in 1...2 {
+      let run = try home.run("run", "--json", "--items", "all")
+      #expect(run.status == 0, "\(run)")
+      let get = try home.run("get", server.address("/a"))
+      #expect(get.status == 0 && get.output == Self.body, "\(get)")
     }
   }
 }

@@ -206,7 +206,23 @@ struct GetCommand: Command {
       items.standings[item] =
         fetched.isAnswered[item]
         ? .fetched : gone.contains(items.wanted.url(item)) ? .gone : .withheld
+      if !fetched.isAnswered[item], try isLeftOver(item, items, since: fetched.start, network) {
+        items.transient.insert(items.wanted.url(item))
+      }
     }
+  }
+
+  /// Whether a body came that one segment takes and another one refuses, and none of them stores.
+  private func isLeftOver(
+    _ item: Int,
+    _ items: ItemGathering,
+    since start: Instant,
+    _ network: ItemFetch
+  ) throws(CommandExit) -> Bool {
+    guard !items.wanted.isKept(item), let store = try network.session.store() else { return false }
+    let url = items.wanted.url(item)
+    let record = try context.reading { () throws(Failure) in try store.record(url: url) }
+    return record?.fetchedAt.map { start <= $0 } ?? false
   }
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.

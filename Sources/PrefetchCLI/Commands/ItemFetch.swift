@@ -26,6 +26,7 @@ struct ItemFetch {
 
   struct Fetched {
     var report: Report
+    var start: Instant
     /// For each item whether what came, or what stands still, is as all segments declare it.
     var isAnswered: [Bool]
     /// Key of the digests of headers in the cache that received the bodies.
@@ -103,7 +104,7 @@ struct ItemFetch {
       let key = try store.varianceKey()
       context.console.report(store.takeDiagnostics())
       remember(report)
-      return Fetched(report: report, isAnswered: isAnswered, key: key)
+      return Fetched(report: report, start: start, isAnswered: isAnswered, key: key)
     }
   }
 

@@ -143,7 +143,7 @@ extension Dispatcher {
     against known: Int
   ) -> Bool {
     guard !entry.digests.isEmpty, step.bundle == nil else { return false }
-    if items[known].state == .queued, items[known].step.decision == .revalidate,
+    if items[known].state == .queued, items[known].step.action == .revalidate,
       items[known].step.bundle == nil,
       !segments[Int(items[known].segment)].declaration.honorsNoStore,
       isProven(step, by: entry, of: -1)
@@ -186,7 +186,7 @@ extension Dispatcher {
     for keeper: ManifestEntry,
     of known: Int
   ) -> Bool {
-    guard step.decision == .revalidate, step.bundle == nil,
+    guard step.action == .revalidate, step.bundle == nil,
       !segments[index].declaration.honorsNoStore, isProven(step, by: keeper, of: known)
     else { return false }
     var kept = step

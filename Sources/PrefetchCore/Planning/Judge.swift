@@ -135,10 +135,10 @@ struct Judge {
     )
     // The limit may be a newer one, and another segment may have brought what is here.
     guard wanted.bundle == nil, let refusal = refusal(ofStored: row.size) else { return ruling }
-    switch ruling.0 {
-    case .keep, .describe: return (.fail, refusal)
-    case .revalidate: return (.update, refusal)
-    case .fetch, .update, .fail: return ruling
+    switch ruling {
+    case (.keep, _), (.describe, _): return (.fail, refusal)
+    case (.revalidate, _), (.update, .noValidators): return (.update, refusal)
+    case (.fetch, _), (.update, _), (.fail, _): return ruling
     }
   }
 

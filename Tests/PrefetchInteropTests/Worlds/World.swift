@@ -54,7 +54,10 @@ struct World: Sendable {
     if random.happens(20) { settings.append("  daily_limit: 100MB") }
     settings += ["cache:", "  min_free: 0"]
     if random.happens(20) { settings.append("  size: 50MB") }
-    if !hasLists { for number in segments.indices { segments[number].hasList = false } }
+    guard !hasLists else { return }
+    for number in segments.indices { segments[number].hasList = false }
+    // `get` would remember for minutes what a run asks for anew.
+    settings.append("  negative_ttl: 0")
   }
 
   func page(_ path: String) -> WorldPage? {

@@ -40,6 +40,10 @@ struct WorldPage: Sendable {
     lifetime?.value.hasPrefix("max-age=3600") == true
   }
 
+  var isUnstorable: Bool {
+    lifetime?.value == "no-store"
+  }
+
   func body(_ version: Int) -> [UInt8] {
     let line = "\(path) version \(version)\n"
     return Array(String(repeating: line, count: 1 + (length + version) / line.utf8.count).utf8)

@@ -48,4 +48,25 @@ extension World {
     let wasAbsent = page(path)?.answers[..<night].contains(where: absences.contains) ?? false
     return wasAbsent && segments(declaring: path).allSatisfy(\.isUnstored)
   }
+
+  /// Whether a run and `get` may part over a URL, by what the contract or the meaning of a key says.
+  ///
+  /// * `get` keeps no `no-store`, and so has to ask where a run has a body.
+  /// * A segment that stores nothing lets its body go; `get` has one place for all segments.
+  /// * `honor_no_store` asks about what no run has brought.
+  /// * What one segment keeps for good a user who asks learns to be gone.
+  /// * Of a host that asks to stay away who comes first hears it, and the others wait.
+  func mayPart(_ path: String, until night: Int) -> Bool {
+    let declaring = segments(declaring: path)
+    let items = declaring.flatMap(\.items).filter { $0.path == path }
+    let paths = [path] + items.compactMap(\.alternate)
+    let pages = (0...night).flatMap { night in paths.compactMap { goal($0, in: night)?.page } }
+    if pages.contains(where: \.isUnstorable) { return true }
+    let closing = self.pages.filter { $0.path.hasPrefix("/closing/") }
+    if closing.count > 1, closing.contains(where: { $0.path == path }) { return true }
+    guard declaring.count > 1 else { return false }
+    return Set(declaring.map(\.isUnstored)).count > 1
+      || declaring.contains { $0.keys.contains("honor_no_store: true") }
+      || Set(items.map(\.isImmutable)).count > 1
+  }
 }
