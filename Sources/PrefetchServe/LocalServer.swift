@@ -13,27 +13,34 @@ package import PrefetchCore
 
   package convenience init(
     listen address: ListenAddress,
-    responder: any Responder
+    responder: any Responder,
+    listener: AnsweredRequest.Listener? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(address), responder)
+    try self.init(ListeningSocket(address), responder, listener)
   }
 
   /// Over a socket that listens already, as service managers hand them over.
   package convenience init(
     inherited descriptor: Int32,
-    responder: any Responder
+    responder: any Responder,
+    listener: AnsweredRequest.Listener? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(inherited: descriptor), responder)
+    try self.init(ListeningSocket(inherited: descriptor), responder, listener)
   }
 
   private init(
     _ socket: consuming ListeningSocket,
-    _ responder: any Responder
+    _ responder: any Responder,
+    _ listener: AnsweredRequest.Listener?
   ) throws(Failure) {
     let bound = socket.address
     address = "http://\(bound.authority)/"
     isLoopback = bound.isLoopback
-    desk = RequestDesk(responder: responder, gate: RequestGate(listening: bound))
+    desk = RequestDesk(
+      responder: responder,
+      gate: RequestGate(listening: bound),
+      listener: listener
+    )
     let context = unsafe Unmanaged.passUnretained(desk).toOpaque()
     unsafe daemon = prefetch_start_daemon(
       socket.release(),

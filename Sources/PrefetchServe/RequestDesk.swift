@@ -6,7 +6,10 @@ internal import Synchronization
 /// One request between its first line and the end of its answer.
 final class PendingRequest: Sendable {
   let target: String
+  private let start = ContinuousClock.now
   private let progress = Mutex(Progress())
+
+  var duration: Duration { start.duration(to: .now) }
 
   struct Progress: Sendable {
     var isSeen = false
@@ -38,10 +41,12 @@ final class RequestDesk: Sendable {
   private let gate: RequestGate
   private let connections = Mutex(ConnectionTimes())
   private let resting = Mutex(Resting())
+  private let listener: AnsweredRequest.Listener?
 
-  init(responder: any Responder, gate: RequestGate) {
+  init(responder: any Responder, gate: RequestGate, listener: AnsweredRequest.Listener?) {
     self.responder = responder
     self.gate = gate
+    self.listener = listener
   }
 
   func take(
@@ -52,24 +57,26 @@ final class RequestDesk: Sendable {
   ) -> MHD_Result {
     let before = pending.note(upload: upload)
     let received = before.received + upload
-    if let answer = before.answer { return unsafe AnswerQueue.put(answer, to: connection) }
+    let method = unsafe String(cString: method)
+    let put = { (answer: ServedAnswer) in
+      unsafe self.tell(answer, to: pending, method, of: connection)
+      return unsafe AnswerQueue.put(answer, to: connection)
+    }
+    if let answer = before.answer { return put(answer) }
     if !before.isSeen {
       unsafe noteHead(of: connection)
-      if let refusal = unsafe refusal(of: connection) {
-        return unsafe AnswerQueue.put(refusal, to: connection)
-      }
+      if let refusal = unsafe refusal(of: connection) { return put(refusal) }
       return .YES
     }
     // Nothing of a body is of use; a short one is read so that its sender hears the answer.
     guard upload == 0 else { return received <= Self.longestBody ? .YES : .NO }
-    let method = unsafe String(cString: method)
     guard method == "GET" || method == "HEAD" else {
       let refusal = ServedAnswer.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.lastWords)
-      return unsafe AnswerQueue.put(refusal, to: connection)
+      return put(refusal)
     }
     guard received == 0 else {
       let refusal = ServedAnswer.refusal(400, "\(method) has no body", Self.lastWords)
-      return unsafe AnswerQueue.put(refusal, to: connection)
+      return put(refusal)
     }
     var request = unsafe ServedRequest(target: pending.target, of: connection)
     request.isHead = method == "HEAD"
@@ -77,9 +84,27 @@ final class RequestDesk: Sendable {
       request.fields = ClientFields(unsafe AnswerQueue.fields(of: connection))
     }
     switch responder.respond(to: request) {
-    case .now(let answer): return unsafe AnswerQueue.put(answer, to: connection)
+    case .now(let answer): return put(answer)
     case .later(let begin): return unsafe rest(connection, pending, begin)
     }
+  }
+
+  private func tell(
+    _ answer: ServedAnswer,
+    to pending: PendingRequest,
+    _ method: String,
+    of connection: OpaquePointer
+  ) {
+    guard let listener else { return }
+    listener(
+      AnsweredRequest(
+        method: method,
+        target: pending.target,
+        fields: unsafe AnswerQueue.fields(of: connection),
+        answer: answer,
+        duration: pending.duration
+      )
+    )
   }
 
   /// What no request may be, whatever its method; nil for the others.

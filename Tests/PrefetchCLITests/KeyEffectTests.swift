@@ -48,7 +48,11 @@ import Testing
 
   /// With the reasons.
   static let withoutEffect: [String: String] = {
-    var reasons = ["version": "There is one version, which may be said."]
+    var reasons = [
+      "version": "There is one version, which may be said.",
+      "profiles.NAME.vars": "Nothing changes until `--profile` names it; `OverrideTests`.",
+      "profiles.NAME.set": "Nothing changes until `--profile` names it; `OverrideTests`.",
+    ]
     let item = "segments[].urls[].network."
     for key in ["rate"] + budgets("daily_limit") + budgets("monthly_limit") {
       reasons[item + key] = "Rules have one shape; a rate or a budget is none of a single item."

@@ -99,4 +99,88 @@ struct OverrideTests {
     #expect(loaded.configuration.segments.map(\.name) == ["new"])
     #expect(loaded.configuration.segments[0].declaration.priority == 4)
   }
+
+  // MARK: Profiles
+
+  private static let profiled = """
+    name: x
+    cache: { dir: store, ttl: 5m }
+    vars: { host: one.example, path: a }
+    segments:
+      - { name: basics, manifest: "https://${var:host}/${var:path}.json" }
+    profiles:
+      night:
+        vars: { host: two.example }
+        set:
+          network.concurrency: 3
+          cache: { size: 2GB, "max-stale": 1h }
+          segments.basics: { ttl: 10m }
+          transport_security.NSExceptionDomains: { cam.example.com: { NSExceptionAllowsInsecureHTTPLoads: true } }
+          accept: [incomplete]
+      elsewhere:
+        vars: { host: "${env:UNSET}" }
+        set: { license: "${env:UNSET}" }
+    """
+
+  @Test("A profile puts its values over those of the files and under those of options")
+  func profile() throws {
+    let without = PrefetchConfigTests.load(yaml: Self.profiled)
+    #expect(without.rendered == "\n")
+    #expect(without.configuration.policy.room.limit == nil)
+    let loaded = PrefetchConfigTests.load(yaml: Self.profiled) { loader in
+      loader.profile = "night"
+      loader.overrides = [Override(path: "network.concurrency", text: "7", source: "--jobs")]
+    }
+    #expect(loaded.rendered == "\n")
+    let configuration = loaded.configuration
+    #expect(configuration.policy.concurrency == 7)
+    #expect(configuration.policy.room.limit == 2_000_000_000)
+    #expect(configuration.policy.maximumStale == .seconds(3600))
+    // What stands beside it stays.
+    #expect(configuration.policy.freshnessLimit == .seconds(300))
+    #expect(configuration.cache.folder == "/work/store")
+    #expect(configuration.segments[0].declaration.lifetime == .atMost(.seconds(600)))
+    #expect(
+      configuration.transportSecurity.exceptions["cam.example.com"]?.rule.allowsInsecureHTTP == true
+    )
+    #expect(configuration.accept == [.incomplete])
+    guard case .remote(let url) = configuration.segments[0].manifest else {
+      Issue.record("no URL: \(configuration.segments[0])")
+      return
+    }
+    #expect(url.string == "https://two.example/a.json")
+    #expect(loaded.identity == without.identity)
+    #expect(loaded.origins["cache.size"]?.description == "prefetch.yaml:11")
+    #expect(configuration.profiles.isEmpty && loaded.origins.keys.allSatisfy { !$0.contains("prof") })
+  }
+
+  @Test("A profile that there is not is a matter of usage")
+  func unknownProfile() {
+    let loaded = PrefetchConfigTests.load(yaml: Self.profiled) { $0.profile = "nigth" }
+    #expect(loaded.hasUsageErrors)
+    #expect(loaded.rendered.contains("there is no profile `nigth`"))
+    #expect(loaded.rendered.contains("did you mean `night`?"))
+    // Only the one that is asked for has to find its variables.
+    let elsewhere = PrefetchConfigTests.load(yaml: Self.profiled) { $0.profile = "elsewhere" }
+    #expect(elsewhere.rendered.contains("`UNSET` is not set") && !elsewhere.hasUsageErrors)
+  }
+
+  @Test(
+    "A profile sets values of what there is, and is refused whether it is asked for or not",
+    arguments: [
+      ("name: other", "the configuration stays the same one"),
+      ("include: [x.yaml]", "what files are read is decided before"),
+      ("profiles.night.set: { cache.size: 1GB }", "what files are read is decided before"),
+      ("segments: [basics]", "names no key of a segment"),
+      ("segments.new.manifest: https://x.example/", "there is no segment `new`"),
+      ("segments.basics.name: other", "its segments keep their names"),
+      ("cache.sise: 1", "unknown key `sise`"),
+    ]
+  )
+  func badProfile(_ setting: String, _ words: String) {
+    let text = yaml + "\nprofiles:\n  bad: { set: { \(setting) } }\n"
+    let loaded = PrefetchConfigTests.load(yaml: text)
+    #expect(loaded.hasErrors && !loaded.hasUsageErrors)
+    #expect(loaded.rendered.contains(words), "\(loaded.rendered)")
+  }
 }

@@ -41,7 +41,8 @@ struct WholeConfigurationTests {
     let bytes = try #require(Snapshots.read("full/full.yaml"))
     let root = try #require(DocumentReader.read(bytes, source: "full.yaml").node)
     let written = Self.keys(of: root)
-    for row in KeyTable.rows where row.path != "include" {
+    // What either of them brings stands in its own place.
+    for row in KeyTable.rows where row.path != "include" && !row.path.hasPrefix("profiles") {
       let key = row.path.split(separator: ".").last.map(String.init) ?? ""
       #expect(written.contains(key), "\(row.path)")
     }

@@ -115,6 +115,15 @@ struct ControlTests {
     #expect(try home.run("-q").status == 0)
   }
 
+  @Test("is refused for a URL that is neither stored nor declared")
+  func unknownURL() throws {
+    for command in ["pause", "resume", "lock", "rm"] {
+      let run = try home.run(command, server.address("/nobody"))
+      #expect(run.status == 4 && run.errors.contains("/nobody"), "\(run)")
+    }
+    #expect(try home.run("list").output.isEmpty)
+  }
+
   @Test("wakes a paused item when it is asked for by itself")
   func paged() throws {
     #expect(try home.run("pause", server.address("/b")).status == 0)

@@ -57,6 +57,15 @@ struct NotifyTests {
       ("{\"data\": {\"source\": \"mapsdk\", \"segments\": \"two\"}}", ["/b", "/c"]),
       ("{\"mapsdk\": true, \"segments\": [\"one\", \"nobody's\"]}", ["/a"]),
       ("{\"mapsdk\": {\"segments\": [\"nobody's\"]}}", []),
+      // Nothing is named.
+      ("{\"mapsdk\": {\"segments\": null}}", ["/a", "/b", "/c"]),
+      ("{\"mapsdk\": null}", ["/a", "/b", "/c"]),
+      ("\"mapsdk\"", ["/a", "/b", "/c"]),
+      // As push services carry it that know texts alone.
+      (#"{"mapsdk": "1", "segments": "[\"one\"]"}"#, ["/a"]),
+      (#"{"data": {"mapsdk": "{\"segments\":[\"two\"]}"}}"#, ["/b", "/c"]),
+      (#"{"mapsdk": "{\"config\":true}"}"#, ["/a", "/b", "/c"]),
+      (#"{"mapsdk": "1", "segments": "[]"}"#, []),
     ]
   )
   func ours(payload: String, paths: [String]) throws {

@@ -18,6 +18,10 @@ struct CheckCommand: Command {
     if let signal = StopSignals.pending { return 128 + signal }
     let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
+    for number in diagnostics.indices
+    where diagnostics[number].code == LoadedConfiguration.tinyCacheCode {
+      diagnostics[number].severity = .warning
+    }
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
       let places = Places.resolve(

@@ -16,6 +16,14 @@ struct ConsumeCommand: Command {
       .find([options.item], of: nil, storedOnly: false)
     guard let item = records.first else { return ExitStatus.nothing.code }
     let now = context.clock.now().wall
+    let time = options.time ?? now
+    guard !Freshness.isFuture(time, at: now) else {
+      throw context.failed(
+        .usage,
+        "usage.future",
+        "`--at \(Timestamp.format(time))` is later than now, \(Timestamp.format(now))"
+      )
+    }
     let length = options.length ?? StreamLength.of(item, in: places.bodies)
     let event = try context.writingState(places) { state throws(Failure) in
       try state.consume(
@@ -24,9 +32,10 @@ struct ConsumeCommand: Command {
         fetchedAt: item.fetchedAt,
         of: setup.identity,
         within: setup.bounds,
+        seenAt: time,
         at: now
       ) { quartiles in
-        consumption(of: item, length, quartiles, at: now)
+        consumption(of: item, length, quartiles, at: time)
       }
     }
     if context.shared.isJSON {

@@ -231,7 +231,6 @@ struct NamedRecords {
       let name = provider.map { "\($0)/\(word)" } ?? word
       var record = try lookup.cached(name, in: store)
       let typed = try TypedURL.read(name, isKnown: record != nil, context)
-      // A URL may be paused before any segment declares it.
       if record == nil {
         let builder = context.builder(loaded)
         let url = try lookup.declared(name, builder, in: store)?.url ?? typed?.url
@@ -247,7 +246,11 @@ struct NamedRecords {
       let names = unknown.map { "`\(SafeText.line(Redaction.url($0)))`" }
       throw context.failed(
         .nothing,
-        names.map { Diagnostic("item.not-cached", "\($0) is not in the cache") }
+        names.map {
+          storedOnly
+            ? Diagnostic("item.not-cached", "\($0) is not in the cache")
+            : Diagnostic("item.unknown", "\($0) is neither stored nor declared")
+        }
       )
     }
     return records
@@ -265,7 +268,8 @@ struct NamedRecords {
       guard !storedOnly else { return nil }
       var record = ContentRecord(url: url.string, id: "")
       let known = try DeclaredItems(of: [url], by: builder, in: store)
-      if let declared = known[url].first { record.describe(declared.entry) }
+      guard let declared = known[url].first else { return nil }
+      record.describe(declared.entry)
       return record
     }
   }

@@ -68,6 +68,11 @@ struct ScheduleCommand: Command {
     let files = (given.isEmpty ? Array(loaded.files.prefix(1)) : given).map(absolute)
     var command = [FileReading.realPath("/proc/self/exe") ?? "/usr/bin/prefetch", "run", "--quiet"]
     for file in files { command += ["--config", file] }
+    if let profile = context.shared.profile { command += ["--profile", profile] }
+    for setting in context.shared.settings {
+      command += ["--set", "\(setting.key)=\(setting.value)"]
+    }
+    if let template = context.shared.manifestTemplate { command += ["--manifests", template] }
     let (cache, state) = (context.shared.cacheDirectory, context.shared.stateDirectory)
     let isCron = options.scheduler == .cron
     let places = try context.places(loaded)

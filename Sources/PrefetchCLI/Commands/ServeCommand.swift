@@ -9,6 +9,13 @@ import PrefetchSystem
 struct ServeCommand: Command {
   let context: CommandContext
   let options: ServeOptions
+  private let log: ServeLog?
+
+  init(context: CommandContext, options: ServeOptions) {
+    self.context = context
+    self.options = options
+    log = ServeLog(context.shared)
+  }
 
   func run() throws(CommandExit) -> Int32 {
     if options.pulls { try context.prepareTransfers() }
@@ -45,6 +52,7 @@ struct ServeCommand: Command {
     let signal = wait(for: server, look)
     stopping()
     server.stop()
+    log?.print(to: context.console)
     try closing()
     let hasFailed = events.stopped(at: server.address)
     if signal == nil, hasFailed { return ExitStatus.failed.code }
@@ -182,9 +190,9 @@ struct ServeCommand: Command {
 
   private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
     if let descriptor = try InheritedSocket.take(context.environment.variables) {
-      return try LocalServer(inherited: descriptor, responder: responder)
+      return try LocalServer(inherited: descriptor, responder: responder, listener: log?.listener)
     }
-    return try LocalServer(listen: options.listen, responder: responder)
+    return try LocalServer(listen: options.listen, responder: responder, listener: log?.listener)
   }
 
   private func starting(
@@ -203,13 +211,17 @@ struct ServeCommand: Command {
     while true {
       let left = end.map { ContinuousClock.now.duration(to: $0) }
       guard left ?? .seconds(1) > .zero else { return nil }
-      if let signal = StopSignals.wait(upTo: min(left ?? Self.pause, Self.pause)) { return signal }
+      let pause = log == nil ? Self.pause : Self.watchedPause
+      if let signal = StopSignals.wait(upTo: min(left ?? pause, pause)) { return signal }
       server.endSlowRequests()
+      log?.print(to: context.console)
       look()
     }
   }
 
   private static let pause = Duration.seconds(1)
+  /// The same while a user watches.
+  private static let watchedPause = Duration.milliseconds(100)
 
   private func announce(_ server: LocalServer) {
     warnOfOtherMachines(server)

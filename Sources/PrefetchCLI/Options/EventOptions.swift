@@ -125,6 +125,7 @@ struct ConsumeOptions: CommandOptions, Hashable {
   var start: Duration?
   var end: Duration?
   var length: Duration?
+  var time: Instant?
 
   static let command = CommandSpec<ConsumeOptions>(
     name: "event consume",
@@ -133,12 +134,14 @@ struct ConsumeOptions: CommandOptions, Hashable {
     paragraphs: [
       "An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4. Until a new body comes for it, `list --unconsumed` then leaves it out, and `cache.purge.order` may let it go as `consumed`.",
       "Without `--from` and `--to` all of it was seen. The record tells which quarters (25, 50, 75, 100) were passed for the first time; for that the length has to be known: that of a stored stream is, and `--length` says that of all else. No address that counts views is ever asked for.",
+      "With `--at` an app may tell later what was seen without a connection. What was seen before the stored body came says nothing of that body.",
       EventOptions.place,
     ],
     options: [
       .value("from", \.start, .duration.called("S")).help("Seen from this second on"),
       .value("to", \.end, .duration.called("S")).help("Seen up to this second"),
       .value("length", \.length, .duration.called("S")).help("How long the item is"),
+      .value("at", \.time, .time).help("When it was seen, where that is not now"),
     ],
     operands: .one("ITEM", \.item, .text),
     exits: [.ok, .nothing, .config],

@@ -22,7 +22,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
     ],
     options: [
-      .value("at", \.times, .text.called("TIMES"))
+      .value("at", \.times, .text.called("TIME"))
         .help("When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"),
       .value("output-dir", \.folder, .directory)
         .help("Write the units there instead of printing them"),

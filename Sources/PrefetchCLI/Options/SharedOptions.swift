@@ -30,6 +30,7 @@ struct SharedOptions: Hashable, Sendable {
   /// In the order given; `-` is standard input.
   var configurationFiles: [String] = []
   var settings: [Setting] = []
+  var profile: String?
   var cacheDirectory: String?
   var stateDirectory: String?
   var manifestTemplate: String?
@@ -61,6 +62,8 @@ extension SharedOptions {
     .help(
       "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`; no secret"
     ),
+    .value("profile", \.profile, .text.called("NAME"))
+      .help("Put the values of this profile of the configuration over its others"),
     .value("cache-dir", \.cacheDirectory, .directory)
       .help("Keep the content here instead of in `~/.cache/prefetch`"),
     .value("state-dir", \.stateDirectory, .directory)

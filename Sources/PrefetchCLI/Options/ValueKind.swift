@@ -81,6 +81,14 @@ extension ValueKind where Value == Duration {
   }
 }
 
+extension ValueKind where Value == Instant {
+  static var time: Self {
+    Self(expectation: "a time such as `2026-11-20T05:00:00Z`", placeholder: "TIME") {
+      Timestamp.parse($0)
+    }
+  }
+}
+
 extension ValueKind where Value: RawRepresentable<String> & CaseIterable & Sendable {
   /// One word of a closed list.
   static var word: Self {

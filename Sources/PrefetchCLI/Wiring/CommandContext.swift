@@ -78,6 +78,7 @@ extension CommandContext {
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
     loader.searches = own.isEmpty
+    loader.profile = shared.profile
     loader.requiresFile = isRequired
     loader.requiresSources = needsSources
     loader.allowsUnsetSecrets = allowsUnsetSecrets

@@ -14,21 +14,23 @@ struct PushPayload: Hashable {
     guard let bearers = Self.bearers(of: marker, in: root) else { return nil }
     let keys = ["segments", "config", "purge"]
     let asking = (bearers + [root]).first { node in
-      node.mapping?.contains { keys.contains($0.key) } == true
+      node.mapping?.contains { keys.contains($0.key) && Self.value($0.value) != nil } == true
     }
     guard let asking else { return }
-    segments = asking["segments"].map(Self.texts)
+    segments = asking["segments"].flatMap(Self.value).map(Self.texts)
     renewsPolicy = asking["config"]?.scalar?.text == "true"
-    let purge = asking["purge"]
+    let purge = asking["purge"].flatMap(Self.value)
     refetches = purge?.scalar?.text == "true"
     if !refetches, let purge { purged = Self.texts(purge).filter { $0 != "false" } }
   }
 
   /// Where the marker stands: what it names, then what it stands in; nil where it does not.
   private static func bearers(of marker: String, in node: Node) -> [Node]? {
+    if node.scalar?.text == marker { return [node] }
     if let entries = node.mapping {
       for entry in entries where entry.key == marker {
-        return entry.value.mapping == nil ? [node] : [entry.value, node]
+        guard let named = value(entry.value), named.mapping != nil else { return [node] }
+        return [named, node]
       }
       for entry in entries {
         if entry.value.scalar?.text == marker { return [node] }
@@ -40,6 +42,20 @@ struct PushPayload: Hashable {
       if let found = bearers(of: marker, in: element) { return found }
     }
     return nil
+  }
+
+  /// A value, or the JSON document in it: push services that carry only texts carry documents as texts.
+  ///
+  /// Nil for `null`.
+  private static func value(_ node: Node) -> Node? {
+    guard let scalar = node.scalar else { return node }
+    if scalar.kind == .null { return nil }
+    guard let first = scalar.text.first(where: { !$0.isWhitespace }), "[{".contains(first) else {
+      return node
+    }
+    let bytes = Array(scalar.text.utf8)
+    let outcome = DocumentReader.read(bytes, source: "payload", syntax: .json)
+    return outcome.diagnostics.isEmpty ? outcome.node : node
   }
 
   private static func texts(_ node: Node) -> [String] {

@@ -91,21 +91,30 @@ extension Configuration {
 }
 
 extension ValueType where Value == Int64? {
-  /// A cache of a few bytes is mostly a forgotten unit.
+  /// A cache of few bytes is mostly a forgotten unit: the SDKs had numbers without one, which their
+  /// guides took for kilobytes.
   fileprivate var notTiny: Self {
     checked { limit, node, decoder in
-      guard let bytes = limit, bytes < 1_000_000, let text = node.scalar?.text,
-        !text.contains(where: \.isLetter)
-      else { return }
+      guard let bytes = limit, let text = node.scalar?.text else { return }
+      let isBare = !text.contains(where: \.isLetter)
+      guard bytes < 1 << 20 || isBare && bytes < 1_000_000_000 else { return }
       decoder.report(
-        "config.bare-number",
-        "`\(decoder.lastKey)` is \(bytes) bytes",
+        LoadedConfiguration.tinyCacheCode,
+        "`\(decoder.lastKey)` is \(isBare ? "\(bytes) bytes (\(SizeText.format(bytes)))" : text)",
         severity: .note,
-        hint: "a bare number is bytes; write `\(text)MB` or `\(text)GB` if that was meant",
+        hint: isBare
+          ? "a number without a unit is bytes; write `\(text)kB`, `\(text)MB` or `\(text)B`, whichever is meant"
+          : "few files fit into it; is another unit meant?",
         at: node
       )
     }
   }
+
+}
+
+extension LoadedConfiguration {
+  /// A note of every command, and a warning of `check`.
+  package static let tinyCacheCode: Diagnostic.Code = "config.bare-number"
 }
 
 extension ValueType where Value == Secret {

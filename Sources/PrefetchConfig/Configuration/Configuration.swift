@@ -18,6 +18,7 @@ package struct Configuration: Sendable {
   package var subscriptions = Subscriptions.declared
   var include: [String] = []
   package var variables: [String: String] = [:]
+  package var profiles: [String: Profile] = [:]
   package var features = Features()
   package var manifests: String?
   package var manifestKeys: [String] = []
@@ -82,6 +83,8 @@ extension Configuration {
     Field("include", \.include, .oneOrMore(.path))
       .help("Files whose settings come before those of this one")
     Field("vars", \.variables, .map(of: .name, to: .text)).help("Values for `${var:NAME}`")
+    Field("profiles", \.profiles, .map(of: .name, to: .object(Profile.table)))
+      .help("Values that `--profile NAME` puts over the others")
     Field("features", \.features, Features.table)
       .help("What may be switched off, here or by the publisher")
     Field("manifests", \.manifests, .manifestTemplate)

@@ -9,6 +9,8 @@ package struct ConfigurationLoader: Sendable {
   package var searches = true
   /// In rising precedence: variables first, then options.
   package var overrides: [Override] = []
+  /// The profile whose values go over those of the files, and under ``overrides``.
+  package var profile: String?
   /// Whether it is an error that there is no file.
   package var requiresFile = true
   /// Whether every segment must say where its items are; a reader of the cache need not know.
@@ -34,7 +36,17 @@ package struct ConfigurationLoader: Sendable {
     loaded.syntax = loading.syntax
     loaded.isInfoPlist = loading.isInfoPlist
     let nothing = Node(.mapping([]), at: nil, in: names.first ?? "")
-    let application = OverrideApplication(overrides, to: root ?? nothing)
+    let profiles = ProfileReading(tree: root ?? nothing)
+    loaded.diagnostics += profiles.diagnostics()
+    var changes = (tree: profiles.tree, overrides: [Override]())
+    do throws(Diagnostic) {
+      if let profile, root != nil || names.isEmpty { changes = try profiles.changes(by: profile) }
+    } catch {
+      loaded.diagnostics.append(error)
+    }
+    // What is wrong with a profile has been said.
+    let profiled = OverrideApplication(changes.overrides, to: changes.tree)
+    let application = OverrideApplication(overrides, to: profiled.tree)
     loaded.diagnostics += application.diagnostics
     // A file that cannot be read is complaint enough; its absence would only make more of them.
     guard root != nil || names.isEmpty else { return loaded }
@@ -88,7 +100,9 @@ package struct ConfigurationLoader: Sendable {
       lenientSources: loading.lenientSources
     )
     Configuration.table.decode(tree, into: &loaded.configuration, &decoder)
-    loaded.origins = decoder.origins
+    // Its values stand where the profile has put them.
+    loaded.configuration.profiles = [:]
+    loaded.origins = decoder.origins.filter { !$0.key.hasPrefix("profiles") }
     loaded.diagnostics += decoder.diagnostics
     loaded.complete(mayMiss: loading.isIncomplete || !requiresSources)
     loaded.diagnostics += Self.warnings(

@@ -2,7 +2,7 @@ package import PrefetchCore
 import PrefetchDocuments
 
 /// A value from an option or a variable, which goes over every file.
-package struct Override: Hashable, Sendable {
+package struct Override: Sendable {
   /// `cache.size`, `segments.NAME.ttl`, `tls.pins["cdn.example.com"].subdomains`.
   package var path: String
   package var text: String
@@ -10,6 +10,10 @@ package struct Override: Hashable, Sendable {
   package var source: String
   /// Whether the text was typed on a command line, where no secret belongs.
   package var refusesSecrets: Bool
+  /// The value as a document has it; nil where it is to be read from the text.
+  var value: Node?
+  /// The profile that it belongs to.
+  var profile: String?
 
   package init(path: String, text: String, source: String, refusesSecrets: Bool = false) {
     self.path = path
@@ -63,6 +67,9 @@ struct OverrideApplication {
         steps = rest
       }
       try resolution.walk(steps[...], of: override)
+      if override.profile != nil, let reason = resolution.objectionToProfile {
+        throw complaint(override, "a profile cannot set `\(override.path)`: \(reason)", hint: nil)
+      }
       if override.refusesSecrets, resolution.isSecret {
         throw complaint(
           override,
@@ -112,12 +119,14 @@ struct OverrideApplication {
     for override: Override
   ) throws(Diagnostic) -> (Int, [ValuePath.Step]) {
     let rest = Array(steps.dropFirst())
-    guard rest == [.key("manifest")] || rest == [.key("urls")] else {
+    guard override.profile == nil, rest == [.key("manifest")] || rest == [.key("urls")] else {
       throw complaint(
         override,
         "there is no segment `\(name)`",
         hint: Choices.suggestion(for: name, among: names)
-          ?? "a new one begins with `--set segments.\(name).manifest=…`"
+          ?? (override.profile == nil
+            ? "a new one begins with `--set segments.\(name).manifest=…`"
+            : "a profile sets values and adds no segments")
       )
     }
     let nameNode = Node(.scalar(Scalar(name, kind: .string)), at: nil, in: override.source)
@@ -132,6 +141,10 @@ struct OverrideApplication {
   // MARK: Values
 
   private func value(of override: Override, as shape: Shape) throws(Diagnostic) -> Node {
+    if let value = override.value {
+      var shaping = TreeShaping()
+      return shaping.normalised(value, as: shape)
+    }
     let trimmed = Blanks.trimmed(override.text)
     let isStructured = trimmed.hasPrefix("[") || trimmed.hasPrefix("{")
     if isStructured, !shape.isScalar {
@@ -211,8 +224,18 @@ extension Override {
     _ message: String,
     hint: String?
   ) -> Diagnostic {
-    let code: Diagnostic.Code = override.refusesSecrets ? usageCode : "config.bad-value"
-    return Diagnostic(code, message, hint: hint, path: override.path, file: override.source)
+    guard let profile = override.profile else {
+      let code: Diagnostic.Code = override.refusesSecrets ? usageCode : "config.bad-value"
+      return Diagnostic(code, message, hint: hint, path: override.path, file: override.source)
+    }
+    return Diagnostic(
+      "config.bad-profile",
+      "profile `\(profile)`: \(message)",
+      hint: hint,
+      path: "profiles.\(profile).set",
+      file: override.source,
+      at: override.value?.location
+    )
   }
 }
 

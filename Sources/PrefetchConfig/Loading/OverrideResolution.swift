@@ -7,6 +7,19 @@ struct OverrideResolution {
   var shape: Shape
   var isSecret = false
 
+  /// Why a profile may not set it: what a configuration is, and which segments it has, stays.
+  var objectionToProfile: String? {
+    switch (steps.first, steps.last) {
+    case (.key("segments"), _) where steps.count == 1: "its segments stay what they are"
+    case (.key("segments"), .key("name")) where steps.count == 3:
+      "its segments keep their names"
+    case (.key("name"), _), (.key("version"), _): "the configuration stays the same one"
+    case (.key("include"), _), (.key("profiles"), _):
+      "what files are read is decided before it is known"
+    default: nil
+    }
+  }
+
   mutating func walk(
     _ remaining: ArraySlice<ValuePath.Step>,
     of override: Override

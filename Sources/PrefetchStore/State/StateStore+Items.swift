@@ -40,6 +40,7 @@ extension StateStore {
     fetchedAt: Instant?,
     of identity: String,
     within bounds: QueueBounds,
+    seenAt time: Instant? = nil,
     at now: Instant,
     as event: (Quartiles) -> AnalyticsEvent
   ) throws(Failure) -> AnalyticsEvent {
@@ -51,13 +52,17 @@ extension StateStore {
       let name = RememberedURL.name(of: url)
       try row.set(name)
       var earlier: Quartiles = []
-      if try row.step(), fetchedAt.map({ $0.milliseconds <= row.number(0) }) ?? true {
-        earlier = Quartiles(rawValue: Int(row.number(1)))
+      var last = time ?? now
+      if try row.step() {
+        last = max(last, row.instant(0) ?? last)
+        if fetchedAt.map({ $0.milliseconds <= row.number(0) }) ?? true {
+          earlier = Quartiles(rawValue: Int(row.number(1)))
+        }
       }
       row.reset()
       try database.run(
         """
-        INSERT OR REPLACE INTO item_consumption VALUES (\(name), \(now), \
+        INSERT OR REPLACE INTO item_consumption VALUES (\(name), \(last), \
         \(earlier.union(quartiles).rawValue))
         """
       )

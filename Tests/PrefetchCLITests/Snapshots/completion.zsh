@@ -49,6 +49,7 @@ _prefetch() {
     '*-c+[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
     '*--config=[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
     '*--set=[Set one key of the configuration, such as network.concurrency=4 or segments.NAME.ttl=1h; no secret]:KEY=VALUE: '
+    '(--profile)--profile=[Put the values of this profile of the configuration over its others]:NAME: '
     '(--cache-dir)--cache-dir=[Keep the content here instead of in ~/.cache/prefetch]:DIR:_files -/'
     '(--state-dir)--state-dir=[Keep subscriptions, quotas and past runs here instead of in ~/.local/state/prefetch]:DIR:_files -/'
     '(--manifests)--manifests=[Find the manifests of segments given as a bare name at this URL, which holds {segment}]:TEMPLATE: '
@@ -424,6 +425,7 @@ _prefetch() {
         '(--from)--from=[Seen from this second on]:S: ' \
         '(--to)--to=[Seen up to this second]:S: ' \
         '(--length)--length=[How long the item is]:S: ' \
+        '(--at)--at=[When it was seen, where that is not now]:TIME: ' \
         ':ITEM: ' && ret=0
       ;;
     'event list')
@@ -468,7 +470,7 @@ _prefetch() {
       ;;
     schedule)
       _arguments -s -S $shared \
-        '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIMES: ' \
+        '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
         '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
         ':systemd|cron:(systemd cron)' && ret=0
       ;;

@@ -113,12 +113,33 @@ struct EventCommandTests {
     #expect(try home.run("-q", "--refetch").status == 0)
     #expect(try home.run("list", "--unconsumed").lines.count == 2)
     #expect(try quartiles("--to", "30", "--length", "100") == ["25"])
-    #expect(try home.run("event", "consume", "nothing").status == 4)
+    for name in ["nothing", "https://example.org/nothing"] {
+      #expect(try home.run("event", "consume", name).status == 4)
+    }
     let reversed = try home.run("event", "consume", film, "--from", "9", "--to", "3")
     #expect(reversed.status == 64, "\(reversed)")
     let seen = try home.run("event", "list", "--json").json().list("events")
     #expect(seen.allSatisfy { $0.text("url") == film && $0.text("provider") == "films" })
     #expect(seen.count == 5 && server.requests.count == 4, "nobody is asked for anything")
+  }
+
+  @Test("records what was seen at another time, and nothing that was seen later than now")
+  func past() throws {
+    #expect(try home.run("-q").status == 0)
+    let film = server.address("/film")
+    let early = try home.run("event", "consume", film, "--at", "2020-01-02T03:04:05Z", "--json")
+    #expect(early.status == 0, "\(early)")
+    #expect(try early.json().text("event.time") == "2020-01-02T03:04:05.000Z", "\(early)")
+    // It came later than that: another body was seen.
+    #expect(try home.run("list", "--unconsumed").output.contains(film))
+    #expect(try home.run("event", "consume", film).status == 0)
+    #expect(try home.run("list", "--unconsumed").output.contains(film) == false)
+    // What is told late takes nothing back.
+    #expect(try home.run("event", "consume", film, "--at", "2020-01-02").status == 0)
+    #expect(try home.run("list", "--unconsumed").output.contains(film) == false)
+    for time in ["2999-01-01T00:00:00Z", "yesterday"] {
+      #expect(try home.run("event", "consume", film, "--at", time).status == 64, "\(time)")
+    }
   }
 
   @Test("knows how long a stored stream is")

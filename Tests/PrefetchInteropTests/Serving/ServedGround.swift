@@ -8,7 +8,11 @@ final class Serving {
   let address: String
   private let program: RunningProgram
 
-  init(_ home: Home, _ arguments: String...) throws {
+  convenience init(_ home: Home, _ arguments: String...) throws {
+    try self.init(home, arguments)
+  }
+
+  init(_ home: Home, _ arguments: [String]) throws {
     program = try home.start(["serve", "--listen", "127.0.0.1:0"] + arguments)
     address = try #require(program.firstLine(), "it says where it is")
     client = try RawClient(address)

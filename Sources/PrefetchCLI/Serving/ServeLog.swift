@@ -1,0 +1,63 @@
+import PrefetchCore
+import PrefetchServe
+import Synchronization
+
+/// Answers of a server as lines for a user who watches it; its threads write them down, and one prints.
+final class ServeLog: Sendable {
+  private struct Lines {
+    var waiting: [String] = []
+    var droppedCount = 0
+  }
+
+  private let lines = Mutex(Lines())
+  private let tellsFields: Bool
+
+  /// Nil without `--verbose`.
+  init?(_ shared: SharedOptions) {
+    guard shared.verbosity > 0 else { return nil }
+    tellsFields = shared.verbosity > 1
+  }
+
+  var listener: AnsweredRequest.Listener {
+    { [self] request in
+      lines.withLock { lines in
+        if lines.waiting.count < Self.limit {
+          lines.waiting.append(line(of: request))
+        } else {
+          lines.droppedCount += 1
+        }
+      }
+    }
+  }
+
+  private func line(of request: AnsweredRequest) -> String {
+    // The name of a host and its path; a query may hold a secret.
+    let target = Redaction.url("http:/\(request.target)").dropFirst("http:/".count)
+    var words = ["\(request.method) \(target): \(request.status)"]
+    if let size = request.size { words.append(SizeText.format(size)) }
+    if let reason = request.reason { words.append(reason) }
+    guard tellsFields else { return words.joined(separator: ", ") }
+    words.append("\(request.duration.milliseconds) ms")
+    let told = request.fields.filter { field in
+      Self.told.contains(field.name.lowercased())
+    }
+    words += told.map { "\($0.name): \($0.value)" }
+    return words.joined(separator: ", ")
+  }
+
+  func print(to console: Console) {
+    let taken = lines.withLock { lines in
+      defer { lines = Lines() }
+      return lines
+    }
+    for line in taken.waiting { console.detail(line) }
+    if taken.droppedCount > 0 { console.detail("and \(taken.droppedCount) more requests") }
+  }
+
+  /// Headers of a client that decide about the answer.
+  private static let told: Set<String> = [
+    "cache-control", "pragma", "if-none-match", "if-modified-since", "if-match",
+    "if-unmodified-since", "if-range", "range", "accept-language",
+  ]
+  private static let limit = 10_000
+}

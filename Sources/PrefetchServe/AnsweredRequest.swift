@@ -1,0 +1,40 @@
+package import PrefetchCore
+
+/// A request of a client and what the server answered, for those who watch.
+package struct AnsweredRequest: Sendable {
+  package typealias Listener = @Sendable (AnsweredRequest) -> Void
+
+  package let method: String
+  package let target: String
+  /// Headers of the client.
+  package let fields: [HeaderField]
+  package let status: Int
+  /// Bytes of the body; nil where none is sent.
+  package let size: Int64?
+  /// Why it is this answer, as `Cache-Status` says it; nil where no cache was asked.
+  package let reason: String?
+  package let duration: Duration
+
+  init(
+    method: String,
+    target: String,
+    fields: [HeaderField],
+    answer: ServedAnswer,
+    duration: Duration
+  ) {
+    self.method = method
+    self.target = target
+    self.fields = fields
+    self.duration = duration
+    status = answer.status
+    size =
+      switch answer.body {
+      case .none, .unsent: nil
+      case .text(let text): Int64(text.utf8.count)
+      case .file(_, _, let length), .read(_, let length): length
+      }
+    let prefix = "prefetch; "
+    reason = answer.headers.first { $0.name == "Cache-Status" }
+      .map { $0.value.hasPrefix(prefix) ? String($0.value.dropFirst(prefix.count)) : $0.value }
+  }
+}

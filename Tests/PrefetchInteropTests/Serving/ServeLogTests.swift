@@ -1,0 +1,51 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+@Suite("A server that is watched", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ServeLogTests {
+  private let site = Site()
+  private let origin: LoopbackServer
+  private let home: Home
+
+  init() throws {
+    let site = site
+    origin = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    home.configure("network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }")
+    site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "max-age=600")])
+  }
+
+  /// What a server says of a miss, a hit, a missing file, and a method that is none of ours.
+  private func lines(_ option: String...) throws -> [String] {
+    let serving = try Serving(home, ["--pull"] + option)
+    let place = origin.place("/a")
+    #expect(try serving.client.get(place + "?token=very-secret").status == 200)
+    #expect(try serving.client.get(place).status == 200)
+    #expect(try serving.client.get(place, ["Range: bytes=0-1"]).status == 206)
+    let head = "DELETE \(place) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
+    #expect(try serving.client.send(head + "Connection: close\r\n\r\n").status == 405)
+    let run = serving.stop()
+    #expect(!run.errors.contains("very-secret"), "\(run)")
+    return run.errors.split(separator: "\n").map(String.init).filter { $0.contains(place) }
+  }
+
+  @Test("says each request that it answered, with what and why")
+  func watched() throws {
+    let lines = try lines("-v")
+    let place = origin.place("/a")
+    #expect(lines.count == 4, "\(lines)")
+    #expect(lines[0].contains("200") && lines[0].contains("fwd=uri-miss"))
+    #expect(lines[1].hasPrefix("GET \(place): 200, 5 B, ") && lines[1].contains("stored"))
+    #expect(lines[2].hasPrefix("GET \(place): 206, 2 B, hit"), "\(lines)")
+    #expect(lines[3].hasPrefix("DELETE \(place): 405"), "\(lines)")
+    #expect(!lines.contains { $0.contains("Range:") })
+  }
+
+  @Test("says with more words what clients asked for, and without any nothing")
+  func words() throws {
+    #expect(try lines("-vv")[2].contains("Range: bytes=0-1"))
+    site.clearRequests()
+    #expect(try lines().isEmpty)
+  }
+}
