@@ -165,6 +165,26 @@ struct ItemChoiceTests {
     #expect(asked("/v/1.mp4") == 1 && asked("/v/2.mp4") == 1)
   }
 
+  @Test("A list of which nothing is fetched is no empty list")
+  func withheldList() throws {
+    let url = server.address("/v/1.mp4")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: s, behavior: none, fail_on_empty: true, urls: ["\(url)"] }
+      """
+    )
+    for _ in 1...2 {
+      let run = try home.run("run")
+      #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
+    }
+    #expect(try home.run("get", "--behavior", "all", url).output == "film 1")
+    // What leaves nothing over is one.
+    let empty = try home.run("run", "--set", "segments.s.exclude=*")
+    #expect(empty.status == 3 || empty.status == 4, "\(empty)")
+  }
+
   // MARK: Several who tell
 
   @Test("One URL in two segments is one item, of which the one that fetches it decides")

@@ -79,6 +79,40 @@ struct StreamTests {
     }
   }
 
+  @Test(
+    "Players begin with the language that is wanted most",
+    arguments: [
+      (["de"], ["de": "YES"]),
+      (["en", "de"], ["en-GB": "YES", "de": "-"]),
+      (["de", "en"], ["en-GB": "NO", "de": "YES"]),
+      (["fr"], ["en-GB": "YES"]), ([], ["en-GB": "YES"]),
+    ] as [([String], [String: String])]
+  )
+  func defaultLanguage(languages: [String], defaults: [String: String]) throws {
+    let change = { (rules: inout BundleRules) in
+      rules.quality = .low
+      rules.languages = languages
+    }
+    let named = try Self.read([(Self.root, Self.ladder)], change).get().documents
+    let piece = Self.media("#EXTINF:1,", "x.ts")
+    let reading = try Self.read(
+      [(Self.root, Self.ladder)] + named.map { ($0.url.string, piece) },
+      change
+    ).get()
+    let texts = reading.texts.map { String(decoding: $0.bytes, as: UTF8.self) }
+    let master = try #require(texts.first { $0.contains("#EXT-X-STREAM-INF") })
+    var found: [String: String] = [:]
+    for line in master.split(separator: "\n") where line.contains("TYPE=AUDIO") {
+      let list = try #require(AttributeList(line.drop { $0 != ":" }.dropFirst()))
+      found[list["LANGUAGE"] ?? ""] = list["DEFAULT"] ?? "-"
+      #expect(list["DEFAULT"] != "YES" || list["AUTOSELECT"] != "NO")
+    }
+    #expect(found == defaults)
+    // Nobody reads along by default where the author does not want it.
+    let subtitles = master.split(separator: "\n").filter { $0.contains("TYPE=SUBTITLES") }
+    #expect(subtitles.allSatisfy { !$0.contains("DEFAULT=YES") })
+  }
+
   @Test("A ladder of which nothing fits is no stream, and says what would")
   func nothingFits() {
     let outcome = Self.read([(Self.root, Self.ladder)]) { $0.maximumBitrate = 10 }

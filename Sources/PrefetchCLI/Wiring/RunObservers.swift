@@ -14,11 +14,15 @@ struct RunObservers {
     further: [(any RunObserver)?] = []
   ) {
     self.events = events
-    events?.begin(at: context.clock.now().wall)
     progress = ProgressDisplay(context, mayDraw: mayDraw)
     let candidates: [(any RunObserver)?] =
       [events, progress, TraceLog(context), WarningLines(context.console)] + further
     all = candidates.compactMap { $0 }
+  }
+
+  /// The run is ready for its first request: license and policy are known.
+  func begin(at start: Instant) {
+    events?.begin(at: start)
   }
 
   /// A fact from outside the engine.

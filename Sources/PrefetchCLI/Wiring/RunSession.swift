@@ -324,6 +324,7 @@ struct RunSession {
     run.isTraced = context.shared.verbosity > 0
     run.isDry = isPlan
     defer { if printsPlan { printer.finish() } }
+    observers.begin(at: context.clock.now().wall)
     var report = try run.run(request)
     license.note(in: &report)
     if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }

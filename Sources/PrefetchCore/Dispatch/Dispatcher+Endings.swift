@@ -35,6 +35,7 @@ extension Dispatcher {
     work.result.outcome = failure.code == .redirected ? .redirected : .failed
     work.result.failure = failure
     work.result.action = .fail
+    if failure.code == .redirected { work.result.finalURL = work.result.redirects.last?.url.string }
     if let exchange = work.exchange {
       let status = work.result.status
       work.result.sources = exchange.value.sources(endingWith: failure, status: status)

@@ -86,6 +86,10 @@ extension Dispatcher {
     let declaration = segments[index].declaration
     guard request.mode.isOfSegments else { return }
     segments[index].noteQuiet(until: nil)
+    // Its items are left to those who ask for them.
+    let isWithheld =
+      declaration.manifestRules.behavior != .all && !segments[index].entries.isEmpty
+    guard !isWithheld else { return }
     guard declaration.failsOnEmpty else {
       guard segments[index].heldBack == nil else { return }
       let message = "`\(declaration.name)` has no items"

@@ -9,10 +9,12 @@ extension Exchange {
   ) -> Step {
     let rules = policy.redirects
     guard rules.isFollowing else {
+      let target = try? hop.resolving(location)
+      if let target { chain.redirects.append(RedirectHop(status: status, url: target)) }
       // Locations are often signed, so only their redacted form is told.
-      let target = (try? hop.resolving(location)).map { "`\($0.redacted)`" } ?? "another place"
+      let place = target.map { "`\($0.redacted)`" } ?? "another place"
       return .failed(
-        Failure(.redirected, "it is redirected to \(target), and `redirects.follow` is false"),
+        Failure(.redirected, "it is redirected to \(place), and `redirects.follow` is false"),
         status: status
       )
     }

@@ -72,17 +72,42 @@ struct StreamChoice {
   ) -> [MasterPlaylist.Rendition] {
     guard let group = variant.attributes[type] else { return [] }
     let all = master.renditions.filter { $0.type == type && $0.group == group }
-    let wanted = all.filter { rendition in
-      guard let language = rendition.attributes["LANGUAGE"]?.lowercased() else { return false }
-      return languages.contains {
-        let wanted = $0.lowercased()
-        return language == wanted || language.hasPrefix("\(wanted)-")
-      }
+    let wanted = all.filter { rendition in languages.contains { speaks($0, rendition) } }
+    if !wanted.isEmpty {
+      // Nobody reads along by default but where the author wants it.
+      let isShown = type == "AUDIO" || all.contains { $0.attributes.isYes("DEFAULT") }
+      return isShown ? making(wanted, beginWith: languages) : wanted
     }
-    if !wanted.isEmpty { return wanted }
     let preferred = all.filter { $0.attributes.isYes("DEFAULT") }
     // No viewer has to read along, but without sound it is another film.
     if !preferred.isEmpty || type == "SUBTITLES" { return preferred }
     return Array(all.prefix(1))
+  }
+
+  private static func speaks(_ language: String, _ rendition: MasterPlaylist.Rendition) -> Bool {
+    guard let own = rendition.attributes["LANGUAGE"]?.lowercased() else { return false }
+    let wanted = language.lowercased()
+    return own == wanted || own.hasPrefix("\(wanted)-")
+  }
+
+  /// Makes the language that is wanted most the one that players begin with.
+  private static func making(
+    _ renditions: [MasterPlaylist.Rendition],
+    beginWith languages: [String]
+  ) -> [MasterPlaylist.Rendition] {
+    let first = languages.lazy.compactMap { language in
+      let speaking = renditions.indices.filter { speaks(language, renditions[$0]) }
+      // Of several of one language the author's choice: another one may be a commentary.
+      return speaking.first { renditions[$0].attributes.isYes("DEFAULT") } ?? speaking.first
+    }.first
+    guard let first, !renditions[first].attributes.isYes("DEFAULT") else { return renditions }
+    var changed = renditions
+    for place in changed.indices {
+      let isFirst = place == first
+      guard isFirst || changed[place].attributes.isYes("DEFAULT") else { continue }
+      changed[place].attributes.set(word: isFirst ? "YES" : "NO", for: "DEFAULT")
+      if isFirst { changed[place].attributes.set(word: "YES", for: "AUTOSELECT") }
+    }
+    return changed
   }
 }

@@ -90,6 +90,30 @@ struct RedirectMatrixTests {
     checkLicense(ground)
   }
 
+  @Test("that is not followed is told with where it would have led", arguments: ["run", "plan"])
+  func unfollowed(command: String) throws {
+    let server = try LoopbackServer { request in
+      request.path == "/a"
+        ? .respond(302, [("Location", "/b?x=1")]) : .respond(200, text: "b")
+    }
+    let home = try Home(isInMemory: true)
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      redirects: { follow: false }
+      segments: [{ name: s, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    let run = try home.run(command, "--json")
+    let item = try #require(try run.json().list("items").first, "\(run)")
+    #expect(item.text("outcome") == "redirected", "\(run)")
+    #expect(item.list("redirects").map { $0.text("status") } == ["302"])
+    for address in [item.list("redirects").first?.text("url"), item.text("final_url")] {
+      #expect(address?.hasPrefix(server.address("/b")) == true, "\(run)")
+    }
+    #expect(server.requests.allSatisfy { $0.path == "/a" })
+  }
+
   @Test("that would write a header of its own leads where its first line says")
   func injection() throws {
     let ground = try RedirectGround(.licensed)
