@@ -30,6 +30,30 @@ struct InfoPlistTests {
     return world.load("Info.plist") { $0.overrides = [Self.template] }
   }
 
+  @Test("Hosts in capitals are taken with a warning, as the SDKs' guides write them")
+  func capitals() {
+    let loaded = load(
+      """
+      <key>com.akamai</key><dict><key>vocsdk</key><dict><key>license</key><string>x</string></dict></dict>
+      <key>NSAppTransportSecurity</key><dict><key>NSExceptionDomains</key><dict>
+      <key>REPLACE-WITH-YOUR-CONTENT-DOMAIN.com</key>
+      <dict><key>NSIncludesSubdomains</key><true/>
+      <key>NSExceptionAllowsInsecureHTTPLoads</key><true/></dict>
+      <key>bad name.com</key><dict/>
+      </dict></dict>
+      """
+    )
+    let rule = loaded.configuration.transportSecurity
+      .exceptions["replace-with-your-content-domain.com"]?.rule
+    #expect(rule?.allowsInsecureHTTP == true)
+    #expect(loaded.rendered.contains("`REPLACE-WITH-YOUR-CONTENT-DOMAIN.com` is read as `replace-"))
+    #expect(loaded.diagnostics.count { $0.code == "config.bad-host" } == 1)
+    let yaml = PrefetchConfigTests.load(
+      yaml: "transport_security: { NSExceptionDomains: { Example.com: {} } }\nsegments: []"
+    )
+    #expect(yaml.diagnostics.contains { $0.code == "config.bad-host" && $0.severity == .error })
+  }
+
   @Test("Every key has its meaning, and the rest is passed over")
   func reads() throws {
     let loaded = try world().load("app/Info.plist") { $0.overrides = [Self.template] }

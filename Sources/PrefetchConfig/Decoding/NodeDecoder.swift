@@ -121,6 +121,18 @@ extension NodeDecoder {
     do throws(ValueComplaint) {
       return try rule.parse(entry.key)
     } catch {
+      // The SDKs' guides write hosts in capitals, which their platform takes.
+      let small = entry.key.lowercased()
+      if isLenient(entry.value), small != entry.key, let name = try? rule.parse(small) {
+        report(
+          "config.capital-host",
+          "`\(entry.key)` is read as `\(name)`",
+          severity: .warning,
+          hint: "host names have no capitals; elsewhere they are an error",
+          atKeyOf: entry
+        )
+        return name
+      }
       report(error.code ?? "config.bad-value", error.message, hint: error.hint, atKeyOf: entry)
       return nil
     }
