@@ -268,7 +268,7 @@ struct EventLineTests {
     let segment = SegmentResult(name: "s", state: .current, priority: nil, isRequired: true)
     #expect(
       Self.texts(.segmentSettled(segment))
-        == [#"{"event":"segment.done",\#(time),"segment":"s","state":"current"}"#]
+        == [#"{"event":"segment.done",\#(time),"segment":"s","state":"current","changed":false}"#]
     )
   }
 

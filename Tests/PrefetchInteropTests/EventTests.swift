@@ -85,6 +85,47 @@ struct EventTests {
     try gone(["/b"], "space", room: "15")
   }
 
+  @Test("A segment says whether anything changed, and a tree that it was published", arguments: [false, true])
+  func changes(hasHook: Bool) throws {
+    let hook = program("hook", "cat >> told")
+    let hooks =
+      hasHook ? "hooks: { segment.done: [\"\(hook)\"], published: [\"\(hook)\"] }" : ""
+    func declare(_ paths: String...) {
+      let urls = paths.map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+      home.configure(
+        """
+        cache: { min_free: 0 }
+        segments:
+          - { name: one, ttl: 0, urls: [\(urls)], publish: { dir: tree } }
+          - { name: two, ttl: 0, urls: ["\(server.address("/c"))"] }
+        \(hooks)
+        """
+      )
+    }
+    func told() throws -> [String] {
+      FileTree.remove(home.path("events"))
+      FileTree.remove(home.path("told"))
+      let run = try home.run(hasHook ? ["-q"] : ["-q", "--events", "events"])
+      #expect(run.status == 0, "\(run)")
+      return events(hasHook ? "told" : "events").compactMap { event in
+        switch event.text("event") {
+        case "segment.done": "\(event.text("segment") ?? "") \(event.text("changed") ?? "")"
+        case "published":
+          "\(event.text("dir") == home.path("tree")) \(event.text("generation") ?? "-")"
+        default: nil
+        }
+      }
+    }
+    site["/c"] = Site.Page("body of /c")
+    declare("/a", "/b")
+    #expect(try told().sorted() == ["one true", "true 1", "two true"])
+    #expect(try told().sorted() == ["one false", "two false"])
+    declare("/a")
+    #expect(try told().sorted() == ["one true", "true 2", "two false"])
+    site["/a"] = Site.Page("another body")
+    #expect(try told().sorted() == ["one true", "true 3", "two false"])
+  }
+
   @Test("A dry run tells of nothing that has not happened")
   func planned() throws {
     #expect(try home.run("-q").status == 0)

@@ -6,6 +6,8 @@ struct EventLine {
   let run: String
   let time: Instant
   var secrets: SecretNeedles = []
+  /// Segments of which an item came, changed or went in this run.
+  var changed: Set<String> = []
 
   /// None for facts that make no event; several for one that changes several things.
   func values(_ fact: RunFact) -> [JSONValue] {
@@ -31,8 +33,20 @@ struct EventLine {
     case .segmentSettled(let segment):
       line(
         "segment.done",
-        [("segment", text(segment.name)), ("state", .string(segment.state.rawValue))]
+        [
+          ("segment", text(segment.name)), ("state", .string(segment.state.rawValue)),
+          ("changed", .bool(segment.isLeft || changed.contains(segment.name))),
+        ]
       )
+    case .treePublished(let segment, let tree):
+      tree.hasChanged
+        ? line(
+          "published",
+          [
+            ("segment", text(segment)), ("dir", text(tree.folder)),
+            ("generation", .optional(tree.generation)),
+          ]
+        ) : nil
     case .registration(let news): registration(news)
     case .qualityChanged(let quality):
       line("network.quality", [("quality", .string(quality.rawValue))])
@@ -40,7 +54,7 @@ struct EventLine {
       .itemsRetained, .itemRetained,
       .itemShared, .bytesReceived,
       .requestFinished, .requestsAnswered, .requestTold, .requestWaits, .manifestSettled,
-      .listRead, .treePublished, .interrupted, .storeFailed, .warned:
+      .listRead, .interrupted, .storeFailed, .warned:
       nil
     }
   }

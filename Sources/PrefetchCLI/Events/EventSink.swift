@@ -15,6 +15,7 @@ final class EventSink: RunObserver {
   private var lastProgress: Duration?
   /// What came for each segment.
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
+  private var changed: Set<String> = []
 
   /// Nothing changes in a dry run.
   private let tellsChanges: Bool
@@ -48,8 +49,14 @@ final class EventSink: RunObserver {
   func observe(_ fact: RunFact, at now: Moment) {
     progress.note(fact)
     switch fact {
-    case .itemSettled(let item): note(item)
+    case .itemSettled(let item):
+      if item.departure != nil || item.outcome == .removed { changed.formUnion(item.segments) }
+      note(item)
+    case .itemEvicted(let item, _): changed.formUnion(item.segments)
+    case .itemShared(let item, let segment):
+      if item.outcome == .added || item.outcome == .updated { changed.insert(segment) }
     case .itemsArrived(let segment, let arrivals):
+      changed.insert(segment)
       for arrival in arrivals { bring(arrival.body.size, to: segment) }
     case .segmentSettled(let segment):
       if let sum = brought.removeValue(forKey: segment.name) {
@@ -70,6 +77,7 @@ final class EventSink: RunObserver {
 
   private func note(_ item: ItemResult) {
     guard item.outcome == .added || item.outcome == .updated else { return }
+    changed.formUnion(item.segments)
     for segment in item.segments { bring(item.size ?? 0, to: segment) }
   }
 
@@ -118,7 +126,7 @@ final class EventSink: RunObserver {
   }
 
   private func line(at time: Instant) -> EventLine {
-    EventLine(run: runID, time: time, secrets: console.needles)
+    EventLine(run: runID, time: time, secrets: console.needles, changed: changed)
   }
 
   private func push(_ name: String, at time: Instant, _ members: [(String, JSONValue)] = []) {
@@ -127,6 +135,7 @@ final class EventSink: RunObserver {
 
   private static let changes: Set<String> = [
     "items.downloaded", "items.evicted", "cache.added", "cache.updated", "cache.removed",
+    "published",
   ]
 
   private func push(_ value: JSONValue) {

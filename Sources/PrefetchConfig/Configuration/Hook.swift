@@ -12,7 +12,8 @@ package struct Hook: Hashable, Sendable {
     "run.started", "items.discovered", "items.started", "progress", "items.downloaded",
     "items.failed",
     "items.evicted", "cache.added", "cache.updated", "cache.removed", "network.quality",
-    "registration.ok", "registration.failed", "registration.lost", "segment.done", "serve.started",
+    "registration.ok", "registration.failed", "registration.lost", "segment.done", "published",
+    "serve.started",
     "serve.stopped", "run.finished",
   ]
 

@@ -251,4 +251,6 @@ package struct SegmentResult: Hashable, Sendable {
   package var priority: Int?
   package var isRequired: Bool
   package var deferral: Deferral?
+  /// Whether items that it held leave it at the end of the run.
+  package var isLeft = false
 }

@@ -112,6 +112,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
       isRequired: work.declaration.isRequired
     )
     result.deferral = work.deferral
+    result.isLeft = work.accepted != nil && !work.leaving.isEmpty
     guard work.told != result else { return nil }
     works[index].told = result
     return result

@@ -35,6 +35,9 @@ package struct TreeOutcome: Hashable, Sendable {
     self.folder = folder
   }
 
+  /// Whether a name in it stands for something else than before.
+  package var hasChanged: Bool { placed + removed > 0 }
+
   package var hasFailed: Bool {
     troubles.contains { $0.failure.code != .cancelled }
   }
