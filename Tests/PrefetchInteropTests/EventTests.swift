@@ -126,6 +126,36 @@ struct EventTests {
     #expect(try told().sorted() == ["one true", "true 3", "two false"])
   }
 
+  @Test("Progress tells how far each body is that is on its way")
+  func transfers() throws {
+    let (size, half) = (400_000, [UInt8](repeating: 120, count: 200_000))
+    let gate = Gate()
+    let slow = try LoopbackServer { request in
+      request.path == "/slow"
+        ? Script([
+          .send(Script.head(200, [("Content-Length", "\(size)")]) + half), .pause(gate),
+          .send(half),
+        ]) : .respond(404)
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments: [{ name: s, urls: ["\(slow.address("/slow"))"] }]
+      """
+    )
+    let run = try home.start(["-q", "--events", "events"])
+    let isTold = { events("events").contains { !$0.list("transfers").isEmpty } }
+    let end = ContinuousClock.now + .seconds(60)
+    while !isTold(), ContinuousClock.now < end { sched_yield() }
+    gate.open()
+    #expect(run.finish().status == 0)
+    let told = events("events").flatMap { $0.list("transfers") }
+    let first = try #require(told.first)
+    #expect(first.text("url") == slow.address("/slow") && first.text("segment") == "s")
+    #expect(first.text("bytes") == "\(half.count)" && first.text("total") == "\(size)")
+    #expect(first.text("rate").flatMap { Int($0) } != nil)
+  }
+
   @Test("A dry run tells of nothing that has not happened")
   func planned() throws {
     #expect(try home.run("-q").status == 0)

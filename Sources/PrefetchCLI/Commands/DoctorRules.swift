@@ -109,9 +109,15 @@ struct DoctorRules {
     switch standing.word {
     case .registered:
       let until = standing.expires.map { " until \(Timestamp.format($0))" } ?? ""
-      return [DoctorFinding("license", "registered\(until)")]
+      guard let failure = standing.renewalFailure else {
+        return [DoctorFinding("license", "registered\(until)")]
+      }
+      return [.doubtful("license", "registered\(until), and not anew: \(failure.message)")]
     case .notRegistered, .refused:
-      return [DoctorFinding("license", "not registered yet, which the next run does")]
+      guard standing.deferral != nil, let reason = standing.diagnostics.first?.message else {
+        return [DoctorFinding("license", "not registered yet, which the next run does")]
+      }
+      return [.doubtful("license", reason)]
     }
   }
 

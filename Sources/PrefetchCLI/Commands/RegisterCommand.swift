@@ -28,6 +28,14 @@ struct RegisterCommand: Command {
     let (standing, news) = try ask(loaded, places)
     let exit = Self.exit(standing, news)
     context.console.report(standing.diagnostics)
+    if let failure = standing.renewalFailure {
+      context.console.report(
+        "registration.\(failure.code.rawValue)",
+        "the license was not registered anew: \(failure.message)",
+        hint: "the earlier registration holds"
+          + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
+      )
+    }
     context.console.print(document(standing, exit, loaded), orLines: [text(standing)])
     return exit.code
   }
@@ -103,7 +111,7 @@ struct RegisterCommand: Command {
       "bundle_id": .optional(standing.bundleID.map(mask)),
       "expires": .time(standing.expires),
       "retry_at": .time(standing.deferral?.until),
-      "error": .failure(standing.failure, mask),
+      "error": .failure(standing.failure ?? standing.renewalFailure, mask),
       "diagnostics": .array(
         standing.diagnostics.map { .diagnostic($0.masked(secrets: context.console.secrets)) }
       ),

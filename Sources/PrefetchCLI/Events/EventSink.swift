@@ -12,7 +12,7 @@ final class EventSink: RunObserver {
   /// Knows what must not be told, also what becomes known on the way.
   private let console: Console
   private var progress = RunProgress()
-  private var lastProgress: Duration?
+  private var lastLook: Look?
   /// What came for each segment.
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
   private var changed: Set<String> = []
@@ -72,7 +72,6 @@ final class EventSink: RunObserver {
     default: break
     }
     for value in line(at: now.wall).values(fact) { push(value) }
-    tellProgress(now)
   }
 
   private func note(_ item: ItemResult) {
@@ -87,20 +86,51 @@ final class EventSink: RunObserver {
   }
 
   /// Once a second is enough for a program that draws it.
-  private func tellProgress(_ now: Moment) {
-    let last = lastProgress ?? now.uptime
-    lastProgress = last
-    guard now.uptime - last >= .seconds(1) else { return }
-    lastProgress = now.uptime
+  var pauseBetweenLooks: Duration? {
+    stream != nil || hooks?.hears("progress") == true ? .seconds(1) : nil
+  }
+
+  func look(at standing: RunStanding, _ now: Moment) {
+    defer { lastLook = Look(standing, at: now.uptime) }
+    guard let last = lastLook else { return }
+    let line = line(at: now.wall)
+    let transfers = standing.transfers.map { transfer in
+      JSONValue.object([
+        ("url", line.text(transfer.url.redacted)),
+        ("segment", line.text(standing.segments[transfer.segment].name)),
+        ("bytes", .integer(transfer.advance.position)),
+        ("total", .optional(transfer.advance.size)),
+        ("rate", .optional(last.rate(of: transfer, at: now.uptime))),
+      ])
+    }
     push(
       "progress",
       at: now.wall,
       [
         ("items", .integer(Int64(progress.settled))),
         ("total", .integer(Int64(progress.discovered))),
-        ("bytes", .integer(progress.received)),
+        ("bytes", .integer(progress.received)), ("transfers", .array(transfers)),
       ]
     )
+  }
+
+  /// How far bodies were when they were looked at last.
+  private struct Look {
+    private var arrived: [WebURL: Int64] = [:]
+    private let time: Duration
+
+    init(_ standing: RunStanding, at time: Duration) {
+      self.time = time
+      for transfer in standing.transfers { arrived[transfer.url] = transfer.advance.arrived }
+    }
+
+    /// Bytes a second since then.
+    func rate(of transfer: RunStanding.Transfer, at now: Duration) -> Int64? {
+      let bytes = transfer.advance.arrived - (arrived[transfer.url] ?? 0)
+      let milliseconds = (now - time).milliseconds
+      guard bytes >= 0, milliseconds > 0 else { return nil }
+      return Int64(clamping: Int(Double(bytes) * 1000 / Double(milliseconds)))
+    }
   }
 
   /// Waits for those who listen, not for long, and says what they missed.

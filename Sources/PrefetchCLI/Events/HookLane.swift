@@ -71,6 +71,10 @@ final class HookLane: Sendable {
     hooks["items.started"] != nil || hooks["cache.added"] != nil
   }
 
+  func hears(_ event: String) -> Bool {
+    hooks[event] != nil
+  }
+
   func push(_ event: EventQueue.Event) {
     guard hooks[event.name] != nil else { return }
     queue.push(event)

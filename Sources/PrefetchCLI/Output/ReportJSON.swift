@@ -154,10 +154,13 @@ struct ReportJSON {
       "final_url": .optional(item.finalURL.map { envelope.redacted(url: $0) }),
       "digest": .optional(item.digest?.description),
       "path": .optional(item.isUsable ? item.digest.map(envelope.objectPath) : nil),
-      "error": failure(item.failure ?? item.emptiness),
+      "error": failure(item.failure ?? item.emptiness ?? (item.isInterrupted ? Self.stopped : nil)),
       "deferred": .deferral(item.deferral),
     ]
   }
+
+  /// As the SDKs told of it; for the exit status it is a deferral.
+  private static let stopped = Failure(.cancelled, "the run was stopped", isTransient: true)
 
   /// Of what went, and is no segment's of this configuration, it is not kept how it came.
   private func origin(of item: ItemResult) -> ItemOrigin? {

@@ -13,6 +13,8 @@ struct LicenseStanding {
   var withheld: WithheldOrigin?
   /// What only a person can mend: a refusal, or a server that may not be trusted.
   var failure: Failure?
+  /// Why the license could not be registered anew, where an earlier registration still holds.
+  var renewalFailure: Failure?
   /// What time alone will lift.
   var deferral: Deferral?
   var expires: Instant?

@@ -77,7 +77,11 @@ struct Registrar {
     if let token = record?.grant?.token?.value, !context.console.secrets.contains(token) {
       context.console.secrets.append(token)
     }
-    return LicenseStanding(setup.rule.standing(record, at: now), of: setup)
+    var standing = LicenseStanding(setup.rule.standing(record, at: now), of: setup)
+    if standing.word == .registered, case .failed(let failure)? = record?.outcome {
+      standing.renewalFailure = failure
+    }
+    return standing
   }
 
   private func tell(

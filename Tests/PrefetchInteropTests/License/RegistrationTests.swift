@@ -312,6 +312,31 @@ struct RegistrationTests {
     #expect(told.last?.text("code") == "license_refused")
   }
 
+  @Test(
+    "that cannot be registered anew is told with the reason",
+    arguments: [
+      (nil, 69, "503"), (#""expires": "2020-01-01T00:00:00Z""#, 75, "has expired already"),
+      (#""policy": { "windows": 7 }"#, 75, "cannot be followed"),
+    ] as [(String?, Int32, String)]
+  )
+  func renewal(members: String?, status: Int32, words: String) throws {
+    for isFirst in [true, false] {
+      if !isFirst {
+        license.answer(LicenseServer.granting(#""token": "abcdefg""#))
+        #expect(try home.run("register").status == 0)
+      }
+      license.answer(members.map { LicenseServer.granting($0) } ?? .respond(503))
+      let register = try home.run("register", "--json")
+      #expect(register.status == status && register.errors.contains(words), "\(register)")
+      if !isFirst {
+        #expect(try register.json().text("error.message")?.contains(words) == true, "\(register)")
+        #expect(register.errors.contains("the earlier registration holds"), "\(register)")
+      }
+      let doctor = try home.run("doctor")
+      #expect(doctor.output.contains(words), "\(doctor)")
+    }
+  }
+
   @Test("and lost says so once")
   func lost() throws {
     let soon = Timestamp.format(Instant(seconds: 4_000_000_000))
