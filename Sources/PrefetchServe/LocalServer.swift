@@ -14,23 +14,26 @@ package import PrefetchCore
   package convenience init(
     listen address: ListenAddress,
     responder: any Responder,
+    access: ServeAccess = ServeAccess(),
     listener: AnsweredRequest.Listener? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(address), responder, listener)
+    try self.init(ListeningSocket(address), responder, access, listener)
   }
 
   /// Over a socket that listens already, as service managers hand them over.
   package convenience init(
     inherited descriptor: Int32,
     responder: any Responder,
+    access: ServeAccess = ServeAccess(),
     listener: AnsweredRequest.Listener? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(inherited: descriptor), responder, listener)
+    try self.init(ListeningSocket(inherited: descriptor), responder, access, listener)
   }
 
   private init(
     _ socket: consuming ListeningSocket,
     _ responder: any Responder,
+    _ access: ServeAccess,
     _ listener: AnsweredRequest.Listener?
   ) throws(Failure) {
     let bound = socket.address
@@ -38,7 +41,8 @@ package import PrefetchCore
     isLoopback = bound.isLoopback
     desk = RequestDesk(
       responder: responder,
-      gate: RequestGate(listening: bound),
+      gate: RequestGate(listening: bound, access: access),
+      access: access,
       listener: listener
     )
     let context = unsafe Unmanaged.passUnretained(desk).toOpaque()

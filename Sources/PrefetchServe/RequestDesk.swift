@@ -41,11 +41,18 @@ final class RequestDesk: Sendable {
   private let gate: RequestGate
   private let connections = Mutex(ConnectionTimes())
   private let resting = Mutex(Resting())
+  private let access: ServeAccess
   private let listener: AnsweredRequest.Listener?
 
-  init(responder: any Responder, gate: RequestGate, listener: AnsweredRequest.Listener?) {
+  init(
+    responder: any Responder,
+    gate: RequestGate,
+    access: ServeAccess,
+    listener: AnsweredRequest.Listener?
+  ) {
     self.responder = responder
     self.gate = gate
+    self.access = access
     self.listener = listener
   }
 
@@ -58,18 +65,28 @@ final class RequestDesk: Sendable {
     let before = pending.note(upload: upload)
     let received = before.received + upload
     let method = unsafe String(cString: method)
+    let target = access.target(pending.target)
+    let origin = access.origin == nil ? nil : unsafe AnswerQueue.header("Origin", of: connection)
     let put = { (answer: ServedAnswer) in
-      unsafe self.tell(answer, to: pending, method, of: connection)
+      var answer = answer
+      answer.headers += self.access.headers(for: origin, hasToken: target?.hasToken == true)
+      // The token is nobody else's to read.
+      let shown = target?.path ?? "/-/t/…"
+      unsafe self.tell(answer, of: connection, method, shown, after: pending.duration)
       return unsafe AnswerQueue.put(answer, to: connection)
     }
     if let answer = before.answer { return put(answer) }
     if !before.isSeen {
       unsafe noteHead(of: connection)
-      if let refusal = unsafe refusal(of: connection) { return put(refusal) }
+      if let refusal = unsafe refusal(of: connection, target) { return put(refusal) }
       return .YES
     }
     // Nothing of a body is of use; a short one is read so that its sender hears the answer.
     guard upload == 0 else { return received <= Self.longestBody ? .YES : .NO }
+    let hasToken = target?.hasToken == true
+    if method == "OPTIONS", access.admits(origin: origin, hasToken: hasToken), received == 0 {
+      return put(ServedAnswer(204, ServeAccess.permission))
+    }
     guard method == "GET" || method == "HEAD" else {
       let refusal = ServedAnswer.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.lastWords)
       return put(refusal)
@@ -78,7 +95,7 @@ final class RequestDesk: Sendable {
       let refusal = ServedAnswer.refusal(400, "\(method) has no body", Self.lastWords)
       return put(refusal)
     }
-    var request = unsafe ServedRequest(target: pending.target, of: connection)
+    var request = unsafe ServedRequest(target: target?.path ?? pending.target, of: connection)
     request.isHead = method == "HEAD"
     if responder.heedsFields {
       request.fields = ClientFields(unsafe AnswerQueue.fields(of: connection))
@@ -91,28 +108,33 @@ final class RequestDesk: Sendable {
 
   private func tell(
     _ answer: ServedAnswer,
-    to pending: PendingRequest,
+    of connection: OpaquePointer,
     _ method: String,
-    of connection: OpaquePointer
+    _ target: String,
+    after duration: Duration
   ) {
     guard let listener else { return }
     listener(
       AnsweredRequest(
         method: method,
-        target: pending.target,
+        target: target,
         fields: unsafe AnswerQueue.fields(of: connection),
         answer: answer,
-        duration: pending.duration
+        duration: duration
       )
     )
   }
 
   /// What no request may be, whatever its method; nil for the others.
-  private func refusal(of connection: OpaquePointer) -> ServedAnswer? {
+  private func refusal(
+    of connection: OpaquePointer,
+    _ target: (path: String, hasToken: Bool)?
+  ) -> ServedAnswer? {
+    guard let target else { return .refusal(403, "it has another token", Self.lastWords) }
     let host = unsafe AnswerQueue.header("Host", of: connection)
     let origin = unsafe AnswerQueue.header("Origin", of: connection)
     let site = unsafe AnswerQueue.header("Sec-Fetch-Site", of: connection)
-    guard gate.admits(host: host, origin: origin, site: site) else {
+    guard gate.admits(host: host, origin: origin, site: site, hasToken: target.hasToken) else {
       return .refusal(403, "only this server's own names may be used to reach it", Self.lastWords)
     }
     // Where two readers could disagree about where a request ends, it has none (RFC 9112 §6.3).

@@ -2,8 +2,10 @@
 struct RequestGate: Sendable {
   /// Host names with port that mean this server; empty where any name may.
   private let authorities: Set<String>
+  private let access: ServeAccess
 
-  init(listening address: ListenAddress) {
+  init(listening address: ListenAddress, access: ServeAccess = ServeAccess()) {
+    self.access = access
     guard address.isLoopback else {
       authorities = []
       return
@@ -22,9 +24,13 @@ struct RequestGate: Sendable {
   /// An origin is foreign on every address; a host only where the names are known.
   ///
   /// Browsers name no origin with what a page of another site only embeds, and say its site instead.
-  func admits(host: String?, origin: String?, site: String?) -> Bool {
-    if site?.lowercased() == "cross-site" { return false }
-    if let origin, !isOwn(origin: origin, host: host) { return false }
+  ///
+  /// `hasToken` says that the path begins with the token.
+  func admits(host: String?, origin: String?, site: String?, hasToken: Bool = false) -> Bool {
+    if !access.admits(origin: origin, hasToken: hasToken) {
+      if site?.lowercased() == "cross-site" { return false }
+      if let origin, !isOwn(origin: origin, host: host) { return false }
+    }
     guard !authorities.isEmpty else { return true }
     guard let host else { return false }
     return authorities.contains(host.lowercased())

@@ -72,6 +72,7 @@ enum StatusText {
   static func of(_ status: Int) -> String {
     switch status {
     case 200: "OK"
+    case 204: "No Content"
     case 206: "Partial Content"
     case 304: "Not Modified"
     case 400: "Bad Request"

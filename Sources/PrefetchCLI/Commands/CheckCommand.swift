@@ -24,6 +24,7 @@ struct CheckCommand: Command {
     }
     if !loaded.hasErrors {
       diagnostics += loaded.expiryDiagnostics(at: now, expired: .error) + loaded.securityLints
+      diagnostics += loaded.pointlessSeconds
       let places = Places.resolve(
         shared: context.shared,
         configuration: loaded.configuration,

@@ -188,11 +188,41 @@ struct ServeCommand: Command {
 
   // MARK: Serving
 
-  private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
-    if let descriptor = try InheritedSocket.take(context.environment.variables) {
-      return try LocalServer(inherited: descriptor, responder: responder, listener: log?.listener)
+  private func access() throws(Failure) -> ServeAccess {
+    ServeAccess(
+      origin: options.allowedOrigin,
+      token: try options.tokenFile.map { path throws(Failure) in try token(in: path) }
+    )
+  }
+
+  /// The first line of a file, which others may not read.
+  private func token(in path: String) throws(Failure) -> String {
+    let bytes: [UInt8]
+    do throws(FileReading.Fault) {
+      bytes = try FileReading.read(path, limit: 4096)
+    } catch {
+      throw Failure(.disk, "`--token-file \(path)`: \(error.reason)")
     }
-    return try LocalServer(listen: options.listen, responder: responder, listener: log?.listener)
+    let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let token = line.filter { $0 != "\r" }
+    let isPlain = token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+    guard token.utf8.count >= Self.shortestToken, isPlain else {
+      throw Failure(
+        .disk,
+        "`--token-file \(path)`: its first line has to be \(Self.shortestToken) or more of letters, digits and `-._~`"
+      )
+    }
+    return token
+  }
+
+  private static let shortestToken = 16
+
+  private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
+    let access = try access()
+    if let descriptor = try InheritedSocket.take(context.environment.variables) {
+      return try LocalServer(inherited: descriptor, responder: responder, access: access, listener: log?.listener)
+    }
+    return try LocalServer(listen: options.listen, responder: responder, access: access, listener: log?.listener)
   }
 
   private func starting(

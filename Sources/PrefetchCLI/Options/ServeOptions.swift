@@ -16,6 +16,8 @@ struct ServeOptions: CommandOptions, Hashable {
   var lifetime: Duration?
   var events: EventDestination?
   var skipsHooks = false
+  var allowedOrigin: String?
+  var tokenFile: String?
 
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
@@ -25,7 +27,7 @@ struct ServeOptions: CommandOptions, Hashable {
       "What is stored of `https://HOST[:PORT]/PATH?QUERY` is at `/HOST[:PORT]/PATH?QUERY`, and at `/-/item/PROVIDER/ID` (`-` for no provider); `/-/health` says that the server lives, and what it has counted. A stream that is replaced while it plays stays for its players, until ten minutes after the last answer. GET and HEAD with ranges and conditional requests, and no listings. When it accepts connections, one line with its URL goes to standard output; a socket that systemd hands over is taken instead of `--listen`.",
       "Alone it asks nobody: what is stored is served however old, what is not is 404. With `--pull` it is asked for what is missing or stale, as `get` would ask and under the same policy, once however many clients wait; an item by a name that nothing here knows is looked up in the lists of the segments as they are now: by `https`, or by `http` where an exception allows that for the host. Of what a client sends a server hears only what its answers depend on (`Vary`), and never credentials. Where no answer comes that is 502, a refusal passes with its status, and what a rule defers is 503; for the first, for 5xx and for what is deferred the older copy stands in where `--max-stale` or `cache.max_stale` allows one. That a server does not have it is 404 or 410, and believed for `cache.negative_ttl`, or for less where the answer says so, unless the client says `no-cache`.",
       "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached`; what cannot be had that way is 504. `Age` and `Cache-Status` tell what became of a request. Bodies are hashed before or while they go out: one that is damaged is fetched again or breaks off, and is never sent as whole.",
-      "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin`, or with `Sec-Fetch-Site: cross-site`, are refused, so that no web page can reach it. The hooks `serve.started` and `serve.stopped` of the configuration are told of its URL.",
+      "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin`, or with `Sec-Fetch-Site: cross-site`, are refused, so that no web page can reach it but those of `--allow-origin`. Any page without a server of its own has the origin `null`, so that those have to show a token as well: the first line of `--token-file`, of 16 characters or more, as `/-/t/TOKEN/` before the path. The hooks `serve.started` and `serve.stopped` of the configuration are told of its URL.",
     ],
     options: [
       .flag("pull", \.pulls).help("Fetch what is not stored, or no longer fresh"),
@@ -40,6 +42,10 @@ struct ServeOptions: CommandOptions, Hashable {
         .help(
           "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
         ),
+      .value("allow-origin", \.allowedOrigin, .webOrigin)
+        .help("Let web pages of this origin use the server, or with `null` those without one"),
+      .value("token-file", \.tokenFile, .file)
+        .help("Take requests whose path begins with `/-/t/` and the token in this file, too"),
       .value("ready-fd", \.readyDescriptor, .number(1...1_048_575))
         .help("Write the line with the URL to this descriptor too, and close it"),
       .value("for", \.lifetime, .duration).help("End with 0 after this time"),
@@ -61,6 +67,12 @@ struct ServeOptions: CommandOptions, Hashable {
       if options.origin != nil, options.pulls {
         diagnostics.append(.exclusive("--origin", "--pull"))
       }
+      if options.allowedOrigin == "null", options.tokenFile == nil {
+        diagnostics.append(
+          "usage.missing-option",
+          "`--allow-origin null` needs `--token-file`: any page can have that origin"
+        )
+      }
       if options.maximumStaleness != nil, !options.pulls {
         diagnostics.append(
           "usage.missing-option",
@@ -71,6 +83,22 @@ struct ServeOptions: CommandOptions, Hashable {
     },
     makeCommand: { ServeCommand(context: $0, options: $1) }
   )
+}
+
+extension ValueKind where Value == String {
+  /// As browsers write it.
+  fileprivate static var webOrigin: Self {
+    Self(
+      expectation: "`null` or a scheme and a host such as `https://kiosk.example`",
+      placeholder: "ORIGIN"
+    ) { text in
+      guard text != "null" else { return text }
+      guard let url = try? WebURL(text + "/"), url.path == "/", url.string == text + "/" else {
+        return nil
+      }
+      return text
+    }
+  }
 }
 
 extension ValueKind where Value == ListenAddress {

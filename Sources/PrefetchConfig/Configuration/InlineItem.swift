@@ -81,6 +81,8 @@ package struct InlineItem: Sendable {
 
   package var type: String? { entry.type }
 
+  package var seconds: Int? { entry.seconds }
+
   package var headers: [HeaderField] { entry.headers }
 
   /// Other places of its bytes, in the order in which they stand there.

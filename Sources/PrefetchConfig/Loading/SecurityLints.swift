@@ -6,6 +6,25 @@ extension LoadedConfiguration {
     lints + pinUnions + deepExceptions + deepPins
   }
 
+  /// Items that are to be taken in part and are no streams, of which all would come.
+  package var pointlessSeconds: [Diagnostic] {
+    configuration.segments.enumerated().flatMap { index, segment in
+      segment.urls.map(\.item).enumerated().compactMap { number, item -> Diagnostic? in
+        guard item.seconds != nil, item.type != "hls" else { return nil }
+        let steps: [ValuePath.Step] = [
+          .key("segments"), .index(index), .key("urls"), .index(number), .key("seconds"),
+        ]
+        return diagnostic(
+          "config.not-a-stream",
+          "`seconds` is for streams, and the item is of type `\(item.type ?? "file")`",
+          severity: .error,
+          hint: "`type: hls` makes it one",
+          at: ValuePath(steps)
+        )
+      }
+    }
+  }
+
   /// Two entries that both speak of a host: a key in either is good enough.
   private var pinUnions: [Diagnostic] {
     let pins = configuration.pins

@@ -87,7 +87,8 @@ extension Dispatcher {
     guard !isKept else { return past?.quality ?? .low }
     // A line that is known to be bad by now makes no better one come.
     let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
-    return min(past?.next ?? .low, bound)
+    // An ad is over before a better one would be seen.
+    return min(past?.next ?? (entry.bundleForm == .ad ? .low : .medium), bound)
   }
 
   private mutating func readBundle(_ item: Int) {

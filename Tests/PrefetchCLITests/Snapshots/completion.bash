@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -209,6 +209,14 @@ _prefetch() {
   --listen)
     return
     ;;
+  --allow-origin)
+    return
+    ;;
+  --token-file)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
   --ready-fd)
     return
     ;;
@@ -293,7 +301,7 @@ _prefetch() {
     export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     env) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event start') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event stop') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event log') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;

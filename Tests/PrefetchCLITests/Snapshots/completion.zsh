@@ -398,6 +398,8 @@ _prefetch() {
         '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
         '(--base-url)--base-url=[Serve what lies below this URL at /, for tools that know one server alone]:URL: ' \
         '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
+        '(--allow-origin)--allow-origin=[Let web pages of this origin use the server, or with null those without one]:ORIGIN: ' \
+        '(--token-file)--token-file=[Take requests whose path begins with /-/t/ and the token in this file, too]:FILE:_files' \
         '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
         '(--for)--for=[End with 0 after this time]:D: ' \
         '(--events)--events=[Write serve.started and serve.stopped to a file or an open descriptor]:FD|FILE:_files' \

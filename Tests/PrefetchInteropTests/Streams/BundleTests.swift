@@ -119,6 +119,49 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1, of: "high"))
   }
 
+  @Test("The first download takes the medium of what there is, and the whole stream is what it weighs")
+  func first() throws {
+    publish(version: 1)
+    for name in ["least", "most"] {
+      put("/\(name).m3u8", Self.media(["#EXTINF:2,\n\(name).ts"]))
+      put("/\(name).ts", name)
+    }
+    put(
+      "/film.m3u8",
+      """
+      #EXTM3U
+      #EXT-X-STREAM-INF:BANDWIDTH=90000
+      most.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=9000
+      high.m3u8
+      #EXT-X-STREAM-INF:BANDWIDTH=500
+      least.m3u8
+
+      """
+    )
+    site["/middling"] = Site.Page(String(repeating: "x", count: 5_000))
+    configure("  - { name: files, urls: [\"\(server.address("/middling"))\"] }")
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1, of: "high"))
+    // Its first playlist alone is less than the file.
+    let sizes = try home.run("list", "--sort", "-size").lines.map { $0.hasSuffix("/film.m3u8") }
+    #expect(sizes == [true, false])
+  }
+
+  @Test("A length is for streams, as `check` says")
+  func length() throws {
+    home.write(
+      """
+      segments:
+        - { name: s, urls: [{ url: "https://a.example/a", seconds: 5 }] }
+        - { name: t, urls: [{ url: "https://a.example/b.m3u8", type: hls, seconds: 5 }] }
+      """
+    )
+    let check = try home.run("check")
+    #expect(check.status == 78 && check.errors.contains("prefetch.yaml:2:"), "\(check)")
+    #expect(check.errors.contains("`seconds` is for streams") && !check.errors.contains(":3:"))
+  }
+
   @Test("A network that is measured to be poor takes no better quality", arguments: ["9GB", "1kB"])
   func measured(good: String) throws {
     home.configure(

@@ -1,0 +1,95 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// Web pages that may use a server, and others that may not.
+@Suite("A server that a page may use", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ServeAccessTests {
+  private let site = Site()
+  private let origin: LoopbackServer
+  private let home: Home
+  private static let token = "0123456789abcdef-._~"
+
+  init() throws {
+    let site = site
+    origin = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+    home.configure("cache: { min_free: 0 }")
+    site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "max-age=600")])
+    home.write(Self.token + "\n", to: "token")
+  }
+
+  private func send(
+    _ method: String,
+    _ place: String,
+    to serving: Serving,
+    _ fields: String...
+  ) throws -> RawClient.Answer {
+    let head = ["\(method) \(place) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)"]
+    return try serving.client.send(
+      (head + fields + ["Connection: close", "", ""]).joined(separator: "\r\n")
+    )
+  }
+
+  @Test("answers pages of the origin that is named, and no others")
+  func named() throws {
+    let serving = try Serving(home, "--pull", "--allow-origin", "https://kiosk.example")
+    let place = origin.place("/a")
+    let ours = "Origin: https://kiosk.example"
+    let answer = try send("GET", place, to: serving, ours, "Sec-Fetch-Site: cross-site")
+    #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
+    #expect(answer.headers["access-control-allow-origin"] == "https://kiosk.example")
+    #expect(answer.headers["vary"]?.contains("Origin") == true)
+    let asked = try send("OPTIONS", place, to: serving, ours, "Access-Control-Request-Method: GET")
+    #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "GET, HEAD")
+    #expect(asked.headers["access-control-allow-headers"]?.contains("Range") == true)
+    for other in ["https://kiosk.example.evil", "http://kiosk.example", "null"] {
+      let refused = try send("GET", place, to: serving, "Origin: \(other)")
+      #expect(refused.status == 403 && refused.headers["access-control-allow-origin"] == nil)
+      #expect(try send("OPTIONS", place, to: serving, "Origin: \(other)").status == 403)
+    }
+    #expect(try send("GET", place, to: serving, "Sec-Fetch-Site: cross-site").status == 403)
+    #expect(try send("OPTIONS", place, to: serving).status == 405)
+    let plain = try serving.client.get(place)
+    #expect(plain.status == 200 && plain.headers["access-control-allow-origin"] == nil)
+    #expect(try send("POST", place, to: serving, ours, "Content-Length: 0").status == 405)
+    #expect(serving.stop().status == 143)
+  }
+
+  @Test("answers pages without a server of their own below the token alone")
+  func token() throws {
+    let arguments = ["--pull", "-v", "--allow-origin", "null", "--token-file", "token"]
+    let serving = try Serving(home, arguments)
+    let place = origin.place("/a")
+    #expect(try send("GET", place, to: serving, "Origin: null").status == 403)
+    let below = "/-/t/\(Self.token)\(place)"
+    let answer = try send("GET", below, to: serving, "Origin: null", "Sec-Fetch-Site: cross-site")
+    #expect(answer.status == 200 && answer.body == "alpha", "\(answer)")
+    #expect(answer.headers["access-control-allow-origin"] == "null")
+    #expect(try serving.client.get(below).body == "alpha")
+    #expect(try serving.client.get("/-/t/\(Self.token)/-/health").status == 200)
+    for wrong in ["", "x", Self.token + "0", String(Self.token.dropLast())] {
+      #expect(try send("GET", "/-/t/\(wrong)\(place)", to: serving, "Origin: null").status == 403)
+    }
+    let run = serving.stop()
+    #expect(run.status == 143 && run.errors.contains("GET \(place): 200"), "\(run)")
+    #expect(!run.errors.contains(Self.token.dropLast()), "\(run)")
+    // Without one nothing is below it.
+    let other = try Serving(home, "--pull")
+    #expect(try other.client.get(below).status == 403)
+  }
+
+  @Test("is not started with a token or an origin that cannot be meant")
+  func refused() throws {
+    #expect(try home.run("serve", "--allow-origin", "null").status == 64)
+    for origin in ["*", "kiosk.example", "https://kiosk.example/", "https://kiosk.example/x"] {
+      #expect(try home.run("serve", "--allow-origin", origin).status == 64, "\(origin)")
+    }
+    for text in ["short", "with blanks in it, quite long", ""] {
+      home.write(text, to: "token")
+      let run = try home.run("serve", "--token-file", "token", "--for", "1s")
+      #expect(run.status == 74 && run.errors.contains("token"), "\(run)")
+    }
+    #expect(try home.run("serve", "--token-file", "missing", "--for", "1s").status == 74)
+  }
+}
