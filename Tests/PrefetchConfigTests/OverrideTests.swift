@@ -151,7 +151,9 @@ struct OverrideTests {
     #expect(url.string == "https://two.example/a.json")
     #expect(loaded.identity == without.identity)
     #expect(loaded.origins["cache.size"]?.description == "prefetch.yaml:11")
-    #expect(configuration.profiles.isEmpty && loaded.origins.keys.allSatisfy { !$0.contains("prof") })
+    #expect(
+      configuration.profiles.isEmpty && loaded.origins.keys.allSatisfy { !$0.contains("prof") }
+    )
   }
 
   @Test("A profile that there is not is a matter of usage")

@@ -85,7 +85,10 @@ struct EventTests {
     try gone(["/b"], "space", room: "15")
   }
 
-  @Test("A segment says whether anything changed, and a tree that it was published", arguments: [false, true])
+  @Test(
+    "A segment says whether anything changed, and a tree that it was published",
+    arguments: [false, true]
+  )
   func changes(hasHook: Bool) throws {
     let hook = program("hook", "cat >> told")
     let hooks =

@@ -81,7 +81,9 @@ struct ItemFetch {
       context.console.report(store.takeDiagnostics())
       let progress = isWatched ? ProgressDisplay(context) : nil
       defer { progress?.finish() }
-      let observers: [(any RunObserver)?] = [progress, isWatched ? TraceLog(context) : nil, observer]
+      let observers: [(any RunObserver)?] = [
+        progress, isWatched ? TraceLog(context) : nil, observer,
+      ]
       let circumstances = MachineCircumstances(context: context, loaded: loaded) {
         () throws(Failure) in try session.writingState()
       }

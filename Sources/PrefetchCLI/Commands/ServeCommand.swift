@@ -205,7 +205,9 @@ struct ServeCommand: Command {
     }
     let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     let token = line.filter { $0 != "\r" }
-    let isPlain = token.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }
+    let isPlain = token.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0))
+    }
     guard token.utf8.count >= Self.shortestToken, isPlain else {
       throw Failure(
         .disk,
@@ -220,9 +222,19 @@ struct ServeCommand: Command {
   private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
     let access = try access()
     if let descriptor = try InheritedSocket.take(context.environment.variables) {
-      return try LocalServer(inherited: descriptor, responder: responder, access: access, listener: log?.listener)
+      return try LocalServer(
+        inherited: descriptor,
+        responder: responder,
+        access: access,
+        listener: log?.listener
+      )
     }
-    return try LocalServer(listen: options.listen, responder: responder, access: access, listener: log?.listener)
+    return try LocalServer(
+      listen: options.listen,
+      responder: responder,
+      access: access,
+      listener: log?.listener
+    )
   }
 
   private func starting(

@@ -27,7 +27,9 @@ struct ItemPull: Sendable {
       return answers.openCount == 0 ? true : nil
     }
     if isDone == nil {
-      answers.giveOthers(failed(.internal, "the cache cannot be used; the server's messages say why"))
+      answers.giveOthers(
+        failed(.internal, "the cache cannot be used; the server's messages say why")
+      )
     }
     return answers.take()
   }

@@ -84,7 +84,8 @@ final class PullLanes: CachePuller {
   }
 
   private func open(_ lane: Int) {
-    guard let bell = try? Bell(), let thread = WorkerThread({ [self] in work(in: lane, bell) }) else {
+    guard let bell = try? Bell(), let thread = WorkerThread({ [self] in work(in: lane, bell) })
+    else {
       // Without a thread there is only this one.
       return work(in: lane, nil)
     }

@@ -109,7 +109,6 @@ extension ValueType where Value == Int64? {
       )
     }
   }
-
 }
 
 extension LoadedConfiguration {

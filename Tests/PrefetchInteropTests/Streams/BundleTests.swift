@@ -119,7 +119,9 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1, of: "high"))
   }
 
-  @Test("The first download takes the medium of what there is, and the whole stream is what it weighs")
+  @Test(
+    "The first download takes the medium of what there is, and the whole stream is what it weighs"
+  )
   func first() throws {
     publish(version: 1)
     for name in ["least", "most"] {

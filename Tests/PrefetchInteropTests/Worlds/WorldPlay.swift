@@ -256,7 +256,8 @@ private struct Night {
   private func isKeptForOthers(_ report: WorldReport) -> Bool {
     world.segments.flatMap(\.items).contains { item in
       world.isPinned(item.path) && world.goal(item.path, in: number)?.page.isUnstorable == true
-        && report.deeds[world.url(item.path, origin)]?.contains { $0.cause == "unsupported" } == true
+        && report.deeds[world.url(item.path, origin)]?.contains { $0.cause == "unsupported" }
+          == true
     }
   }
 
