@@ -315,11 +315,9 @@ struct SharedURLTests {
 
   @Test(
     "stays what a list proves, whether that comes before the other segment asks or late",
-    arguments: [true, false],
-    [nil, "\"v1\""]
+    arguments: [true, false]
   )
-  func pinned(isLate: Bool, entityTag: String?) throws {
-    site["/a"] = Site.Page(Array(Self.body.utf8), entityTag: entityTag)
+  func pinned(isLate: Bool) throws {
     let site = site
     let home = home
     let isWarm = Guarded(false)
@@ -401,6 +399,35 @@ struct SharedURLTests {
       )
       #expect(run.status == 69, "\(command): \(run)")
     }
+  }
+
+  @Test(
+    "stays what a segment proves where another one cannot ask about it conditionally",
+    arguments: [nil, "\"v1\""]
+  )
+  func unasked(entityTag: String?) throws {
+    site["/a"] = Site.Page(Array(Self.body.utf8), entityTag: entityTag)
+    let alternate = #"alternates: [{ url: "\#(server.address("/b"))" }]"#
+    let digest = Digest.hexadecimal(Self.body)
+    home.configure(
+      """
+      segments:
+        - { name: strict, priority: 2, urls: [{ url: "\(server.address("/a"))", sha256: \(digest) }] }
+        - { name: loose, priority: 1, urls: [{ url: "\(server.address("/a"))", \(alternate) }] }
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      """
+    )
+    #expect(try home.run().status == 0)
+    site["/a"] = Site.Page([], status: 404)
+    site["/b"] = Site.Page("something else")
+    site.clearRequests()
+    for _ in 1...2 {
+      #expect(try home.run().status == 0)
+      #expect(try home.run("get", server.address("/a")).output == Self.body)
+    }
+    #expect(site.requests.isEmpty)
+    #expect(try home.run("verify").status == 0)
   }
 
   @Test("brought by a user is enough for the segment that would not ask about it")

@@ -43,8 +43,6 @@ extension Dispatcher {
       return false
     }
     for sharer in work.sharers where !taking.contains(sharer.segment) {
-      // Of itself it would not have asked.
-      if sharer.step.decision == .keep { continue }
       part(sharer, from: work)
       reject(sharer.entry, failure, of: sharer.segment)
     }

@@ -77,4 +77,25 @@ struct WantedRoomTests {
     #expect(try serving.client.get(origin.place("/\(name)")).status == 200)
     #expect(serving.stop().status == 143)
   }
+
+  @Test("A body that one segment takes and another one refuses takes no room where none stores it")
+  func refused() throws {
+    let site = Site()
+    let server = try LoopbackServer { site.respond(to: $0) }
+    site["/a"] = Site.Page("the body")
+    let url = server.address("/a")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: a, head: true, urls: [{ url: "\(url)", sha256: \(Digest.hexadecimal("the body")) }] }
+        - { name: b, head: true, urls: [{ url: "\(url)", size: 99 }] }
+      """
+    )
+    let get = try home.run("get", url)
+    #expect(get.status == 4 && get.output.isEmpty, "\(get)")
+    #expect(try home.run("list").output.isEmpty)
+    #expect(try home.run("gc").status == 0)
+    #expect(FileTree.objects(home.cache).isEmpty)
+  }
 }
