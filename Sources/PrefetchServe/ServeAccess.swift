@@ -22,10 +22,10 @@ package struct ServeAccess: Sendable {
 
   /// What is left of a target without the token before it; nil where a token is not the right one.
   func target(_ target: String) -> (path: String, hasToken: Bool)? {
-    guard target.hasPrefix(Self.prefix) else { return (target, false) }
+    guard let token, target.hasPrefix(Self.prefix) else { return (target, false) }
     let rest = target.dropFirst(Self.prefix.count)
     let given = rest.prefix { $0 != "/" && $0 != "?" }
-    guard let token, Self.isSame(String(given), token) else { return nil }
+    guard Self.isSame(String(given), token) else { return nil }
     let path = rest.dropFirst(given.count)
     return (path.hasPrefix("/") ? String(path) : "/" + path, true)
   }

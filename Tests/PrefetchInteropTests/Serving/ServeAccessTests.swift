@@ -74,9 +74,13 @@ struct ServeAccessTests {
     let run = serving.stop()
     #expect(run.status == 143 && run.errors.contains("GET \(place): 200"), "\(run)")
     #expect(!run.errors.contains(Self.token.dropLast()), "\(run)")
-    // Without one nothing is below it.
+    // Without one the names below it are like any others.
     let other = try Serving(home, "--pull")
-    #expect(try other.client.get(below).status == 403)
+    #expect(try other.client.get(below).status == 404)
+    #expect(try home.tool("mkdir", "-p", home.path("www/-/t/\(Self.token)")).status == 0)
+    home.write("page", to: "www/-/t/\(Self.token)/a")
+    let folder = try Serving(home, ["--origin", home.path("www")])
+    #expect(try folder.client.get("/-/t/\(Self.token)/a").body == "page")
   }
 
   @Test("is not started with a token or an origin that cannot be meant")
