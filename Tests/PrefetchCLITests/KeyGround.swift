@@ -112,6 +112,10 @@ enum KeyGround {
           report_only: true
           expires: 2037-06-30
       client: {b.example: {certificate: /there/c.pem, key: /there/c.key}}
+    allow_http:
+      - host: nas.example
+        reason: it is old
+        expires: 2037-06-30
     transport_security:
       NSAllowsArbitraryLoads: true
       NSAllowsArbitraryLoadsForMedia: true

@@ -141,7 +141,7 @@ import Testing
       let port = dice.isOne(in: 3) ? ":8080" : ""
       let url = try WebURL("http://\(text)\(port)/x")
       let decision = security.decide(url, for: purpose, at: Self.now)
-      let basis = security.basis(of: url.host, for: purpose, at: Self.now)
+      let basis = security.basis(of: url, for: purpose, at: Self.now)
       let isAllowed = if case .allowed = decision { true } else { false }
       let general = try #require(Self.versions[model.general])
       let minimum = basis.minimumTLS(forAll: general)

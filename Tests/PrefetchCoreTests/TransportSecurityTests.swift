@@ -78,16 +78,55 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
       Demand(host: "over.example", minimum: .tls12, hasForwardSecrecy: true),
     ]
   )
-  func demands(row: Demand) {
-    let basis = Self.strict.basis(of: row.host, at: Table.now)
+  func demands(row: Demand) throws {
+    let basis = Self.strict.basis(of: try WebURL("https://\(row.host)/"), at: Table.now)
     #expect(basis.minimumTLS(forAll: row.general) == row.minimum)
     #expect(basis.requiresForwardSecrecy == row.hasForwardSecrecy)
   }
 
   @Test("Whoever is let off the rules keeps the version that holds for all")
-  func letOff() {
-    let basis = Table.rules(arbitrary: true).basis(of: "a.example", at: Table.now)
+  func letOff() throws {
+    let basis = Table.rules(arbitrary: true).basis(of: try WebURL("https://a.example/"), at: Table.now)
     #expect(basis.minimumTLS(forAll: .tls12) == .tls12)
     #expect(!basis.requiresForwardSecrecy)
+  }
+
+  @Test("A host of `allow_http` is let off for plain http alone, by its exact name, until it expires")
+  func plainHosts() throws {
+    var security = TransportSecurity()
+    security.plainHosts = [
+      "nas.lan": TransportSecurity.Exception(allowsInsecureHTTP: true),
+      "old.lan": TransportSecurity.Exception(allowsInsecureHTTP: true, expires: Table.now),
+    ]
+    let plain = try WebURL("http://nas.lan:8080/a")
+    #expect(security.decide(plain, at: Table.now) == .allowed(entry: "allow_http.nas.lan"))
+    #expect(security.basis(of: try WebURL("https://nas.lan/a"), at: Table.now) == .rules)
+    for host in ["x.nas.lan", "nas.lan.", "old.lan"] {
+      let decision = security.decide(try WebURL("http://\(host)/a"), at: Table.now)
+      guard case .refused = decision else {
+        Issue.record("\(host): \(decision)")
+        continue
+      }
+    }
+    security.allowsArbitraryLoads = true
+    let over = security.decide(try WebURL("http://old.lan/a"), at: Table.now)
+    guard case .refused(entry: "allow_http.old.lan", _) = over else {
+      Issue.record("\(over)")
+      return
+    }
+  }
+
+  @Test("Only a host that the configuration names is offered a way to plain http")
+  func hints() throws {
+    let url = try WebURL("http://nas.lan/a")
+    for isDeclared in [true, false] {
+      let decision = TransportSecurity().decide(url, isDeclared: isDeclared, at: Table.now)
+      guard case .refused(_, let hint) = decision else {
+        Issue.record("\(decision)")
+        continue
+      }
+      #expect(hint.contains("--set allow_http=nas.lan") == isDeclared)
+      #expect(!hint.contains("NSAllows"))
+    }
   }
 }

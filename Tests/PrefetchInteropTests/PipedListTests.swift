@@ -136,7 +136,8 @@ struct PipedListTests {
   func refusal() throws {
     let run = try home.run("get", server.url("a"))
     #expect(run.status == 5, "\(run)")
-    #expect(run.errors.contains("--set transport_security.NSAllowsLocalNetworking=true"))
+    #expect(run.errors.contains("`--set allow_http=127.0.0.1`"))
+    #expect(!run.errors.contains("NSAllows"))
   }
 
   @Test("Two items of one name, or a file where a folder must be, are refused before any request")

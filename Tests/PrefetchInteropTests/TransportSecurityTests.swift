@@ -100,7 +100,7 @@ struct TransportSecurityTests {
       isAllowed: true,
       reason: "`NSAllowsLocalNetworking` lifts the rules"
     ),
-    Made(url: "http://example.com./a", isAllowed: false, reason: "NSExceptionDomains"),
+    Made(url: "http://example.com./a", isAllowed: false, reason: "does not name this host"),
     Made(url: "http://other.example/a", isAllowed: false, reason: "is not allowed"),
     Made(url: "https://other.example/a", isAllowed: true, reason: "the rules for all hold"),
   ]

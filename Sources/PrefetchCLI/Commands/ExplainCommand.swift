@@ -75,7 +75,7 @@ struct ExplainCommand: Command {
       url: url,
       segments: declared.filter { $0.leftOut == nil }.map(\.segment.name),
       rules: policy.verdicts(on: entry, segment: segment, named: provenance, at: now),
-      security: policy.transportSecurity.account(of: url, for: purpose, at: now),
+      security: policy.account(of: url, for: purpose, at: now),
       connection: rules ?? policy.defaultRules,
       pins: policy.connections.pins.entries(for: url.host),
       decision: decision.action,

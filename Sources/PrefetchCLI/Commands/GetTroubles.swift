@@ -45,15 +45,16 @@ struct GetTroubles {
   /// What a server or a rule said of it.
   mutating func add(_ failure: Failure, of address: String) {
     let url = Redaction.masked(Redaction.url(address), secrets: loaded.secrets)
-    // A user who has no file to put the exception into can say it with the command.
-    let isWithoutFile =
-      loaded.files.isEmpty && failure.message.contains("NSAllowsLocalNetworking")
+    // The user named the host, and there is no file that could allow it.
+    let host = (try? WebURL(address)).flatMap { $0.scheme == .http ? $0.host : nil } ?? ""
+    let isOwn = loaded.files.isEmpty && failure.code == .transportSecurity && !host.isEmpty
+      && failure.message.hasPrefix("plain http to `\(host)`")
+      && !failure.message.contains("allow_http")
     add(
       url,
       "\(failure.code.rawValue)",
       failure.message,
-      hint: isWithoutFile
-        ? "without a file: `--set transport_security.NSAllowsLocalNetworking=true`" : nil,
+      hint: isOwn ? "to allow this one host: `--set allow_http=\(host)`" : nil,
       isRetryable: failure.isTransient || failure.code.category == .connectivity
     )
   }

@@ -146,8 +146,9 @@ struct InitCommand: Command {
 }
 
 extension [WebURL] {
-  /// Those that speak plain http, each once.
+  /// Hosts of plain http, each once, as `allow_http` takes them: it takes none that ends in a dot.
   fileprivate var plainHosts: [String] {
-    Set(filter { $0.scheme == .http }.map(\.host)).sorted()
+    let hosts = Set(filter { $0.scheme == .http }.map(\.host)).filter { !$0.hasSuffix(".") }
+    return hosts.map { IPAddress(host: $0)?.description ?? $0 }.sorted()
   }
 }

@@ -15,12 +15,17 @@ struct StatusCommand: Command {
     var items: Int
     var bytes: Int64
     var lastSuccess: Instant?
+    var isRequired = true
     /// Where its last run did one part of it.
     var shard: String?
     var deferral: Deferral?
     /// When a run has something to ask about it again; nil where every run has.
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
+
+    var health: SegmentHealth {
+      SegmentHealth(name: name, state: state, lastSuccess: lastSuccess)
+    }
   }
 
   func run() throws(CommandExit) -> Int32 {
@@ -36,6 +41,7 @@ struct StatusCommand: Command {
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
     if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, places) }
+    if options.isForMonitoring { return try monitor(segments, loaded, places, store, now: now) }
     let license = try context.reading { () throws(Failure) -> LicenseStanding? in
       try registration(loaded, places)
     }
@@ -62,7 +68,6 @@ struct StatusCommand: Command {
       let checks = NextChecks(context: context, loaded: loaded, places: places, store: store)
       try note(checks.of(Set(segments.map(\.name))), network, in: &segments)
     }
-    let tooOld = segments.filter { isTooOld($0, now: now) }
     let declared = try DeclaredStates(context, loaded, places, store, collects: false)
     if context.shared.isJSON {
       let served = try context.reading { () throws(Failure) in try state?.served() }
@@ -80,16 +85,59 @@ struct StatusCommand: Command {
         "cache  \(places.cache)  \(Amounts.count(Int64(totals.objects), "object")), \(Amounts.bytes(totals.bytes))"
       )
     }
-    for segment in tooOld {
-      let age =
-        segment.lastSuccess.map { success in
-          Freshness.isFuture(success, at: now)
-            ? "last succeeded at \(Timestamp.format(success)), which is later than now by this clock"
-            : "last succeeded \(Amounts.duration(now - success)) ago"
-        } ?? "has never succeeded"
-      context.console.report("status.too-old", "segment `\(segment.name)` \(age)")
+    return reportAges(of: segments, places, hasCache: store != nil, now: now)
+  }
+
+  /// Ends a health probe: with 3 where a required segment, or the whole cache, is not what it should be.
+  private func reportAges(
+    of segments: [SegmentLine],
+    _ places: Places,
+    hasCache: Bool,
+    now: Instant
+  ) -> Int32 {
+    guard let limit = options.maximumAge else { return ExitStatus.ok.code }
+    guard hasCache else {
+      context.console.report("status.no-cache", missing(places))
+      return ExitStatus.incomplete.code
     }
-    return tooOld.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
+    var status = ExitStatus.ok
+    for segment in segments.filter(\.isRequired).map(\.health) {
+      guard let complaint = segment.complaint(olderThan: limit, at: now) else { continue }
+      context.console.report("status.too-old", "segment `\(segment.name)` \(complaint)")
+      status = .incomplete
+    }
+    return status.code
+  }
+
+  private func monitor(
+    _ segments: [SegmentLine],
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?,
+    now: Instant
+  ) throws(CommandExit) -> Int32 {
+    let line: MonitoringLine
+    if store == nil {
+      line = MonitoringLine(unknown: missing(places))
+    } else {
+      let state = try context.readingState(places)
+      let identity = loaded.files.isEmpty ? nil : loaded.identity
+      let last = try context.reading { () throws(Failure) in
+        try state?.runs(of: identity).last
+      }
+      line = MonitoringLine(
+        segments.filter(\.isRequired).map(\.health),
+        brokeTrust: last?.exitCode == Int(ExitStatus.trust.code),
+        limits: options.ageLimits,
+        at: now
+      )
+    }
+    context.console.print(line.line)
+    return line.verdict.rawValue
+  }
+
+  private func missing(_ places: Places) -> String {
+    "there is no cache at `\(places.cache)`"
   }
 
   /// A gate or a window that holds a segment back goes before what would be asked without it.
@@ -118,7 +166,14 @@ struct StatusCommand: Command {
         .map(\.name)
     }
     let known = Dictionary(lines.map { ($0.name, $0) }) { first, _ in first }
-    return names.map { known[$0] ?? SegmentLine(name: $0, items: 0, bytes: 0) }
+    let optional = Set(
+      loaded.configuration.segments.filter { !$0.declaration.isRequired }.map(\.name)
+    )
+    return names.map { name in
+      var line = known[name] ?? SegmentLine(name: name, items: 0, bytes: 0)
+      line.isRequired = !optional.contains(name)
+      return line
+    }
   }
 
   private func lines(
@@ -158,12 +213,6 @@ struct StatusCommand: Command {
       parts.append("asked again after \(Timestamp.format(until))")
     }
     return parts.joined(separator: "  ")
-  }
-
-  private func isTooOld(_ segment: SegmentLine, now: Instant) -> Bool {
-    guard let limit = options.maximumAge else { return false }
-    guard let success = segment.lastSuccess else { return true }
-    return now - success > limit || Freshness.isFuture(success, at: now)
   }
 
   private func text(_ segment: SegmentLine, now: Instant) -> String {

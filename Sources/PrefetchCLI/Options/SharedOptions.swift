@@ -49,6 +49,12 @@ struct SharedOptions: Hashable, Sendable {
 }
 
 extension SharedOptions {
+  /// Whether `--cache-dir` names the cache inside a mirror's folder, which needs no configuration.
+  var namesMirror: Bool {
+    guard configurationFiles.isEmpty, let cacheDirectory else { return false }
+    return cacheDirectory.split(separator: "/").last == ".prefetch"
+  }
+
   static let specs: [OptionSpec<SharedOptions>] = [
     .values("config", short: "c", \.configurationFiles, .file)
       .help(

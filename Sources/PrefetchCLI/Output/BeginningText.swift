@@ -94,6 +94,7 @@ enum BeginningText {
   ]
 
   private static let comments = [
+    "allow_http": "Hosts that are asked over plain http; everything else is https.",
     "bundle_id": "The app that manifests must be made for.",
     "cache": "Where the content is kept, and how much of it.",
     "manifests": "Where the manifest of a segment is that has none of its own.",
@@ -106,14 +107,7 @@ enum BeginningText {
 
   private static func exceptions(for hosts: [String]) -> [String] {
     guard !hosts.isEmpty else { return [] }
-    var lines = ["", "# \(comments["transport_security"] ?? "")", "transport_security:"]
-    if hosts.contains(where: TransportSecurity.isLocal) {
-      lines.append("  NSAllowsLocalNetworking: true")
-    }
-    let others = hosts.filter { !TransportSecurity.isLocal($0) }
-    if !others.isEmpty { lines.append("  NSExceptionDomains:") }
-    return lines
-      + others.map { "    \(scalar($0)): { NSExceptionAllowsInsecureHTTPLoads: true }" }
+    return ["", "# \(comments["allow_http"] ?? "")", "allow_http:"] + hosts.map { "  - \(scalar($0))" }
   }
 
   private static func scalar(_ text: String) -> String {

@@ -114,12 +114,21 @@ struct FailureLines {
     )
   }
 
-  /// Whether plain http would do, and there is no file that could say so.
-  private var lacksException: Bool {
-    envelope.configurationFiles.isEmpty
-      && ReportFailures(envelope: envelope).all.contains {
-        $0.message.contains("NSAllowsLocalNetworking")
-      }
+  /// Host of a list of the user's own that plain http is refused to, where no file could allow it.
+  ///
+  /// A list from a server is none: nobody here has chosen its hosts.
+  private var refusedPlainHost: String? {
+    guard envelope.configurationFiles.isEmpty,
+      envelope.report.segments.allSatisfy({ $0.manifest.url == nil })
+    else { return nil }
+    return envelope.report.items.lazy.compactMap { item -> String? in
+      guard let failure = item.failure, failure.code == .transportSecurity,
+        !failure.message.contains("allow_http"),
+        let url = try? WebURL(item.url), url.scheme == .http,
+        failure.message.hasPrefix("plain http to `\(url.host)`")
+      else { return nil }
+      return url.host
+    }.first
   }
 
   /// What is to be done about how the run ended; nil where that is said, or nothing is.
@@ -129,10 +138,12 @@ struct FailureLines {
       envelope.isRetryable
         ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
         : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
-    case .trust where lacksException:
-      "next: without a file, `--set transport_security.NSAllowsLocalNetworking=true` allows it"
     case .trust:
-      "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
+      if let host = refusedPlainHost {
+        "next: to allow this one host: `--set allow_http=\(host)`"
+      } else {
+        "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
+      }
     case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil
     case .unavailable: "next: run it again; the cache is as it was"
     case .denied:

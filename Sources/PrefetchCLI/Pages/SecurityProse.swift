@@ -5,12 +5,14 @@ enum SecurityProse {
   private static let transportSecurity = ConfigurationProse(
     title: "Transport security",
     paragraphs: [
-      "As App Transport Security has it: https only, TLS 1.2, forward secrecy. Plain http needs an exception for its domain under `transport_security`, also on loopback, where `NSAllowsLocalNetworking: true` gives it: for single labels, `.local` names and addresses of local networks, and only if the name leads to such an address. The rules hold for every request on every hop: manifests, items, alternates, registration.",
+      "As App Transport Security has it: https only, TLS 1.2, forward secrecy. Plain http needs an exception, also on loopback: `allow_http: [nas.lan]` allows it to one host, `NSAllowsLocalNetworking: true` to single labels, `.local` names and addresses of local networks, and only if the name leads to such an address. The rules hold for every request on every hop: manifests, items, alternates, registration.",
       "An entry is found by the exact host name, else at the nearest ancestor with `NSIncludesSubdomains`, any number of labels up; entries without it in between are passed over. Addresses find the narrowest range (`192.0.2.0/24`) that holds them; an address written as version 4 in version 6 counts as version 4. The entry that was found replaces everything, and keys that it lacks have their defaults: an empty one puts its host under the rules for all, whatever else is allowed. Names are written in lower case, without scheme, port, wildcard or final dot, in letters of any language or as `xn--`. A URL whose host ends with a dot is given no exception, but keeps its pins.",
+      "An entry of `allow_http` holds for exactly that host, and for plain http alone: https to it is held to the rules for all, `netrc` is not sent to it in the clear, and a server out there may not lead to it on a local network. It may carry a `reason` and `expires`. A host that also has an entry under `NSExceptionDomains` is an error (78).",
       "Where no entry speaks of a host, `NSAllowsLocalNetworking`, `NSAllowsArbitraryLoadsForMedia` (items of type video, audio, hls), `NSAllowsArbitraryLoadsInWebContent` (items of type page) and `NSAllowsArbitraryLoads` lift the rules, in this order. The mere presence of one of the first three, `false` included, takes the effect from the last. What is let off still speaks TLS 1.2 where it speaks TLS, names under `NSAllowsLocalNetworking` with forward secrecy, and certificates are always verified.",
       "`NSExceptionMinimumTLSVersion` below `TLSv1.2` needs `legacy_tls: true` beside it. Once an exception's `expires` is past, its hosts are held to the rules for all, whatever stands behind it: plain http to them fails (5), everything else goes on, and `prefetch check` fails (78); it warns from 14 days before. `prefetch explain URL` names the entry that decides, and why.",
     ],
     example: """
+      allow_http: [nas.lan]
       transport_security:
         NSExceptionDomains:
           legacy.example.com:

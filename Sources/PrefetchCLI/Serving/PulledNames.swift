@@ -89,13 +89,12 @@ struct PulledNames {
   /// The same URL by `http` where the configuration says that the host, or this network, is reached so.
   private func plain(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
     let rules = pull.loaded.configuration.transportSecurity.decisive
-    let isPlain =
-      switch rules.basis(of: url.host, at: now) {
-      case .exception(_, let exception): exception.allowsInsecureHTTP
-      case .localNetworking: true
-      case .rules, .expired, .media, .webContent, .arbitraryLoads: false
-      }
-    return isPlain && url.port != 443 ? try? WebURL("http://\(address)") : nil
+    guard url.port != 443, let plain = try? WebURL("http://\(address)") else { return nil }
+    return switch rules.basis(of: plain, at: now) {
+    case .exception(_, let exception): exception.allowsInsecureHTTP ? plain : nil
+    case .localNetworking, .plainHTTP: plain
+    case .rules, .expired, .plainHTTPExpired, .media, .webContent, .arbitraryLoads: nil
+    }
   }
 }
 

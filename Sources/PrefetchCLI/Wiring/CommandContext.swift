@@ -77,7 +77,7 @@ extension CommandContext {
     defer { StopSignals.endReading() }
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
-    loader.searches = own.isEmpty
+    loader.searches = own.isEmpty && (isRequired || !shared.namesMirror)
     loader.profile = shared.profile
     loader.requiresFile = isRequired
     loader.requiresSources = needsSources
@@ -151,6 +151,10 @@ extension CommandContext {
       configuration: loaded?.configuration,
       environment: environment
     ) {
+      // A mirror's state is beside its cache.
+      if shared.namesMirror, shared.stateDirectory == nil, loaded?.files.isEmpty ?? true {
+        places.state = places.cache
+      }
       if let loaded { try addLower(of: loaded, to: &places) }
       try checkFolders(of: places)
       return places

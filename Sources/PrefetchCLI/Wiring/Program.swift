@@ -34,7 +34,9 @@ package enum Program {
       return run(invocation, environment)
     } catch {
       let console = Console(shared: error.shared, environment: environment, log: nil)
-      return console.finish(console.fail(.usage, error.diagnostics))
+      let status = console.fail(.usage, error.diagnostics)
+      guard words.contains("status"), words.contains("--nagios") else { return console.finish(status) }
+      return monitored(status, console)
     }
   }
 
@@ -63,13 +65,26 @@ package enum Program {
       shared: shared,
       sources: invocation.sources
     )
+    let isForMonitoring = (invocation.options as? StatusOptions)?.isForMonitoring ?? false
     do throws(CommandExit) {
-      return console.finish(try invocation.makeCommand(context).run())
+      let status = try invocation.makeCommand(context).run()
+      let ended = console.finish(status)
+      return isForMonitoring ? min(ended, MonitoringLine.Verdict.unknown.rawValue) : ended
     } catch {
+      if isForMonitoring { return monitored(error.status, console) }
       UnbegunRun(context: context).writeReports()
       // What was not read because of a signal is no fault of its own.
       return console.finish(StopSignals.pending.map { 128 + $0 } ?? error.status)
     }
+  }
+
+  /// Ends a command that could not begin in the way that monitoring systems know.
+  private static func monitored(_ status: Int32, _ console: Console) -> Int32 {
+    let reason = console.ending?.diagnostics.first { $0.severity == .error }?.message
+    let line = MonitoringLine(unknown: reason ?? "`prefetch status` ended with \(status)")
+    console.print(line.line)
+    _ = console.finish(status)
+    return line.verdict.rawValue
   }
 }
 

@@ -66,6 +66,7 @@ extension Configuration {
     Field("analytics", \.analytics, Analytics.table).help("Events for a collector of your own")
   }
   .checking { configuration, facts, decoder in
+    checkPlainHosts(configuration, facts, &decoder)
     guard let name = configuration.name else { return }
     decoder.warnOfPrivateName(name, at: facts.place(of: "name"))
   }
@@ -122,6 +123,8 @@ extension Configuration {
     Field("transport_security", \.transportSecurity, SecurityRules.table)
       .help("App Transport Security, its keys as in an Info.plist")
       .synonyms("NSAppTransportSecurity")
+    Field("allow_http", \.transportSecurity.plainHosts, .oneOrMore(.object(PlainHost.table)))
+      .help("Hosts that plain http is allowed to")
     Field("transport", \.self, transport).help("Settings of single requests")
   }
 

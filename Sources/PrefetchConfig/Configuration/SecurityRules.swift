@@ -5,6 +5,8 @@ import PrefetchDocuments
 package struct SecurityRules: Sendable {
   private var general = TransportSecurity()
   package var exceptions: [String: SecurityException] = [:]
+  /// The hosts of `allow_http`.
+  package var plainHosts: [PlainHost] = []
   /// Moved to `tls.pins` after reading.
   var pinnedDomains: [String: PinTable.Rule] = [:]
 
@@ -12,6 +14,10 @@ package struct SecurityRules: Sendable {
   package var decisive: TransportSecurity {
     var security = general
     security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))
+    for entry in plainHosts {
+      let name = entry.host.contains(":") ? "[\(entry.host)]" : entry.host
+      security.plainHosts[name] = entry.rule
+    }
     return security
   }
 
@@ -40,6 +46,41 @@ package struct SecurityRules: Sendable {
       .map(of: HostKey.host, to: .object(PinTable.Rule.appleTable))
     )
     .help("Pins as Apple writes them; the same as `tls.pins`")
+  }
+}
+
+/// One host that plain http is allowed to, with nothing else changed for it.
+package struct PlainHost: Sendable {
+  package var host = ""
+  package var rule = TransportSecurity.Exception(allowsInsecureHTTP: true)
+
+  static let table = ObjectType(Self(), name: "plain_host", shorthand: "host") {
+    Field("host", \.host, .host).help("Exact name or address of the host")
+    Field("reason", \.rule.reason, .text).help("Why there is an exception")
+    Field("expires", \.rule.expires, .date).help("When it ceases to hold")
+  }
+  .checking { _, facts, decoder in
+    guard !facts.has("host") else { return }
+    decoder.report("config.missing-key", "the entry has no `host`", at: facts.node)
+  }
+}
+
+extension Configuration {
+  /// Reports hosts of `allow_http` that have rules of their own, of which both cannot hold.
+  static func checkPlainHosts(
+    _ configuration: Configuration,
+    _ facts: ObjectFacts,
+    _ decoder: inout NodeDecoder
+  ) {
+    let security = configuration.transportSecurity
+    for entry in security.plainHosts where security.exceptions[entry.host] != nil {
+      decoder.report(
+        "config.conflict",
+        "`\(entry.host)` stands under `allow_http` and under `NSExceptionDomains`",
+        hint: "set `NSExceptionAllowsInsecureHTTPLoads` in its `NSExceptionDomains` entry",
+        at: facts.place(of: "allow_http")
+      )
+    }
   }
 }
 

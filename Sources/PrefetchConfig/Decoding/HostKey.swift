@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchDocuments
 
 /// The spelling of a host in mappings whose keys are hosts.
 enum HostKey {
@@ -79,5 +80,16 @@ enum HostKey {
 
   private static func complaint(_ message: String, hint: String?) -> ValueComplaint {
     ValueComplaint(message, hint: hint, code: "config.bad-host")
+  }
+}
+
+extension ValueType where Value == String {
+  /// A host in its one spelling, as a value.
+  static var host: Self {
+    scalar("a host", summary: "host", schema: [("type", .string("string"))]) {
+      text throws(ValueComplaint) in try HostKey.host.parse(text)
+    } encode: {
+      .string($0)
+    }
   }
 }

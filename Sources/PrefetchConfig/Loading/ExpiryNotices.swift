@@ -40,7 +40,18 @@ extension LoadedConfiguration {
   private var dated: [Dated] {
     let exceptions = configuration.transportSecurity.exceptions.sorted { $0.key < $1.key }
     let pins = configuration.pins.sorted { $0.key < $1.key }
-    return exceptions.map { host, exception in
+    let plainHosts = configuration.transportSecurity.plainHosts.enumerated().map { index, entry in
+      Dated(
+        what: "permission for plain http",
+        host: entry.host,
+        expires: entry.rule.expires,
+        notice: .seconds(14 * 86_400),
+        path: ValuePath([.key("allow_http"), .index(index), .key("expires")]),
+        consequence: "plain http to it is refused"
+      )
+    }
+    return plainHosts
+      + exceptions.map { host, exception in
       Dated(
         what: "exception",
         host: host,

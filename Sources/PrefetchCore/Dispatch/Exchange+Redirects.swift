@@ -56,7 +56,13 @@ extension Exchange {
         status: status
       )
     }
-    if var failure = policy.refusal(of: target, for: terms.purpose, named: sender, at: now) {
+    if var failure = policy.refusal(
+      of: target,
+      for: terms.purpose,
+      named: sender,
+      isRedirected: true,
+      at: now
+    ) {
       failure.message = "a redirect leads to `\(target)`: \(failure.message)"
       return .failed(failure, status: status)
     }

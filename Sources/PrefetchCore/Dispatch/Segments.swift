@@ -280,7 +280,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
         if record.state == .current { record.quiet = quietMark(of: segment, at: now) }
       }
       // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
-      if record.state == .current, !isHalted || segment.leaving.isEmpty {
+      if record.state == .current, segment.isConfirmed, !isHalted || segment.leaving.isEmpty {
         record.lastSuccess = now
       }
       changes.append(.segment(record, manifest: nil))

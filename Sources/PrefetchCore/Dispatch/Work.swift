@@ -117,6 +117,11 @@ struct SegmentWork: Sendable {
       ?? (accepted ?? recorded)?.manifestFinalURL.flatMap { try? WebURL($0) }
   }
 
+  /// Whether its list, and everything of it that it requires, holds as servers last said.
+  var isConfirmed: Bool {
+    manifest.status != .skipped && !retention.hasStale
+  }
+
   var priority: Int? {
     declaration.priority ?? accepted?.priority
   }

@@ -22,12 +22,15 @@ package struct Retention: Hashable, Sendable {
   private var hasDeferrals = false
   /// Whether the run stored a body of an item that had none.
   package var hasArrivals = false
+  /// Whether a required item is an older copy that no server confirmed.
+  package private(set) var hasStale = false
 
   package init() {}
 
   /// Records the end of a required item of the list.
   package mutating func note(_ result: ItemResult) {
     if result.outcome == .added { hasArrivals = true }
+    if result.outcome == .stale { hasStale = true }
     guard !result.isUsable else { return }
     if let failure = result.failure {
       // An item for which there is no room comes no sooner for what stays.

@@ -46,7 +46,7 @@ extension RunPolicy {
     var rules = ConnectionRules()
     rules.minimumTLS = connections.minimumTLS
     let general = rules
-    let basis = transportSecurity.basis(of: url.host, for: purpose, at: now)
+    let basis = transportSecurity.basis(of: url, for: purpose, at: now)
     switch url.scheme {
     case .https:
       rules.minimumTLS = basis.minimumTLS(forAll: connections.minimumTLS)
@@ -80,7 +80,7 @@ extension RunPolicy {
     guard url.scheme == .http else { return field }
     guard !connections.mayBeProxied,
       case .exception(_, let exception) =
-        transportSecurity.basis(of: url.host, for: purpose, at: now),
+        transportSecurity.basis(of: url, for: purpose, at: now),
       exception.allowsInsecureHTTP
     else { return nil }
     return field
@@ -108,9 +108,15 @@ extension RunPolicy {
     of url: WebURL,
     for purpose: RequestPurpose,
     named provenance: Provenance,
+    isRedirected: Bool = false,
     at now: Instant
   ) -> Failure? {
-    if case .refused(_, let hint) = transportSecurity.decide(url, for: purpose, at: now) {
+    if case .refused(_, let hint) = transportSecurity.decide(
+      url,
+      for: purpose,
+      isDeclared: !isRedirected && connections.isNamed(url.host),
+      at: now
+    ) {
       return Failure(
         .transportSecurity,
         "plain http to `\(url.host)` is not allowed; \(hint)"

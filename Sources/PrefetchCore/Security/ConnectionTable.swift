@@ -187,7 +187,8 @@ extension RunPolicy {
   package func nextExpiry(after now: Instant) -> Instant? {
     let exceptions = transportSecurity.exceptions.all.compactMap(\.exception.expires)
     let pins = connections.pins.all.compactMap(\.expires)
-    return (exceptions + pins).filter { now < $0 }.min()
+    let plain = transportSecurity.plainHosts.values.compactMap(\.expires)
+    return (exceptions + plain + pins).filter { now < $0 }.min()
   }
 }
 

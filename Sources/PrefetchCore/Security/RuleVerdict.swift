@@ -34,7 +34,7 @@ extension RunPolicy {
   ) -> [RuleVerdict] {
     let url = entry.url
     let purpose = RequestPurpose(itemType: entry.type)
-    let account = transportSecurity.account(of: url, for: purpose, at: now)
+    let account = account(of: url, for: purpose, at: now)
     let rules =
       connectionRules(
         for: url,
@@ -217,6 +217,22 @@ extension RunPolicy {
   }
 }
 
+extension RunPolicy {
+  /// Explains what transport security says of a URL that nobody was redirected to.
+  package func account(
+    of url: WebURL,
+    for purpose: RequestPurpose,
+    at now: Instant
+  ) -> TransportSecurity.Account {
+    transportSecurity.account(
+      of: url,
+      for: purpose,
+      isDeclared: connections.isNamed(url.host),
+      at: now
+    )
+  }
+}
+
 // MARK: - Transport security in words
 
 extension TransportSecurity {
@@ -231,10 +247,11 @@ extension TransportSecurity {
   package func account(
     of url: WebURL,
     for purpose: RequestPurpose,
+    isDeclared: Bool,
     at now: Instant
   ) -> Account {
-    let basis = basis(of: url.host, for: purpose, at: now)
-    if case .refused(_, let hint) = decide(url, for: purpose, at: now) {
+    let basis = basis(of: url, for: purpose, at: now)
+    if case .refused(_, let hint) = decide(url, for: purpose, isDeclared: isDeclared, at: now) {
       return Account(
         isAllowed: false,
         entry: basis.entry,
@@ -252,9 +269,10 @@ extension TransportSecurity {
   private static func words(for basis: Basis) -> String {
     switch basis {
     case .rules: "the rules for all hold"
-    case .exception(let name, let exception):
-      "`\(Basis.path(name))` holds" + (exception.reason.map { ": \($0)" } ?? "")
-    case .expired(let name, _): "`\(Basis.path(name))` is over, so the rules for all hold"
+    case .exception(_, let exception), .plainHTTP(_, let exception):
+      "`\(basis.entry ?? "")` holds" + (exception.reason.map { ": \($0)" } ?? "")
+    case .expired, .plainHTTPExpired:
+      "`\(basis.entry ?? "")` is over, so the rules for all hold"
     case .localNetworking, .media, .webContent, .arbitraryLoads:
       "`\(basis.entry ?? "")` lifts the rules"
     }

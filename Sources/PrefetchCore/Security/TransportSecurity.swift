@@ -38,19 +38,25 @@ package struct TransportSecurity: Hashable, Sendable {
   package var allowsArbitraryLoadsInWebContent: Bool?
   package var allowsLocalNetworking: Bool?
   package var exceptions = ExceptionTable()
+  /// Hosts that plain http is allowed to, and nothing else, by their exact names; none of them is in ``exceptions``.
+  package var plainHosts: [String: Exception] = [:]
 
   package init() {}
 
   /// Whether a request may go out to that URL; nothing is sent before this has said yes.
+  ///
+  /// `isDeclared`: whether the configuration names the host. No hint offers a way for one that a
+  /// server names, since the user never chose it.
   package func decide(
     _ url: WebURL,
     for purpose: RequestPurpose = .other,
+    isDeclared: Bool = true,
     at now: Instant
   ) -> Decision {
     guard url.scheme == .http else { return .allowed(entry: nil) }
-    let basis = basis(of: url.host, for: purpose, at: now)
+    let basis = basis(of: url, for: purpose, at: now)
     guard basis.allowsInsecureHTTP else {
-      return .refused(entry: basis.entry, hint: hint(for: basis, host: url.host))
+      return .refused(entry: basis.entry, hint: hint(for: basis, url.host, isDeclared: isDeclared))
     }
     return .allowed(entry: basis.entry)
   }
@@ -58,12 +64,18 @@ package struct TransportSecurity: Hashable, Sendable {
   /// Which of all the keys says what holds for a host.
   ///
   /// An entry of its own comes before everything and inherits nothing. One that has expired makes no
-  /// room for wider leave: its hosts are then held to the rules for all.
+  /// room for wider leave: its hosts are then held to the rules for all. An entry of ``plainHosts``
+  /// says nothing of https.
   package func basis(
-    of host: String,
+    of url: WebURL,
     for purpose: RequestPurpose = .other,
     at now: Instant
   ) -> Basis {
+    let host = url.host
+    if url.scheme == .http, let exception = plainHosts[host] {
+      if let expires = exception.expires, expires <= now { return .plainHTTPExpired(host, exception) }
+      return .plainHTTP(host, exception)
+    }
     if let (name, exception) = exceptions.entry(for: host) {
       if let expires = exception.expires, expires <= now { return .expired(name, exception) }
       return .exception(name, exception)
@@ -95,20 +107,17 @@ package struct TransportSecurity: Hashable, Sendable {
     return !host.contains(".") || host.hasSuffix(".local")
   }
 
-  private func hint(for basis: Basis, host: String) -> String {
+  private func hint(for basis: Basis, _ host: String, isDeclared: Bool) -> String {
     switch basis {
     case .exception(let name, _):
       return "`\(Basis.path(name))` does not set `NSExceptionAllowsInsecureHTTPLoads`"
-    case .expired(let name, let exception):
+    case .expired(_, let exception), .plainHTTPExpired(_, let exception):
       let day = exception.expires.map { Timestamp.format($0).prefix(10) } ?? ""
-      return "its exception `\(Basis.path(name))` expired on \(day)"
-    case .rules, .localNetworking, .media, .webContent, .arbitraryLoads:
-      guard !Self.isLocal(host) else {
-        return "use https, or set `transport_security: { NSAllowsLocalNetworking: true }` "
-          + "for hosts on this network"
-      }
-      return "use https, or name the host under `transport_security.NSExceptionDomains` with "
-        + "`NSExceptionAllowsInsecureHTTPLoads: true`"
+      return "its exception `\(basis.entry ?? "")` expired on \(day)"
+    case .rules, .localNetworking, .media, .webContent, .arbitraryLoads, .plainHTTP:
+      return isDeclared
+        ? "use https, or allow this one host: `--set allow_http=\(host)`"
+        : "use https; the configuration does not name this host"
     }
   }
 }
@@ -123,6 +132,9 @@ extension TransportSecurity {
     case exception(String, Exception)
     /// An entry past its time.
     case expired(String, Exception)
+    /// An entry of `allow_http`, for a URL with `http`.
+    case plainHTTP(String, Exception)
+    case plainHTTPExpired(String, Exception)
     case localNetworking
     case media
     case webContent
@@ -130,16 +142,16 @@ extension TransportSecurity {
 
     package var allowsInsecureHTTP: Bool {
       switch self {
-      case .rules, .expired: false
+      case .rules, .expired, .plainHTTPExpired: false
       case .exception(_, let exception): exception.allowsInsecureHTTP
-      case .localNetworking, .media, .webContent, .arbitraryLoads: true
+      case .plainHTTP, .localNetworking, .media, .webContent, .arbitraryLoads: true
       }
     }
 
     /// A host that is let off the rules may still agree on keys without forward secrecy.
     package var requiresForwardSecrecy: Bool {
       switch self {
-      case .rules, .expired: true
+      case .rules, .expired, .plainHTTP, .plainHTTPExpired: true
       case .exception(_, let exception): exception.requiresForwardSecrecy
       case .localNetworking, .media, .webContent, .arbitraryLoads: false
       }
@@ -160,6 +172,7 @@ extension TransportSecurity {
       switch self {
       case .rules: nil
       case .exception(let name, _), .expired(let name, _): Self.path(name)
+      case .plainHTTP(let host, _), .plainHTTPExpired(let host, _): "allow_http.\(host)"
       case .localNetworking: "NSAllowsLocalNetworking"
       case .media: "NSAllowsArbitraryLoadsForMedia"
       case .webContent: "NSAllowsArbitraryLoadsInWebContent"

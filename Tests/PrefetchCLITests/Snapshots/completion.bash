@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -138,6 +138,9 @@ _prefetch() {
     return
     ;;
   --max-age)
+    return
+    ;;
+  --critical-age)
     return
     ;;
   --segment)
@@ -280,7 +283,7 @@ _prefetch() {
     init) mapfile -t COMPREPLY < <(compgen -W '--from --base-url -o --output -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    status) mapfile -t COMPREPLY < <(compgen -W '--max-age -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    status) mapfile -t COMPREPLY < <(compgen -W '--max-age --nagios --critical-age -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     network) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --category --parent --search --provider --id --url --locked --unconsumed --identities --sort -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;

@@ -176,6 +176,8 @@ complete -c prefetch -n '__fish_seen_subcommand_from config' -l format -x -a 'ya
 complete -c prefetch -n '__fish_seen_subcommand_from config' -l origins -d 'Say where each value came from'
 complete -c prefetch -n '__fish_seen_subcommand_from config' -l schema -d 'Print the JSON Schema of the configuration instead'
 complete -c prefetch -n '__fish_seen_subcommand_from status' -l max-age -x -d 'End with 3 when the last success of a segment is longer ago than this'
+complete -c prefetch -n '__fish_seen_subcommand_from status' -l nagios -d 'Print one line and end with 0 to 3, as monitoring plug-ins do'
+complete -c prefetch -n '__fish_seen_subcommand_from status' -l critical-age -x -d 'With --nagios: the age that is critical; twice --max-age unless it is given'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l segment -x -d 'Only items of this segment'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l state -x -a 'pending discovered queued downloading idle paused cached partial failed deleted' -d 'Only items in one of these states'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l type -x -d 'Only items of this type, or of one of several with commas between them'

@@ -258,6 +258,8 @@ _prefetch() {
     status)
       _arguments -s -S $shared \
         '(--max-age)--max-age=[End with 3 when the last success of a segment is longer ago than this]:D: ' \
+        '(--nagios)--nagios[Print one line and end with 0 to 3, as monitoring plug-ins do]' \
+        '(--critical-age)--critical-age=[With --nagios\: the age that is critical; twice --max-age unless it is given]:D: ' \
         ':: :' && ret=0
       ;;
     network)

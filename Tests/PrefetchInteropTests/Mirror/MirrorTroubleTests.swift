@@ -31,7 +31,8 @@ struct MirrorTroubleTests {
     ground.publish(files: ["a": "one"])
     let run = try ground.home.run("mirror", list, "dir")
     #expect(run.status == 5, "\(run)")
-    #expect(run.errors.contains("`--set transport_security.NSAllowsLocalNetworking=true`"))
+    #expect(run.errors.contains("`--set allow_http=127.0.0.1`"))
+    #expect(!run.errors.contains("NSAllows"))
     #expect(ground.requests.isEmpty)
   }
 

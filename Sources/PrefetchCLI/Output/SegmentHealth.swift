@@ -1,0 +1,107 @@
+import PrefetchCore
+
+/// What a health probe knows of one segment.
+struct SegmentHealth {
+  var name: String
+  /// Nil before its first run.
+  var state: SegmentState?
+  var lastSuccess: Instant?
+
+  /// Says in what way the last success is older than a limit; nil where it is not.
+  func complaint(olderThan limit: Duration, at now: Instant) -> String? {
+    guard let lastSuccess else { return "has never succeeded" }
+    if Freshness.isFuture(lastSuccess, at: now) {
+      return "last succeeded at \(Timestamp.format(lastSuccess)), which is later than now by this clock"
+    }
+    let age = now - lastSuccess
+    return age > limit ? "last succeeded \(Amounts.duration(age)) ago" : nil
+  }
+}
+
+/// Ages of the last success from which a monitoring system warns.
+struct AgeLimits: Hashable {
+  var warning: Duration?
+  var critical: Duration?
+}
+
+/// The one line that a monitoring system reads, and the status that goes with it.
+struct MonitoringLine: Hashable {
+  enum Verdict: Int32, Comparable {
+    case ok = 0
+    case warning = 1
+    case critical = 2
+    case unknown = 3
+
+    static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+    var word: String {
+      switch self {
+      case .ok: "OK"
+      case .warning: "WARNING"
+      case .critical: "CRITICAL"
+      case .unknown: "UNKNOWN"
+      }
+    }
+  }
+
+  var verdict: Verdict
+  private var text: String
+  private var figures: String?
+
+  /// Says why nothing is known.
+  init(unknown reason: String) {
+    verdict = .unknown
+    text = reason
+  }
+
+  /// Judges the required segments by their states and by the ages of their last successes.
+  ///
+  /// `brokeTrust`: whether the last run ended with 5.
+  init(_ segments: [SegmentHealth], brokeTrust: Bool, limits: AgeLimits, at now: Instant) {
+    guard !segments.isEmpty else {
+      (verdict, text) = (.unknown, "no segment is known")
+      return
+    }
+    var findings = segments.compactMap { Self.finding($0, limits, at: now) }
+    if brokeTrust { findings.append((.critical, "the last run broke a rule of trust")) }
+    let worst = findings.map(\.verdict).max()
+    verdict = worst ?? .ok
+    let reasons = findings.filter { $0.verdict == worst }.map(\.text)
+    let more = reasons.count > 1 ? ", and \(reasons.count - 1) more" : ""
+    let count = Amounts.count(Int64(segments.count), "segment")
+    text = reasons.first.map { $0 + more } ?? "\(count) as declared"
+    let successes = segments.compactMap(\.lastSuccess)
+    let oldest = successes.count == segments.count ? successes.min() : nil
+    let age = oldest.map { "\(max(0, (now - $0).components.seconds))s" } ?? "U"
+    let bounds = [limits.warning, limits.critical].map { limit in
+      limit.map { "\($0.components.seconds)" } ?? ""
+    }
+    figures = "age=\(age);\(bounds.joined(separator: ";"))"
+  }
+
+  private static func finding(
+    _ segment: SegmentHealth,
+    _ limits: AgeLimits,
+    at now: Instant
+  ) -> (verdict: Verdict, text: String)? {
+    let name = "segment `\(segment.name)`"
+    switch segment.state {
+    case .failed: return (.critical, "\(name) has failed")
+    case nil where limits == AgeLimits(): return (.unknown, "\(name) has not been run")
+    case .current, .incomplete, .deferred, .unsubscribed, nil: break
+    }
+    if let limit = limits.critical, let complaint = segment.complaint(olderThan: limit, at: now) {
+      return (.critical, "\(name) \(complaint)")
+    }
+    if let limit = limits.warning, let complaint = segment.complaint(olderThan: limit, at: now) {
+      return (.warning, "\(name) \(complaint)")
+    }
+    return segment.state == .incomplete ? (.warning, "\(name) is incomplete") : nil
+  }
+
+  /// A bar would begin the figures, and a second line the long text.
+  var line: String {
+    let plain = SafeText.line(text).replacing("|", with: "/")
+    return "PREFETCH \(verdict.word) - \(plain)" + (figures.map { " | \($0)" } ?? "")
+  }
+}
