@@ -134,7 +134,7 @@ let package = Package(
         "PrefetchCore", "PrefetchCrypto", "PrefetchDocuments", "PrefetchSystem", "CZygote",
         "Zygote",
       ],
-      resources: ["Transcripts"]
+      resources: ["Mission/mission.txt", "Transcripts"]
     ),
   ]
 )
