@@ -55,6 +55,7 @@ enum FormatDetection {
     }
     let name = FormatTable.fileName(of: source)
     if let row = FormatTable.row(name: name) {
+      if row.isForeign { return row.kind }
       guard let kind = agreed(row, finding) else {
         throw disagreement("the name says \(row.words)", finding)
       }

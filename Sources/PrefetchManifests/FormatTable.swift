@@ -7,6 +7,8 @@ enum DocumentKind: Hashable, CaseIterable {
   case list, checksums, goSum, pip, pylock, hls
   case cargoLock, uvLock, yarnLock, pnpmLock, debianRelease, debianPackages
   case signature
+  case poetryLock, pdmLock, pipfileLock, pyproject, pixiLock, condaLock, gemfileLock, composerLock
+  case nugetLock, terraformLock, flakeLock, denoLock, goMod, packageManifest
 }
 
 /// How documents of one kind are declared, served, named, and written.
@@ -39,6 +41,9 @@ struct FormatRow: Sendable {
   var advice: String?
   /// Nil for what is known and not read as a list.
   var read: (@Sendable (RawSpan, ManifestSource) throws(Failure) -> Manifest)?
+
+  /// Whether its name alone says what it is, since no reader would take it.
+  var isForeign: Bool { FormatTable.foreignRows.contains { $0.kind == kind } }
 }
 
 /// One row for each kind of documents; detection, dispatch and messages read it.
@@ -100,7 +105,9 @@ enum FormatTable {
 
   private static let instead = "list its files in a manifest or a list of URLs"
 
-  static let rows = [
+  static let rows = ownRows + foreignRows
+
+  private static let ownRows = [
     FormatRow(
       kind: .native,
       words: "a prefetch manifest",

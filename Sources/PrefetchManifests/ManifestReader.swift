@@ -65,7 +65,21 @@ package enum ManifestReader {
     let text = isMarked(bytes) ? bytes.extracting(droppingFirst: 3) : bytes
     guard let kind = try FormatDetection.kind(of: text, source: source) else { return Manifest() }
     guard let read = FormatTable.row(kind)?.read else { throw notRead(kind) }
-    return try read(text, source)
+    let manifest = try read(text, source)
+    return source.rules.isStrict ? strict(manifest) : manifest
+  }
+
+  /// Turns warnings of what was left out into one entry that fails.
+  private static func strict(_ manifest: Manifest) -> Manifest {
+    var manifest = manifest
+    let isMissed: (Diagnostic) -> Bool = { $0.code == "manifest.left-out" && $0.severity == .warning }
+    let missed = manifest.warnings.filter(isMissed)
+    guard !missed.isEmpty else { return manifest }
+    manifest.warnings.removeAll(where: isMissed)
+    let words = missed.map(\.message).joined(separator: "; ")
+    let failure = Failure(.leftOut, "\(words); `strict` allows nothing to be")
+    manifest.rejected.append(RejectedEntry(url: "", failure: failure))
+    return manifest
   }
 
   /// A byte order mark means nothing in UTF-8.

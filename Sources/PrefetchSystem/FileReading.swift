@@ -99,6 +99,12 @@ package enum FileReading {
     unsafe access(path, F_OK) == 0
   }
 
+  /// Whether this user may read it, symbolic links followed.
+  package static func isReadable(_ path: String, asFolder: Bool) -> Bool {
+    guard isFolder(path) == asFolder else { return false }
+    return unsafe access(path, asFolder ? R_OK | X_OK : R_OK) == 0
+  }
+
   /// Of a file, symbolic links followed; nil for anything else.
   package static func size(_ path: String) -> Int64? {
     var status = stat()

@@ -112,6 +112,8 @@ enum KeyGround {
           report_only: true
           expires: 2037-06-30
       client: {b.example: {certificate: /there/c.pem, key: /there/c.key}}
+    hosts: ['*.example']
+    manifest_expiry: optional
     allow_http:
       - host: nas.example
         reason: it is old
@@ -188,7 +190,8 @@ enum KeyGround {
       keys: skip
       key_ignore: [token]
       keep_partial: true
-      json: {items: /files/*, url: [/file], sha256: /sum, size: /size}
+      strict: true
+      json: {items: /files/*, url: [/file], sha256: /sum, size: /size, path: /name, base: https://json.example/}
       npm: {registry: https://npm.example/}
       pip: {index: https://pip.example/}
       go: {proxy: https://go.example/}

@@ -175,8 +175,8 @@ struct FaultTests {
     let proxy = try LoopbackServer { _ in .respond(407, text: "who?") }
     let bench = try TransferBench { $0.proxy = .url(Secret("http://127.0.0.1:\(proxy.port)")) }
     let failure = try bench.failure(of: bench.request(try WebURL("https://127.0.0.1:1/")))
-    #expect(failure.code == .connect)
-    #expect(failure.message == "the proxy refused to connect to `127.0.0.1:1` (status 407)")
+    #expect(failure.code == .credentialsRefused)
+    #expect(failure.message.hasPrefix("the proxy `127.0.0.1:\(proxy.port)` wants credentials (407)"))
     #expect(!failure.isTransient)
   }
 

@@ -13,6 +13,7 @@ struct EnvironmentCommand: Command {
     let state = try context.readingState(scope.places)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
+    var withheld: Set<PublishingRules.Layout> = []
     for segment in scope.segments {
       guard let rules = segment.publishing else { continue }
       let key = scope.key(segment)
@@ -22,7 +23,12 @@ struct EnvironmentCommand: Command {
         return try PublishedTrees.standing(of: key, rules, in: state) != nil
       }
       guard isCurrent, stands else {
-        context.console.note("segment `\(segment.name)` is not current: nothing points at its tree")
+        let what =
+          isCurrent
+          ? "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
+          : "it is not current; `prefetch run` fetches it"
+        context.console.note("segment `\(segment.name)` gets no variable: \(what)")
+        withheld.insert(rules.layout)
         continue
       }
       if let reason = ToolVariables.reasonForNone(rules.layout, after: folders.map(\.layout)) {
@@ -30,9 +36,9 @@ struct EnvironmentCommand: Command {
       }
       folders.append((rules.layout, rules.folder))
     }
-    for (name, value) in ToolVariables.of(folders) {
-      context.console.print(exactly: "\(name)=\(ToolVariables.quoted(value))")
+    for (name, value) in ToolVariables.of(folders, withheld: withheld) {
+      context.console.print(exactly: options.shell.line(name, value))
     }
-    return ExitStatus.ok.code
+    return options.isStrict && !withheld.isEmpty ? ExitStatus.nothing.code : ExitStatus.ok.code
   }
 }

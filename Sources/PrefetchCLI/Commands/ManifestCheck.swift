@@ -12,11 +12,12 @@ struct ManifestCheck: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
+    let expiry = try context.configuration(isRequired: false).configuration.policy.manifestExpiry
     let keys = try options.keys.map { (key) throws(CommandExit) in try publicKey(key) }
     guard options.manifest.contains("://") else {
-      return try checkFile(options.manifest, keys)
+      return try checkFile(options.manifest, keys, expiry)
     }
-    return try checkURL(keys)
+    return try checkURL(keys, expiry)
   }
 
   /// The key itself, or the file that holds it.
@@ -35,7 +36,11 @@ struct ManifestCheck: Command {
 
   // MARK: Where it is
 
-  private func checkFile(_ path: String, _ keys: [String]) throws(CommandExit) -> Int32 {
+  private func checkFile(
+    _ path: String,
+    _ keys: [String],
+    _ expiry: ManifestExpiry
+  ) throws(CommandExit) -> Int32 {
     var signature: [UInt8]?
     if path != "-", !keys.isEmpty {
       signature = try? FileReading.read("\(path).minisig", limit: 1 << 16)
@@ -58,10 +63,13 @@ struct ManifestCheck: Command {
     } catch {
       throw context.failed(.io, "manifest.unreadable", "`\(path)` \(error.reason)")
     }
-    return conclude(findings)
+    return conclude(findings, expiry)
   }
 
-  private func checkURL(_ keys: [String]) throws(CommandExit) -> Int32 {
+  private func checkURL(
+    _ keys: [String],
+    _ expiry: ManifestExpiry
+  ) throws(CommandExit) -> Int32 {
     guard let declared = try TypedURL.read(options.manifest, isKnown: false, context) else {
       return ExitStatus.usage.code
     }
@@ -73,7 +81,7 @@ struct ManifestCheck: Command {
     var signature: [UInt8]?
     if !keys.isEmpty { signature = try visit.body(of: url.signatureFile) }
     let source = ManifestFile.source(url.redacted, base: options.base ?? url)
-    return conclude(unsafe Findings(bytes.span.bytes, source, signature, keys))
+    return conclude(unsafe Findings(bytes.span.bytes, source, signature, keys), expiry)
   }
 
   // MARK: What it is
@@ -110,7 +118,7 @@ struct ManifestCheck: Command {
     }
   }
 
-  private func conclude(_ findings: Findings) -> Int32 {
+  private func conclude(_ findings: Findings, _ expiry: ManifestExpiry) -> Int32 {
     var status = ExitStatus.ok
     if let format = findings.format { context.console.print("format:    \(format)") }
     switch findings.manifest {
@@ -136,6 +144,24 @@ struct ManifestCheck: Command {
     case .success(let comment):
       context.console.print("signature: good (\(SafeText.line(comment.text)))")
       if let expires = comment.expires { warn(expires: expires) }
+      // A run says the same of its times.
+      if case .success(var manifest) = findings.manifest {
+        manifest.generated = manifest.generated ?? comment.timestamp
+        manifest.expires = manifest.expires ?? comment.expires
+        let now = context.clock.now().wall
+        if let objection = ManifestGuard.objection(
+          toTimesOf: manifest,
+          isSigned: true,
+          expiry: expiry,
+          now: now
+        ) {
+          status = .trust
+          context.console.report(
+            "manifest.\(objection.code.rawValue)",
+            "`\(Redaction.url(options.manifest))`: \(objection.message)"
+          )
+        }
+      }
     case .failure(let fault):
       status = .trust
       context.console.report(

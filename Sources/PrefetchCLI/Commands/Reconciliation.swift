@@ -95,17 +95,11 @@ struct Reconciliation {
     if let segment = loaded.configuration.segments.first(where: {
       $0.declaration.publishing.map { !$0.folder.isEmpty } ?? false
     }) {
-      throw context.failed(
-        .usage,
-        [
-          Diagnostic(
-            "usage.shard",
-            "`--shard` does a part of segment `\(segment.name)`, and its `publish` needs all of it",
-            hint:
-              "leave `publish` to a run without `--shard`, which has what the shards have brought"
-          )
-        ]
-      )
+      let message = "`--shard` does a part of segment `\(segment.name)`, and a tree needs all of it"
+      guard segment.declaration.publishing?.mirror == nil else {
+        throw context.failed(.usage, [Diagnostic("usage.shard", message)])
+      }
+      context.console.note("\(message): nothing is published; a run without `--shard` does that")
     }
     switch wish {
     case .given(let shard): return shard
@@ -221,7 +215,10 @@ struct Reconciliation {
     context.console.report(envelope.report.diagnostics)
     if let remainder = remainder(envelope.report) { context.console.note(remainder) }
     if envelope.exitCode == 0, let warning = staleness(envelope.report) {
-      context.console.report(warning)
+      context.console.warn(warning)
+    }
+    if context.shared.isQuiet, let warning = fullDisk(envelope.report) {
+      context.console.warn(warning)
     }
     if let warning = emptiness(envelope.report) { context.console.report(warning) }
     if let warning = htmlCards(envelope.report) { context.console.report(warning) }
@@ -244,6 +241,19 @@ struct Reconciliation {
       "run.stale",
       "\(items) served stale\(age ?? "")",
       severity: .warning
+    )
+  }
+
+  /// Warns of a disk without room, which time alone does not change, so that it is not silent either.
+  private func fullDisk(_ report: Report) -> Diagnostic? {
+    let waiting = report.segments.filter { $0.deferral?.rule == .freeDisk }
+    guard let first = waiting.first else { return nil }
+    let more = waiting.count > 1 ? " and \(waiting.count - 1) more" : ""
+    return Diagnostic(
+      "run.free-disk",
+      "segment `\(first.name)`\(more) waits for room on the disk, of which `cache.min_free` keeps a part",
+      severity: .warning,
+      hint: "make room, or lower `cache.min_free`; `prefetch doctor` shows the figures"
     )
   }
 

@@ -4,6 +4,9 @@ import PrefetchCore
 struct EnvironmentOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var segments: [String] = []
+  var shell = VariableText.sh
+  /// Whether a segment without a tree ends the command with 4.
+  var isStrict = false
 
   static let command = CommandSpec<EnvironmentOptions>(
     name: "env",
@@ -11,7 +14,8 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     summary: "Print the variables that point tools at published trees",
     paragraphs: [
       """
-      One `NAME=value` a line, quoted for a shell where that is needed: `npm_config_cache` and \
+      One `NAME=value` a line, quoted for a shell where that is needed (`--shell github` writes what \
+      `$GITHUB_ENV` takes, `dotenv` what files of that name hold): `npm_config_cache` and \
       `npm_config_prefer_offline` for layout `npm`, `PIP_NO_INDEX` and `PIP_FIND_LINKS` for `pip`, \
       `GOPROXY` for `go`, `CARGO_HOME` for `cargo`, `YARN_YARN_OFFLINE_MIRROR` for `yarn`. Bazel has \
       no variable of its own: `BAZEL_REPOSITORY_CACHE` is for \
@@ -19,15 +23,25 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       """,
       """
       A segment that is not `current`, or whose tree does not stand, gets no line, so that its tool \
-      falls back to the network; standard error says which. npm, Bazel, Cargo and Yarn know one folder \
+      falls back to the network; standard error says which and what is missing. A missing tree of \
+      layout `pip` leaves `PIP_NO_INDEX` unset, one of layout `go` adds `direct`, so that the trees \
+      beside it are used and the rest comes from the network. With `--strict` the command ends with \
+      4. npm, Bazel, Cargo and Yarn know one folder \
       only, that of the first segment; the layouts `url`, `basename` and `hls` have no variable.
       """,
     ],
+    options: [
+      .choice("shell", \.shell, .word.called("FORM"))
+        .help("Write the variables for a shell (`sh`), for `$GITHUB_ENV` (`github`) or as `dotenv`"),
+      .flag("strict", \.isStrict).help("End with 4 where a segment gets no variable for want of its tree"),
+    ],
     operands: .any("SEGMENT", \.segments),
-    exits: [.ok, .usage, .config],
+    exits: [.ok, .nothing, .usage, .config],
     examples: [
       "set -a; eval \"$(prefetch env)\"; set +a; npm ci":
         "Install from what the last run has stored",
+      "prefetch env --strict --shell github >>\"$GITHUB_ENV\"":
+        "Let the next steps of a workflow use the trees, or stop here",
       "prefetch env wheels >packages.env": "Hand the variables of one segment to a container",
     ],
     refusesJSON: true,

@@ -136,10 +136,22 @@ final class Console {
     report(Diagnostic(code, message, severity: severity, hint: hint))
   }
 
+  /// Reports a warning that `--quiet` does not hide: all ends well, and somebody has to act.
+  func warn(_ diagnostic: Diagnostic) {
+    report(diagnostic, isHidden: false)
+  }
+
   /// `subject` is what it is about, for those who sort messages by machine.
   func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
-    let isHidden = diagnostic.severity != .error && shared.isQuiet
+    report(diagnostic, about: subject, isHidden: diagnostic.severity != .error && shared.isQuiet)
+  }
+
+  private func report(
+    _ diagnostic: Diagnostic,
+    about subject: LogSubject = .nothing,
+    isHidden: Bool
+  ) {
     let masked = diagnostic.masked(needles: needles)
     let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
     let usesColor = usesColor && log == nil

@@ -3,8 +3,11 @@ import PrefetchCore
 /// The variables by which tools find published trees.
 enum ToolVariables {
   /// Tools that know one folder only get the first.
+  ///
+  /// `withheld`: layouts of which a tree is missing, whose tools still need the network.
   static func of(
-    _ folders: [(layout: PublishingRules.Layout, folder: String)]
+    _ folders: [(layout: PublishingRules.Layout, folder: String)],
+    withheld: Set<PublishingRules.Layout> = []
   ) -> [(name: String, value: String)] {
     func all(_ layout: PublishingRules.Layout) -> [String] {
       folders.filter { $0.layout == layout }.map(\.folder)
@@ -16,12 +19,13 @@ enum ToolVariables {
     }
     let wheels = all(.pip)
     if !wheels.isEmpty {
-      variables.append(("PIP_NO_INDEX", "1"))
+      if !withheld.contains(.pip) { variables.append(("PIP_NO_INDEX", "1")) }
       variables.append(("PIP_FIND_LINKS", wheels.map(fileURL).joined(separator: " ")))
     }
     let modules = all(.go)
     if !modules.isEmpty {
-      variables.append(("GOPROXY", modules.map(fileURL).joined(separator: ",")))
+      let fallback = withheld.contains(.go) ? ["direct"] : []
+      variables.append(("GOPROXY", (modules.map(fileURL) + fallback).joined(separator: ",")))
     }
     if let folder = all(.bazel).first { variables.append(("BAZEL_REPOSITORY_CACHE", folder)) }
     // Cargo has a variable for no source of crates, but one for the folder of the file that names one.
@@ -67,6 +71,10 @@ enum ToolVariables {
     return quoted + "'"
   }
 
+  fileprivate static func isPlain(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(isPlain)
+  }
+
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -74,5 +82,39 @@ enum ToolVariables {
       true
     default: "/._-+:@%,".utf8.contains(byte)
     }
+  }
+}
+
+/// How `env` writes a variable.
+enum VariableText: String, Hashable, Sendable, CaseIterable {
+  case sh
+  case github
+  case dotenv
+
+  func line(_ name: String, _ value: String) -> String {
+    switch self {
+    case .sh:
+      return "\(name)=\(ToolVariables.quoted(value))"
+    case .github:
+      // Nobody can know the delimiter beforehand, so no value ends early and sets another variable.
+      let delimiter = "prefetch_\(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255) }))"
+      return "\(name)<<\(delimiter)\n\(value)\n\(delimiter)"
+    case .dotenv:
+      return "\(name)=\(ToolVariables.isPlain(value) ? value : Self.escaped(value))"
+    }
+  }
+
+  /// In double quotes, where a dollar would begin a variable.
+  private static func escaped(_ value: String) -> String {
+    var text = "\""
+    for scalar in value.unicodeScalars {
+      switch scalar {
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\"", "\\", "$", "`": text += "\\\(scalar)"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
   }
 }

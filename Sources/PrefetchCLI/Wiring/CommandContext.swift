@@ -85,6 +85,10 @@ extension CommandContext {
     loader.overrides = own + overrides
     var loaded = loader.load(in: .process(environment))
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
+    // A check with placeholders for secrets is made elsewhere than the run.
+    if needsSources || !own.isEmpty, !allowsUnsetSecrets {
+      loaded.diagnostics += loaded.trustFileDiagnostics(isReadable: FileReading.isReadable)
+    }
     outset.configuration = loaded
     console.secrets = loaded.secrets
     hide(loaded.configuration.license)

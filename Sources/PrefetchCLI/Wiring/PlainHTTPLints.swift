@@ -82,7 +82,7 @@ struct PlainHTTPLints {
     let rules = segment.declaration.manifestRules
     let registries = [
       ("npm", "registry", rules.npmRegistry), ("pip", "index", rules.pipIndex),
-      ("go", "proxy", rules.goProxy),
+      ("go", "proxy", rules.goProxy), ("json", "base", rules.pointers.base),
     ]
     return mentions
       + registries.map { key, name, url in

@@ -91,6 +91,8 @@ package enum Program {
 extension CommandContext {
   /// Before any thread or transfer begins.
   func prepareTransfers() throws(CommandExit) {
+    let missing = outset.configuration?.trustFileDiagnostics(isReadable: FileReading.isReadable) ?? []
+    guard missing.isEmpty else { throw failed(.config, missing) }
     try reading { () throws(Failure) in try CurlTransport.prepareProcess() }
   }
 }

@@ -282,6 +282,10 @@ struct RunSession {
       forgotten: selection.isEmpty && shard == nil ? try forgotten(subscriptions, store) : [],
       probesItems: probesItems
     )
+    if shard != nil {
+      // A part of a segment makes no tree of it.
+      for index in request.segments.indices { request.segments[index].publishing = nil }
+    }
     builder.applyNetwork(to: &request, publisher: builder.publisher?.networkOfRuns)
     if selected.count < subscriptions.segments.count {
       let names = Set(selected.map(\.name))

@@ -7,6 +7,9 @@ extension ManifestRules.Pointers {
     Field("url", \.urls, .oneOrMore(.jsonPointer)).help("Pointers from an item to its URLs")
     Field("sha256", \.sha256, .jsonPointer).help("Pointer from an item to its SHA-256")
     Field("size", \.size, .jsonPointer).help("Pointer from an item to its size")
+    Field("path", \.path, .jsonPointer)
+      .help("Pointer from an item to its path in a tree, and to its URL where `url` is not set")
+    Field("base", \.base, .url).help("URL that relative URLs and paths are below")
   }
 }
 

@@ -24,7 +24,7 @@ extension Configuration {
       urls += segment.urls.compactMap(\.url) + declaration.alternates
       urls += [
         declaration.base, declaration.manifestRules.npmRegistry, declaration.manifestRules.pipIndex,
-        declaration.manifestRules.goProxy,
+        declaration.manifestRules.goProxy, declaration.manifestRules.pointers.base,
       ].compactMap(\.self)
     }
     return urls

@@ -85,6 +85,8 @@ extension Segment {
       .help("Kinds of dependencies to leave")
     Field("platform", \.declaration.manifestRules.platforms, .oneOrMore(.text.nonEmpty))
       .help("Platforms whose packages to take")
+    Field("strict", \.declaration.manifestRules.isStrict, .boolean)
+      .help("Whether what cannot be read in a list is a failure rather than a warning")
     Field("keep", \.declaration.manifestRules.kept, .integer(1...1_000_000))
       .help("How many of the newest items to keep")
     Field("publish", \.declaration.publishing, PublishingRules.table)

@@ -84,6 +84,19 @@ enum HostKey {
 }
 
 extension ValueType where Value == String {
+  /// A host in which `*` stands for anything.
+  static var hostPattern: Self {
+    scalar("a host", summary: "host pattern", schema: [("type", .string("string"))]) {
+      text throws(ValueComplaint) in
+      let plain = text.replacing("*", with: "x")
+      guard plain != text else { return try HostKey.host.parse(text) }
+      _ = try HostKey.host.parse(plain)
+      return text
+    } encode: {
+      .string($0)
+    }
+  }
+
   /// A host in its one spelling, as a value.
   static var host: Self {
     scalar("a host", summary: "host", schema: [("type", .string("string"))]) {

@@ -60,6 +60,9 @@ extension Dispatcher {
       return settleManifestFailure(index, nil)
     }
     if let objection { return refuse(index, objection) }
+    if let warning = ManifestGuard.warning(of: manifest, segment.declaration) {
+      segments[index].manifest.warnings.append(warning)
+    }
     guard request.mode.plansItems else { return settleRead(index, manifest) }
     // Past it the manifest is refused, which a run has to notice.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
@@ -201,7 +204,9 @@ extension Dispatcher {
     switch status {
     case 404, 410:
       Failure(.gone, "the server answered \(status)")
-    case _ where carriesCredentials && [401, 403, 407].contains(status):
+    case 407:
+      .wantedByProxy(nil)
+    case _ where carriesCredentials && [401, 403].contains(status):
       Failure(.credentialsRefused, "the server answered \(status) to a request with credentials")
     default: Failure(.http, "the server answered \(status)")
     }

@@ -19,6 +19,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case rollback
   case redirectForbidden = "redirect_forbidden"
   case addressForbidden = "address_forbidden"
+  case hostForbidden = "host_forbidden"
   case unsafeName = "unsafe_name"
   // Local input and output
   case diskFull = "disk_full"
@@ -47,6 +48,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case manifestInvalid = "manifest_invalid"
   case manifestGuard = "manifest_guard"
   case notInManifest = "not_in_manifest"
+  case leftOut = "left_out"
   case notFound = "not_found"
   case empty
   case drm
@@ -70,7 +72,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
     case .noNetwork, .dns, .connect, .tls, .timeout, .stalled, .reset, .truncated, .serverBusy:
       .connectivity
     case .transportSecurity, .certificate, .pinMismatch, .digestMismatch, .signature, .rollback,
-      .redirectForbidden, .addressForbidden, .unsafeName:
+      .redirectForbidden, .addressForbidden, .hostForbidden, .unsafeName:
       .trust
     case .diskFull, .disk, .permission, .storeDamaged, .locked:
       .io
@@ -78,7 +80,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
       .denied
     case .http, .gone, .badName, .nameCollision, .badURL, .badResponse, .unexpectedContent,
       .corrupted, .tooLarge, .cacheFull, .redirectLimit, .redirected, .manifestInvalid,
-      .manifestGuard, .notInManifest,
+      .manifestGuard, .notInManifest, .leftOut,
       .notFound, .empty, .drm, .live, .unsupported, .cancelled, .failed, .internal:
       .content
     }

@@ -8,6 +8,10 @@ package struct ManifestRules: Hashable, Sendable {
     package var urls: [String] = []
     package var sha256: String?
     package var size: String?
+    /// From an item to its name in a tree; its URL as well, where no pointer leads to one.
+    package var path: String?
+    /// What relative URLs and paths are below, instead of the place of the document.
+    package var base: WebURL?
 
     package init() {}
   }
@@ -15,6 +19,8 @@ package struct ManifestRules: Hashable, Sendable {
   /// Declared; nil where the document tells by itself.
   package var format: ManifestFormat?
   package var pointers = Pointers()
+  /// Whether what a reader leaves out is a failure.
+  package var isStrict = false
   /// Stands for registry.npmjs.org.
   package var npmRegistry: WebURL?
   /// In which Python's packages are looked up.

@@ -1,3 +1,10 @@
+/// Whether signed manifests must say when they expire.
+package enum ManifestExpiry: String, Hashable, Sendable, CaseIterable {
+  case required
+  /// As for signatures of minisign itself, whose trusted comment has a time and no end.
+  case optional
+}
+
 /// Keeps a server's mishap from emptying a cache: what a new manifest may not do to the last good one.
 package enum ManifestGuard {
   /// Nil for types that a server may well give to a manifest; those of pages and media mean that
@@ -29,7 +36,12 @@ package enum ManifestGuard {
       return Failure(.manifestInvalid, "this system has no time zone `\(name)`")
     }
     let hasKeys = !segment.manifestKeys.isEmpty
-    if let objection = objection(toTimesOf: manifest, isSigned: hasKeys, now: now) {
+    if let objection = objection(
+      toTimesOf: manifest,
+      isSigned: hasKeys,
+      expiry: policy.manifestExpiry,
+      now: now
+    ) {
       return objection
     }
     if manifest.itemCount == 0, !segment.allowsEmpty {
@@ -60,6 +72,19 @@ package enum ManifestGuard {
     return nil
   }
 
+  /// Warns of a signed manifest without an end, which may be an old one that is served again.
+  package static func warning(
+    of manifest: Manifest,
+    _ segment: SegmentDeclaration
+  ) -> Diagnostic? {
+    guard !segment.manifestKeys.isEmpty, manifest.expires == nil else { return nil }
+    return Diagnostic(
+      "manifest.no-expiry",
+      "the signed manifest of `\(segment.name)` states no end: a server could hold back newer ones unnoticed",
+      severity: .warning
+    )
+  }
+
   /// The same for a part of a manifest, which by itself says little; `time` is when the manifest
   /// was made, `stored` when the part was that was read the last time.
   package static func objection(
@@ -74,7 +99,12 @@ package enum ManifestGuard {
     now: Instant
   ) -> Failure? {
     if let objection = mismatch(of: manifest, segment, bundleID) { return objection }
-    if let objection = objection(toTimesOf: manifest, isSigned: isSigned, now: now) {
+    if let objection = objection(
+      toTimesOf: manifest,
+      isSigned: isSigned,
+      expiry: policy.manifestExpiry,
+      now: now
+    ) {
       return objection
     }
     guard isSigned else { return nil }
@@ -106,16 +136,24 @@ package enum ManifestGuard {
   }
 
   /// A signature proves who made it; only times prove that it is not an old one shown again.
-  private static func objection(
+  package static func objection(
     toTimesOf manifest: Manifest,
     isSigned: Bool,
+    expiry: ManifestExpiry,
     now: Instant
   ) -> Failure? {
     if isSigned, manifest.generated == nil {
-      return Failure(.signature, "it does not say when it was `generated`")
+      return Failure(
+        .signature,
+        "neither it nor its signature says when it was made (`generated`, `timestamp:`)"
+      )
     }
     guard let expires = manifest.expires else {
-      return isSigned ? Failure(.signature, "it does not say when it `expires`") : nil
+      guard isSigned, expiry == .required else { return nil }
+      return Failure(
+        .signature,
+        "it does not say when it `expires`; `manifest_expiry: optional` accepts that"
+      )
     }
     guard expires <= now else { return nil }
     return Failure(

@@ -34,6 +34,7 @@ package struct RunPolicy: Sendable {
   package var maximumRemovalFraction = 0.5
   package var allowsMassRemoval = false
   package var allowsRollback = false
+  package var manifestExpiry = ManifestExpiry.required
   /// Ask about everything that is stored, fresh or not.
   package var revalidatesAll = false
   /// Fetch everything anew, without conditions.

@@ -8,6 +8,8 @@ package struct ConnectionPolicy: Hashable, Sendable {
   package var rules: [TransportRule] = []
   /// Hosts that the configuration names, which may be anywhere.
   package var namedHosts: Set<String> = []
+  /// Patterns of the only hosts that lists may name besides; nil for any.
+  package var listedHosts: [String]?
   /// Who we are to hosts that want to know.
   package var netrc: Netrc?
   /// Whether requests may go through a proxy, so that an answer's address says nothing.
@@ -31,6 +33,12 @@ package struct ConnectionPolicy: Hashable, Sendable {
 
   package func isNamed(_ host: String) -> Bool {
     namedHosts.contains(host)
+  }
+
+  /// Whether a list may name a host.
+  package func mayBeListed(_ host: String) -> Bool {
+    guard let listedHosts else { return true }
+    return isNamed(host) || listedHosts.contains { Glob.matches($0, host) }
   }
 }
 
@@ -104,6 +112,8 @@ extension RunPolicy {
   }
 
   /// Why a request may not go out, as far as its URL tells; where a name leads is seen later.
+  ///
+  /// A redirect may lead to hosts that no list may name: `redirects.cross_host` is for those.
   package func refusal(
     of url: WebURL,
     for purpose: RequestPurpose,
@@ -111,6 +121,12 @@ extension RunPolicy {
     isRedirected: Bool = false,
     at now: Instant
   ) -> Failure? {
+    if !isRedirected, !connections.mayBeListed(url.host), url.host != tier.url?.host {
+      return Failure(
+        .hostForbidden,
+        "`hosts` allows no list to name `\(url.host)`; nothing was asked"
+      )
+    }
     if case .refused(_, let hint) = transportSecurity.decide(
       url,
       for: purpose,

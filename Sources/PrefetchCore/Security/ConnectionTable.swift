@@ -114,6 +114,7 @@ package struct ConnectionTable: Sendable {
       of: url,
       for: exchange.terms.purpose,
       named: exchange.chain.provenance,
+      isRedirected: url != exchange.source,
       at: now
     ) {
       return refusal

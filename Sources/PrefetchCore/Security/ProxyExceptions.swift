@@ -52,14 +52,39 @@ package struct ProxyExceptions {
 extension TransportSettings.Proxy {
   /// Whether a request would go through it.
   package func stands(before url: WebURL) -> Bool {
+    address(before: url) != nil
+  }
+
+  /// Host and port of the proxy before a URL, without credentials; nil where there is none.
+  package func name(before url: WebURL) -> String? {
+    guard let address = address(before: url) else { return nil }
+    let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
+    let authority = rest.prefix { !"/?#".contains($0) }
+    return String(authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+  }
+
+  private func address(before url: WebURL) -> String? {
     switch self {
     case .none:
-      return false
+      return nil
     case .url(let proxy):
-      return !proxy.value.isEmpty
+      return proxy.value.isEmpty ? nil : proxy.value
     case .environment(let http, let https, let exceptions):
-      guard let proxy = url.scheme == .http ? http : https, !proxy.isEmpty else { return false }
-      return !ProxyExceptions(exceptions ?? "").contain(url.host)
+      guard let proxy = url.scheme == .http ? http : https, !proxy.isEmpty,
+        !ProxyExceptions(exceptions ?? "").contain(url.host)
+      else { return nil }
+      return proxy
     }
+  }
+}
+
+extension Failure {
+  /// The end of a request that a proxy refuses without credentials for itself.
+  package static func wantedByProxy(_ name: String?) -> Failure {
+    let who = name.map { "the proxy `\($0)`" } ?? "a proxy"
+    return Failure(
+      .credentialsRefused,
+      "\(who) wants credentials (407); give them in `network.proxy`, or in the variable that names it"
+    )
   }
 }

@@ -49,6 +49,7 @@ extension RunPolicy {
         account.isAllowed ? .allowed : .refused,
         account.reason
       ),
+      hostVerdict(url),
       addressVerdict(url, rules, purpose, provenance, at: now),
       tlsVerdict(url, rules),
       pinVerdict(url, rules),
@@ -66,6 +67,18 @@ extension RunPolicy {
     var rules = ConnectionRules()
     rules.minimumTLS = connections.minimumTLS
     return rules
+  }
+
+  /// Returns the verdict on the hosts that lists may name; nil where they may name any.
+  private func hostVerdict(_ url: WebURL) -> RuleVerdict? {
+    guard connections.listedHosts != nil else { return nil }
+    let isAllowed = connections.mayBeListed(url.host)
+    let words = isAllowed ? "may" : "may not"
+    return RuleVerdict(
+      "hosts",
+      isAllowed ? .allowed : .refused,
+      "lists \(words) name `\(url.host)`"
+    )
   }
 
   private func addressVerdict(

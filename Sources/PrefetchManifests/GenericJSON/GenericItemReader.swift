@@ -10,6 +10,10 @@ struct GenericItemReader {
     var urls: [JSONPointer] = []
     var sha256: JSONPointer?
     var size: JSONPointer?
+    var path: JSONPointer?
+    var base: WebURL?
+    /// Whether URLs are made of paths, in which every character stands for itself.
+    var asksByPath = false
     /// Whether a URL that says no more is one whose content never changes.
     var isVersioned = false
 
@@ -21,6 +25,12 @@ struct GenericItemReader {
       urls = pointers.urls.map { JSONPointer($0) }
       sha256 = pointers.sha256.map { JSONPointer($0) }
       size = pointers.size.map { JSONPointer($0) }
+      path = pointers.path.map { JSONPointer($0) }
+      base = pointers.base
+      if urls.isEmpty, let path {
+        urls = [path]
+        asksByPath = true
+      }
     }
   }
 
@@ -43,11 +53,12 @@ struct GenericItemReader {
       return try draft.finished()
     }
     let names = shape.urls.map { "`\($0.text)`" }.joined(separator: ", ")
+    let key = shape.asksByPath ? "path" : "url"
     let found = shape.urls.first.map { $0.find(in: sample) }
     let reason: String? =
       if case .failure(let missing) = found { missing.message } else { nil }
     let suffix = reason.map { ": in the first, \($0)" } ?? ""
-    throw sample.invalid("`json.url` \(names) finds nothing in any item\(suffix)")
+    throw sample.invalid("`json.\(key)` \(names) finds nothing in any item\(suffix)")
   }
 
   mutating func read(_ item: GenericJSON.Item) throws(Failure) {
@@ -94,9 +105,12 @@ struct GenericItemReader {
     guard let text = url.text, url.scalar?.kind == .string else {
       throw url.invalid("a URL must be text, not \(url.kindName)")
     }
-    let declared = try source.url(text)
+    let path = try path(of: item)
+    let reference = shape.asksByPath ? ChecksumName.reference(text) : text
+    let declared = try DeclaredURL.item(reference, base: shape.base ?? source.base)
     var entry = ManifestEntry(url: declared.url)
     if isFirst {
+      entry.path = path
       if let pointer = shape.sha256 { entry.digests = try digest(pointer, in: item) }
       if let pointer = shape.size { entry.size = try size(pointer, in: item) }
     }
@@ -117,6 +131,15 @@ struct GenericItemReader {
     // As long as the revision is the same there is nothing to ask.
     entry.lifetime = .immutable
     entry.revision = item.member("revision")?.text
+  }
+
+  private func path(of item: Node) throws(Failure) -> String? {
+    guard let node = shape.path?.all(in: item).first, node.scalar?.kind != .null else { return nil }
+    guard let text = node.text, node.scalar?.kind == .string else {
+      throw node.invalid("a path must be text, not \(node.kindName)")
+    }
+    guard PublishedName.isSafe(text) else { throw PublishedName.objection(to: text) }
+    return text
   }
 
   private func digest(_ pointer: JSONPointer, in item: Node) throws(Failure) -> [ExpectedDigest] {

@@ -36,13 +36,13 @@ enum GenericJSON {
       var shape = shape
       // One revision makes a precache manifest of it, and there a URL without one is its own.
       shape.isVersioned =
-        rules.pointers.urls.isEmpty && nodes.contains { $0["revision"] != nil }
+        shape.urls.isEmpty && nodes.contains { $0["revision"] != nil }
       return Items(nodes: nodes.map { Item(node: $0) }, shape: shape)
     }
     guard let entries = root.mapping else {
       throw root.invalid("it is \(root.kindName), no list of items")
     }
-    if !rules.pointers.urls.isEmpty { return Items(nodes: [Item(node: root)], shape: shape) }
+    if !shape.urls.isEmpty { return Items(nodes: [Item(node: root)], shape: shape) }
     return try known(entries, root)
   }
 

@@ -20,6 +20,8 @@ struct CurlFault: Error {
   var systemError: Int
   /// The status with which a proxy refused a tunnel, or 0.
   var proxyStatus: Int
+  /// Host and port of the proxy that the request went to; nil where it went to the server.
+  var proxy: String?
 }
 
 extension CurlFault {
@@ -29,17 +31,20 @@ extension CurlFault {
   /// The one translation of libcurl's codes into ours.
   func failure(for url: WebURL, settings: TransportSettings) -> Failure {
     let host = url.authority
+    // What a connection leads to: the proxy where there is one, so that the server is not blamed.
+    let peer = proxy.map { "the proxy `\($0)`" } ?? "`\(host)`"
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST:
       return transient(.dns, "the name `\(url.host)` could not be looked up")
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return transient(.dns, "the proxy's name could not be looked up")
+      let name = proxy ?? ""
+      return transient(.dns, "the name of the proxy `\(name)` could not be looked up")
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_QUIC_CONNECT_ERROR:
-      return connectFailure(host)
+      return connectFailure(peer)
     case CURLE_PROXY:
-      return transient(.connect, "the proxy did not connect to `\(host)`")
+      return transient(.connect, "\(peer) did not connect to `\(host)`")
     case CURLE_OPERATION_TIMEDOUT:
-      return timeoutFailure(host, settings)
+      return timeoutFailure(host, peer, settings)
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CLIENTCERT, CURLE_SSL_CERTPROBLEM,
       CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
       return transient(.tls, "no TLS connection to `\(host)`\(reason)")
@@ -52,13 +57,13 @@ extension CurlFault {
       return Failure(.pinMismatch, "the public key of `\(host)` matches none of its pins")
     case CURLE_PARTIAL_FILE where phase != .receivingBody:
       // Over HTTP/2 a connection that ends before the head is called so.
-      return connectionFailure(host)
+      return connectionFailure(host, peer)
     case CURLE_PARTIAL_FILE:
       return transient(.truncated, "`\(host)` ended the connection before the whole body was there")
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM,
       CURLE_HTTP3, CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED, CURLE_AGAIN,
       CURLE_UNRECOVERABLE_POLL:
-      return connectionFailure(host)
+      return connectionFailure(host, peer)
     case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
       return Failure(.badResponse, "`\(host)` answered with something that is not HTTP\(reason)")
     case CURLE_BAD_CONTENT_ENCODING:
@@ -100,15 +105,15 @@ extension CurlFault {
     return Failure(.certificate, "the certificate of `\(host)` is not trusted\(reason)\(hint)")
   }
 
-  private func connectFailure(_ host: String) -> Failure {
+  private func connectFailure(_ peer: String) -> Failure {
     let networkErrors = [ENETUNREACH, ENETDOWN].map { Int($0) }
     guard !networkErrors.contains(systemError) else {
-      return transient(.noNetwork, "no network leads to `\(host)`")
+      return transient(.noNetwork, "no network leads to \(peer)")
     }
     guard systemError != Int(ECONNREFUSED) else {
-      return transient(.connect, "`\(host)` refused the connection")
+      return transient(.connect, "\(peer) refused the connection")
     }
-    return transient(.connect, "no connection to `\(host)`\(systemReason)")
+    return transient(.connect, "no connection to \(peer)\(systemReason)")
   }
 
   private var systemReason: String {
@@ -116,19 +121,26 @@ extension CurlFault {
     return unsafe ": \(String(cString: text))"
   }
 
-  private func timeoutFailure(_ host: String, _ settings: TransportSettings) -> Failure {
+  private func timeoutFailure(
+    _ host: String,
+    _ peer: String,
+    _ settings: TransportSettings
+  ) -> Failure {
     phase == .connecting
-      ? transient(.timeout, "no connection to `\(host)` within \(settings.connectTimeout)")
+      ? transient(.timeout, "no connection to \(peer) within \(settings.connectTimeout)")
       : transient(.timeout, "the transfer from `\(host)` took too long")
   }
 
-  private func connectionFailure(_ host: String) -> Failure {
+  private func connectionFailure(_ host: String, _ peer: String) -> Failure {
     // libcurl reports a refused tunnel and broken chunks with the code of a lost connection.
+    if phase == .connecting, proxyStatus == 407 {
+      return .wantedByProxy(proxy)
+    }
     if phase == .connecting, proxyStatus >= 300 {
       let isTransient = proxyStatus >= 500
       return Failure(
         .connect,
-        "the proxy refused to connect to `\(host)` (status \(proxyStatus))",
+        "\(peer) refused to connect to `\(host)` (status \(proxyStatus))",
         isTransient: isTransient
       )
     }

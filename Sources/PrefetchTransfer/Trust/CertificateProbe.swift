@@ -39,7 +39,8 @@ package enum CertificateProbe {
         phase: .connecting,
         detail: lane.handle.lastError,
         systemError: lane.handle.number(CURLINFO_OS_ERRNO),
-        proxyStatus: lane.handle.number(CURLINFO_HTTP_CONNECTCODE)
+        proxyStatus: lane.handle.number(CURLINFO_HTTP_CONNECTCODE),
+        proxy: pool.options.settings.proxy.name(before: url)
       )
       throw lane.verdict(on: fault) ?? fault.failure(for: url, settings: pool.options.settings)
     }

@@ -227,7 +227,9 @@ struct TransferWorker {
       phase: transfer.phase,
       detail: handle.lastError,
       systemError: handle.number(CURLINFO_OS_ERRNO),
-      proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE)
+      proxyStatus: handle.number(CURLINFO_HTTP_CONNECTCODE),
+      proxy: (transfer.request.connection?.value.proxy ?? settings.proxy)
+        .name(before: transfer.request.url)
     )
     let failure =
       lane.verdict(on: fault) ?? fault.failure(for: transfer.request.url, settings: settings)

@@ -51,7 +51,7 @@ enum StatusRows {
 
   private static let refused =
     [
-      400, 401, 402, 403, 405, 406, 407, 409, 411, 412, 413, 417, 418, 421, 422, 426, 428, 431, 451,
+      400, 401, 402, 403, 405, 406, 409, 411, 412, 413, 417, 418, 421, 422, 426, 428, 431, 451,
       499, 501, 505, 507, 511, 599,
     ].map { status in
       Row("\(status)", "http 4 x1", "http 3 x1", "http 4 x1") { _ in
@@ -66,6 +66,13 @@ enum StatusRows {
       denied(401),
       denied(403),
       denied(407),
+      // A proxy says so, whatever was sent.
+      Row(
+        "407",
+        "credentials_refused 77 x1",
+        "credentials_refused 77 x1",
+        "credentials_refused 77 x1"
+      ) { _ in .respond(407) },
     ]
 
   private static func denied(_ status: Int) -> Row {

@@ -130,7 +130,7 @@ struct LockTreeTests {
     #expect(try home.run().status == 3)
     let variables = try home.run("env")
     #expect(variables.output.isEmpty)
-    #expect(variables.errors.contains("`packages` is not current"))
+    #expect(variables.errors.contains("`packages` gets no variable: it is not current"))
   }
 
   // MARK: Yarn

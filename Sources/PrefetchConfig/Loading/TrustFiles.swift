@@ -1,0 +1,29 @@
+package import PrefetchCore
+
+/// Files and folders of certificates that the configuration names.
+extension LoadedConfiguration {
+  /// Reports those that are missing or cannot be read, without which no server could be asked.
+  ///
+  /// `isReadable` tells so of a path; the second value says whether it must be a folder.
+  package func trustFileDiagnostics(isReadable: (String, Bool) -> Bool) -> [Diagnostic] {
+    let tls = ValuePath([.key("tls")])
+    var files: [(path: String?, isFolder: Bool, place: ValuePath)] = [
+      (configuration.settings.caFile, false, tls.appending(.key("ca_file"))),
+      (configuration.settings.caDirectory, true, tls.appending(.key("ca_dir"))),
+    ]
+    for (host, client) in configuration.policy.connections.clients.sorted(by: { $0.key < $1.key }) {
+      let place = tls.appending(.key("client")).appending(.key(host))
+      files.append((client.certificate, false, place.appending(.key("certificate"))))
+      files.append((client.key, false, place.appending(.key("key"))))
+    }
+    return files.compactMap { file in
+      guard let path = file.path, !path.isEmpty, !isReadable(path, file.isFolder) else { return nil }
+      return diagnostic(
+        "config.unreadable-file",
+        "`\(path)` is missing or cannot be read",
+        hint: "`\(file.place.description)` names it",
+        at: file.place
+      )
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import PrefetchCore
+import PrefetchSystem
+import PrefetchTestSupport
+import Testing
+
+@Suite("A trouble between here and the server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct NamedTroubleTests {
+  private let home: Home
+
+  init() throws {
+    home = try Home(isInMemory: true)
+  }
+
+  private func declare(_ rules: String) {
+    home.write(
+      """
+      \(rules)
+      cache: { min_free: 0 }
+      segments: [{ name: files, urls: ["https://origin.example/a"] }]
+      """
+    )
+  }
+
+  @Test("names a proxy that refuses connections, and not the server behind it")
+  func deadProxy() throws {
+    declare("network: { proxy: \"http://me:secret@127.0.0.1:1\", retries: { items: 0 } }")
+    let run = try home.run("run")
+    #expect(run.status == 69, "\(run)")
+    #expect(run.errors.contains("the proxy `127.0.0.1:1` refused the connection"))
+    #expect(!run.errors.contains("`origin.example` refused"))
+    #expect(!run.errors.contains("secret"))
+  }
+
+  @Test("names a proxy that wants credentials, over https and http, and ends with 77")
+  func refusingProxy() throws {
+    let proxy = try LoopbackServer { _ in .respond(407, [("Proxy-Authenticate", "Basic realm=x")]) }
+    declare("network: { proxy: \"http://127.0.0.1:\(proxy.port)\" }")
+    let secure = try home.run("run")
+    #expect(secure.status == 77, "\(secure)")
+    #expect(secure.errors.contains("the proxy `127.0.0.1:\(proxy.port)` wants credentials (407)"))
+    home.write(
+      """
+      allow_http: [origin.example]
+      network: { proxy: "http://127.0.0.1:\(proxy.port)" }
+      cache: { min_free: 0 }
+      segments: [{ name: files, urls: ["http://origin.example/a"] }]
+      """
+    )
+    let plain = try home.run("run")
+    #expect(plain.status == 77, "\(plain)")
+    #expect(plain.errors.contains("wants credentials (407)"))
+  }
+
+  @Test("is told before anything is asked where certificates are missing", arguments: ["ca_file", "ca_dir", "client"])
+  func missingFiles(key: String) throws {
+    let path = home.path("nowhere.pem")
+    home.write("not secret", to: "key.pem")
+    let value =
+      key == "client"
+      ? "{ origin.example: { certificate: \"\(path)\", key: key.pem } }" : "\"\(path)\""
+    declare("tls: { \(key): \(value) }")
+    for command in ["run", "plan", "check"] {
+      let run = try home.run(command)
+      #expect(run.status == 78, "\(run)")
+      #expect(run.errors.contains("`\(path)` is missing or cannot be read"), "\(run)")
+    }
+    let got = try home.run("get", "https://origin.example/a")
+    #expect(got.status == 78, "\(got)")
+    let doctor = try home.run("doctor")
+    #expect(doctor.output.contains(path) || doctor.errors.contains(path), "\(doctor)")
+    #expect(try home.run("list").status == 0)
+    #expect(try home.run("check", "--no-secrets").status == 0)
+  }
+}

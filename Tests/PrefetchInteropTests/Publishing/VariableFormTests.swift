@@ -1,0 +1,73 @@
+import PrefetchCore
+import PrefetchSystem
+import PrefetchTestSupport
+import Testing
+
+@Suite("Variables for tools", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct VariableFormTests {
+  private let home: Home
+  private let site = Site(["/pub/six-1.0-py3-none-any.whl": Site.Page("six")])
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home()
+  }
+
+  private func declare(_ segments: (name: String, layout: String, file: String)...) throws {
+    let text = try segments.map { segment in
+      """
+        - name: \(segment.name)
+          urls: ["\(try server.url("/pub/\(segment.file)"))"]
+          publish: { dir: "trees/\(segment.name)", layout: \(segment.layout) }
+      """
+    }
+    home.configure("cache: { min_free: 0 }\nsegments:\n\(text.joined(separator: "\n"))")
+  }
+
+  private let wheel = "six-1.0-py3-none-any.whl"
+
+  @Test("are written for `$GITHUB_ENV` so that no value ends early, and for dotenv files")
+  func forms() throws {
+    try declare(("two words $x", "pip", wheel))
+    #expect(try home.run("run").status == 0)
+    let github = try home.run("env", "--shell", "github")
+    #expect(github.status == 0, "\(github)")
+    let lines = github.lines
+    #expect(lines.count == 6)
+    let delimiter = lines[0].split(separator: "<<").last.map(String.init) ?? ""
+    #expect(delimiter.utf8.count > 30)
+    #expect(lines[0] == "PIP_NO_INDEX<<\(delimiter)" && lines[1] == "1" && lines[2] == delimiter)
+    #expect(!lines[3].contains(delimiter), "each variable has a delimiter of its own")
+    #expect(lines[4].hasSuffix("/trees/two%20words%20%24x"))
+    let dotenv = try home.run("env", "--shell", "dotenv")
+    #expect(dotenv.lines.first == "PIP_NO_INDEX=1")
+    #expect(try home.run("env", "--shell", "fish").status == 64)
+  }
+
+  @Test("leave the network to a tool of which a tree is missing, and `--strict` ends with 4")
+  func withheld() throws {
+    try declare(("here", "pip", wheel), ("gone", "pip", "none-1.0-py3-none-any.whl"))
+    #expect(try home.run("run").status == 3)
+    let run = try home.run("env")
+    #expect(run.status == 0, "\(run)")
+    #expect(!run.output.contains("PIP_NO_INDEX"))
+    #expect(run.output.contains("PIP_FIND_LINKS="))
+    #expect(run.errors.contains("segment `gone` gets no variable: it is not current"))
+    #expect(try home.run("env", "--strict").status == 4)
+    #expect(try home.run("env", "--strict", "here").status == 0)
+    let whole = try home.run("env", "here")
+    #expect(whole.output.contains("PIP_NO_INDEX=1"))
+  }
+
+  @Test("say that the tree is missing where the segment is current")
+  func tree() throws {
+    try declare(("here", "pip", wheel))
+    #expect(try home.run("run").status == 0)
+    #expect(try home.tool("rm", "-rf", home.path("trees")).status == 0)
+    let run = try home.run("env", "--strict")
+    #expect(run.status == 4, "\(run)")
+    #expect(run.errors.contains("its tree `\(home.path("trees/here"))` does not stand"))
+  }
+}

@@ -1,0 +1,48 @@
+import PrefetchCore
+import PrefetchSystem
+import PrefetchTestSupport
+import Testing
+
+@Suite("Under `--quiet`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct QuietWarningTests {
+  private let home: Home
+  private let site = Site(["/one": Site.Page("one")])
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home(isInMemory: true)
+  }
+
+  private func declare(room: String) throws {
+    home.configure(
+      """
+      cache: { min_free: \(room), max_stale: 30d }
+      network: { retries: { items: 0 } }
+      segments: [{ name: files, urls: ["\(try server.url("/one").string)"] }]
+      """
+    )
+  }
+
+  @Test("older copies are one warning, though all ends well")
+  func stale() throws {
+    try declare(room: "0")
+    let first = try home.run("run", "-q")
+    #expect(first.status == 0 && first.output.isEmpty && first.errors.isEmpty, "\(first)")
+    site["/one"] = Site.Page([], status: 503)
+    let run = try home.run("run", "-q")
+    #expect(run.status == 0 && run.output.isEmpty, "\(run)")
+    #expect(run.errors.contains("1 item served stale"))
+    #expect(run.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test("a disk without room is one warning, since time alone makes none")
+  func fullDisk() throws {
+    try declare(room: "100000TB")
+    let run = try home.run("run", "-q")
+    #expect(run.status == 75 && run.output.isEmpty, "\(run)")
+    #expect(run.errors.contains("segment `files` waits for room on the disk"))
+    #expect(site.requests.isEmpty)
+  }
+}
