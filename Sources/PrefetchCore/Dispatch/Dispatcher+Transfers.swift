@@ -91,6 +91,12 @@ extension Dispatcher {
     }
   }
 
+  /// The exchange that keeps the cookies of a piece: its item's own.
+  private func jar(of job: Job) -> ExchangeBox? {
+    guard case .item(let item) = job, let parent = bundles.piece(item)?.bundle else { return nil }
+    return items.isActive(parent) ? items.active(parent).exchange : nil
+  }
+
   /// The segments on whose behalf.
   func askingSegments(of job: Job) -> [Int] {
     switch job {
@@ -109,6 +115,7 @@ extension Dispatcher {
       return turnAway(job, .failed(objection, status: nil))
     }
     let id = newTransfer(for: job)
+    if let jar = jar(of: job) { exchange.value.cookies = jar.value.cookies }
     let request = exchange.value.nextRequest(id, under: &connections, at: now.wall)
     var held = allowed(request, of: segment(of: job))
     if case .item(let item) = job {
@@ -154,6 +161,8 @@ extension Dispatcher {
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
     // The hop and the try that this result belongs to, before the exchange goes on.
     let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)
+    let jar = jar(of: job)
+    if let jar { exchange.value.cookies = jar.value.cookies }
     let step = exchange.value.receive(
       result,
       policy: given.value.request.policy,
@@ -161,6 +170,7 @@ extension Dispatcher {
       deadline: deadline,
       random: jitter.next()
     )
+    if let jar { jar.value.cookies = exchange.value.cookies }
     if isRetry || !countAnswer(result, of: job) {
       announceRequest(result, hop, isRetry: isRetry, of: job)
     }

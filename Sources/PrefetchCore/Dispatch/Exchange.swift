@@ -37,6 +37,8 @@ package struct Exchange: Sendable {
   var isAnonymous = true
   /// Whether whatever stands between is to be passed: the question is what the origin has.
   private var meansOrigin: Bool
+  /// Cookies of the item that is asked for, whichever of its hops and pieces set them.
+  var cookies = CookieJar()
 
   struct Terms: Sendable {
     let url: WebURL
@@ -240,8 +242,9 @@ package struct Exchange: Sendable {
       selecting += RequestFields.missing(connection.headers, in: selecting)
       carriesRuleCredentials = ConnectionTable.add(connection.headers, to: &request)
     }
+    let hasCookies = addCookies(to: &request, under: connections, at: now)
     // What is asked for in a way of our own may be answered so, whether the server says that or not.
-    if !ownHeaders.isEmpty || !terms.everywhere.isEmpty || carriesCredentials
+    if hasCookies || !ownHeaders.isEmpty || !terms.everywhere.isEmpty || carriesCredentials
       || connection.connection?.value.client != nil
     {
       isAnonymous = false
@@ -249,6 +252,25 @@ package struct Exchange: Sendable {
     // What others were told may not be what we would be.
     if !isAnonymous { request.tierQuestion?.granted = nil }
     return request
+  }
+
+  /// Adds the cookies for the present hop to a request; returns false where there are none.
+  private mutating func addCookies(
+    to request: inout TransferRequest,
+    under connections: ConnectionTable,
+    at now: Instant
+  ) -> Bool {
+    guard !cookies.isEmpty else { return false }
+    let place = request.headers.firstIndex { ASCII.equalsIgnoringCase($0.name, "Cookie") }
+    let text = cookies.field(for: hop, besides: place.map { request.headers[$0].value }, at: now) {
+      connections.isNamed($0)
+    }
+    guard let text else { return false }
+    if let place { request.headers.remove(at: place) }
+    request.headers.append(HeaderField("Cookie", text))
+    selecting.removeAll { ASCII.equalsIgnoringCase($0.name, "Cookie") }
+    selecting.append(HeaderField("Cookie", text))
+    return true
   }
 
   /// Undoes the last ``nextRequest(_:)``, whose request never went out.

@@ -107,8 +107,12 @@ extension RunPolicy {
   }
 
   private func mayReachLocal(_ host: String, named provenance: Provenance) -> Bool {
-    provenance == .local || transportSecurity.allowsLocalNetworking == true
-      || connections.isNamed(host) || transportSecurity.exceptions.names(host)
+    provenance == .local || transportSecurity.allowsLocalNetworking == true || names(host)
+  }
+
+  /// Whether the configuration names a host, as a place to ask or by an exception of its own.
+  func names(_ host: String) -> Bool {
+    connections.isNamed(host) || transportSecurity.exceptions.names(host)
   }
 
   /// Why a request may not go out, as far as its URL tells; where a name leads is seen later.

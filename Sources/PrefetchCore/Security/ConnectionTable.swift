@@ -103,6 +103,11 @@ package struct ConnectionTable: Sendable {
     return Self.add(terms.headers, to: &request)
   }
 
+  /// Whether the configuration names a host.
+  func isNamed(_ host: String) -> Bool {
+    policy.names(host)
+  }
+
   /// Why a request may not go out now, though its URL was allowed when it was named: the leave
   /// has run out since, or a proxy would read the license.
   ///
