@@ -116,6 +116,7 @@ struct DocumentSchemaTests {
     _ = try check("verify", try home.run("verify", "--json"))
     let path = imported.text("path") ?? ""
     _ = try check("export", try home.run("export", "layer", "--json"))
+    _ = try check("import", try home.run("import", "--cache", "layer", "--json"))
     #expect(try home.shell("chmod u+w \(path) && echo other > \(path)").status == 0)
     let damage = try check("verify", try home.run("verify", "--repair", "--json"), [0, 74])
     #expect(damage.list("bad").count == 1)

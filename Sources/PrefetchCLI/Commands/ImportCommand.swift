@@ -4,12 +4,13 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `import`: a file that is here already becomes the body of a URL.
+/// `import`: a file that is here already becomes the body of a URL, or another cache is taken in.
 struct ImportCommand: Command {
   let context: CommandContext
   let options: ImportOptions
 
   func run() throws(CommandExit) -> Int32 {
+    if let folder = options.folder { return try takeIn(folder) }
     guard let declared = options.url else { return ExitStatus.usage.code }
     let url = declared.url
     if let type = options.type, ["hls", "dash", "vast"].contains(type) {
@@ -38,13 +39,104 @@ struct ImportCommand: Command {
       context.console.print([
         "schema": "prefetch-import/1", "url": .string(url.redacted),
         "digest": .string(digest.description),
-        "path": .string(places.bodies.path(of: digest)),
+        "path": .string(places.bodies.path(of: digest)), "dir": .null, "items": 1, "bytes": .null,
+        "known": 0, "left_out": .array([]),
       ])
     } else if !context.shared.isQuiet {
       context.console.print("imported\t\(SafeText.line(url.redacted))")
     }
     return ExitStatus.ok.code
   }
+
+  // MARK: Another cache
+
+  private func takeIn(_ folder: String) throws(CommandExit) -> Int32 {
+    let (loaded, places) = try context.standing()
+    let found = try context.reading { () throws(Failure) in
+      try DiskStore.openForeign(folder, clockStart: context.clock.now().wall)
+    }
+    guard let other = found else {
+      throw context.failed(
+        .nothing,
+        "import.nothing",
+        "there is no cache at `\(SafeText.line(folder))`",
+        hint: "name the folder that holds `index.sqlite` and `objects`"
+      )
+    }
+    let summary = try context.reading { () throws(Failure) in
+      try takeIn(other, loaded, places)
+    }
+    context.console.report(other.takeDiagnostics() + summary.leftOut.map(Self.diagnostic))
+    tell(summary, of: folder)
+    return summary.leftOut.isEmpty ? ExitStatus.ok.code : ExitStatus.incomplete.code
+  }
+
+  private func takeIn(
+    _ other: DiskStore,
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(Failure) -> ImportSummary {
+    let urls = try other.storedURLs().compactMap { try? WebURL($0) }
+    let store = try context.writingStore(
+      places,
+      durability: loaded.configuration.cache.durability
+    )
+    let known = try DeclaredItems(of: urls, by: context.builder(loaded), in: store)
+    let digests = { (url: String) -> [[ExpectedDigest]] in
+      guard let url = try? WebURL(url) else { return [] }
+      return known[url].map { $0.entry.digests }.filter { !$0.isEmpty }
+    }
+    let terms = ImportTerms(
+      limit: loaded.configuration.policy.room.limit,
+      fileLimit: loaded.configuration.policy.maximumFileSize ?? .max,
+      algorithms: { Set(digests($0).joined().map(\.algorithm)) },
+      objection: { url, body in
+        for demand in digests(url) {
+          guard let declared = try? WebURL(url) else { continue }
+          var entry = ManifestEntry(url: declared)
+          entry.digests = demand
+          let objection = BodyCheck.objection(to: body, headers: HeaderBlock(), entry: entry)
+          if let objection { return objection }
+        }
+        return nil
+      },
+      isCancelled: { StopSignals.pending != nil }
+    )
+    let summary = try store.takeIn(other, terms)
+    try store.close()
+    context.console.report(store.takeDiagnostics())
+    return summary
+  }
+
+  private static func diagnostic(_ left: ImportSummary.LeftOut) -> Diagnostic {
+    Diagnostic(
+      "import.left-out",
+      "`\(SafeText.line(Redaction.url(left.url)))` was left out: \(left.failure.message)"
+    )
+  }
+
+  private func tell(_ summary: ImportSummary, of folder: String) {
+    if context.shared.isJSON {
+      context.console.print([
+        "schema": "prefetch-import/1", "url": .null, "digest": .null, "path": .null,
+        "dir": .string(folder), "items": .integer(Int64(summary.items)),
+        "bytes": .integer(summary.bytes), "known": .integer(Int64(summary.known)),
+        "left_out": .array(
+          summary.leftOut.map { left in
+            ["url": .string(Redaction.url(left.url)), "reason": .string(left.failure.message)]
+          }
+        ),
+      ])
+    } else if !context.shared.isQuiet {
+      let items = Amounts.count(Int64(summary.items), "item")
+      let known = summary.known == 0 ? "" : "; \(Amounts.count(Int64(summary.known), "item")) known"
+      context.console.print(
+        "imported \(items), \(Amounts.bytes(summary.bytes)), from \(SafeText.line(folder))\(known)"
+      )
+    }
+  }
+
+  // MARK: A file
 
   private func store(
     _ declared: DeclaredURL,
@@ -81,6 +173,9 @@ struct ImportCommand: Command {
     record.state = .cached
     record.fetchedAt = store.clockStart
     record.validatedAt = store.clockStart
+    record.validators.lastModified = HTTPDate.format(
+      try DiskStore.modificationTime(ofFileAt: options.file)
+    )
     _ = try store.commit([.store(record, body: body, joining: [])], within: limit)
     try store.close()
     context.console.report(store.takeDiagnostics())

@@ -165,7 +165,10 @@ struct WithLockOptions: CommandOptions, Hashable {
 /// The options of `import`.
 struct ImportOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
+  /// Empty where another cache is taken.
   var file = ""
+  /// The cache of another machine.
+  var folder: String?
   var url: DeclaredURL?
   var provider: String?
   var id: String?
@@ -174,27 +177,43 @@ struct ImportOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ImportOptions>(
     name: "import",
     group: .content,
-    summary: "Store a file as the body of a URL",
+    summary: "Store a file as the body of a URL, or all items of another cache",
     paragraphs: [
-      "What was copied by other means need not be fetched again: the file is hashed and stored as if the URL had given it now, without validators. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good, and asks the server else. The file itself stays as it is."
+      "What was copied by other means need not be fetched again: the file is hashed and stored as the body of the URL, with the time of the file. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good. Else the run asks the server with one `HEAD` request, and keeps the file where the server states the same length and the same `Last-Modified`. The file itself stays as it is.",
+      "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed before it counts, nothing is written in DIR, and an item whose body is damaged or missing is named and left out (3). An item that this cache knows with a newer body stays as it is. The items belong to no segment until a run declares their URLs. That run asks their servers whether the bodies are still good, and fetches none that a server confirms.",
     ],
+    forms: ["FILE --url URL", "--cache DIR"],
     options: [
+      .value("cache", \.folder, .directory)
+        .help("Take the items of the cache in DIR"),
       .value("url", \.url, .url).help("Whose body the file is"),
       .value("provider", \.provider, .text.called("P")).help("The provider of the item"),
       .value("id", \.id, .text.called("ID")).help("The id of the item; else made from the URL"),
       .value("type", \.type, .text.called("TYPE"))
         .help("What it is, such as `video` or `image`; else `file`"),
     ],
-    operands: .one("FILE", \.file, .text),
-    exits: [.ok, .incomplete, .trust, .config],
+    operands: .optional("FILE", \.file, .text),
+    exits: [.ok, .incomplete, .nothing, .trust, .config],
     examples: [
+      "prefetch import --cache /media/stick/prefetch":
+        "Take what another machine has fetched",
       "prefetch import film.mp4 --url https://example.org/film.mp4":
         "Take a film from another disk instead of the network",
       "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41":
         "Store an episode that a catalogue names",
     ],
     validate: {
-      $0.url == nil ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []
+      guard $0.folder == nil else {
+        let isAlone =
+          $0.file.isEmpty && $0.url == nil && $0.provider == nil && $0.id == nil && $0.type == nil
+        let text = "`--cache DIR` takes no FILE and no other option: its items have their URLs"
+        return isAlone ? [] : [Diagnostic("usage.conflict", text)]
+      }
+      guard !$0.file.isEmpty else {
+        return [Diagnostic("usage.missing-operand", "`import` needs a FILE, or `--cache DIR`")]
+      }
+      return $0.url == nil
+        ? [Diagnostic("usage.missing-option", "`import` needs `--url URL`")] : []
     },
     makeCommand: { ImportCommand(context: $0, options: $1) }
   )

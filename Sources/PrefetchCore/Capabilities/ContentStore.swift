@@ -284,6 +284,19 @@ package struct ContentRecord: Hashable, Sendable {
     otherFiles.reduce(size) { $0.addingSaturated($1.size) }
   }
 
+  /// Whether its body is a file that a user brought, with the time of that file and no answer of any
+  /// server.
+  package var isImported: Bool {
+    status == nil && validators.lastModified != nil && !headers.has(.lastModified)
+  }
+
+  /// Whether the head of an answer describes the very file that was brought.
+  package func isImported(like headers: HeaderBlock, size told: Int64?) -> Bool {
+    isImported && told == size
+      && headers[.lastModified].flatMap { HTTPDate.parse($0) }
+        == validators.lastModified.flatMap { HTTPDate.parse($0) }
+  }
+
   /// Without the one that is its body, where that is among them.
   package var otherFiles: [BundleFile] {
     files.filter { $0.digest != digest }

@@ -33,6 +33,7 @@ extension Shared: StoredAnswer where Value == ContentRecord {
 
   package var isPlain: Bool {
     value.failure == nil && value.variance == nil && value.hops.isEmpty && value.finalURL == nil
+      && !value.isImported
   }
 
   package var confirmable: Confirmable? {

@@ -133,6 +133,9 @@ extension Dispatcher {
     let selecting = selecting(item, response)
     if givesWay(item, response, by: selecting) { return }
     guard let exchange = work.exchange else { return }
+    if exchange.value.method == .head, !asksHeadOnly(item) {
+      return headReceived(item, response, exchange)
+    }
     // What was kept of the origin's is of no use beside the whole.
     if work.toldAt != nil, response.body != nil, exchange.value.partial != nil {
       effects.append(.forgetPartial(work.entry.url.string))
@@ -155,6 +158,35 @@ extension Dispatcher {
     case .refused(let objection): refuseBody(of: item, objection)
     case .again, .elsewhere, nil: break
     }
+  }
+
+  /// Keeps a file that a user brought where the server describes the same one; else asks for the body.
+  private mutating func headReceived(
+    _ item: Int,
+    _ response: TransferResponse,
+    _ exchange: ExchangeBox
+  ) {
+    let work = items.active(item)
+    let size = Self.size(toldBy: response)
+    guard let record = work.record, !isEvicted(record), [200, 203].contains(response.status),
+      record.value.isImported(like: response.headers, size: size),
+      !Planner.isContradicted(work.digests, by: record.value), work.sharers.isEmpty,
+      objection(to: response, of: item) == nil
+    else {
+      exchange.value.askForBody()
+      return reask(.item(item))
+    }
+    work.result.source = work.toldAt == nil ? .revalidated : .remote
+    work.result.action = .revalidate
+    work.result.outcome = .unchanged
+    var known = record.value
+    known.status = 200
+    known.headers = Revalidation.storable(response.headers)
+    known.validators = Validators(response.headers)
+    known.mime = work.entry.mime ?? response.headers[.contentType]
+    known.finalURL = exchange.value.hop == work.entry.url ? nil : exchange.value.hop.string
+    note(item, into: &known)
+    finishStoring(item, known, body: nil)
   }
 
   /// What the segments of an item hold an answer to; those that judge alone have done so then.

@@ -197,6 +197,9 @@ extension Dispatcher {
   mutating func question(of item: Int) -> Exchange {
     let work = activate(item)
     let isGone = if let record = work.record { isEvicted(record) } else { false }
+    let isRevalidated = items[item].step.decision == .revalidate && !isGone
+    // The time of a file is no date of a server, which would take a newer one for its own.
+    let isImported = work.record?.value.isImported == true && !isBundle(item)
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
     let filled = { (url: WebURL) in
       moment.flatMap { try? WebURL($0.filling(url.string)) } ?? url
@@ -210,7 +213,7 @@ extension Dispatcher {
       headers: work.entry.headers,
       digests: work.digests,
       record: work.record?.value,
-      isConditional: items[item].step.decision == .revalidate && !isGone && !isAd(item),
+      isConditional: isRevalidated && !isAd(item) && !isImported,
       selection: selection(of: item),
       roomLimit: [work.roomLimit, work.diskLimit].compactMap(\.self).min(),
       alternates: work.entry.alternates.map(filled),
@@ -221,6 +224,9 @@ extension Dispatcher {
     if request.mode.probes, isBundle(item) || parent != nil { question.method = .get }
     if !isAd(item), isStored(item), parent?.work.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
+    }
+    if isImported, isRevalidated, isStored(item), question.part.kept == nil {
+      question.beginWithHead()
     }
     if let part = work.leftPart { question.part.kept = part }
     if let piece = bundles.piece(item), let part = parent?.work.part(piece.role) {

@@ -76,14 +76,14 @@ extension Dispatcher {
     work.result.reason = reason
   }
 
-  private func asksHeadOnly(_ item: Int) -> Bool {
+  func asksHeadOnly(_ item: Int) -> Bool {
     segments[Int(items[item].segment)].declaration.asksHeadOnly
   }
 
   // MARK: What a head shows
 
   /// The size of the body that a GET would bring, where the head tells it.
-  private static func size(toldBy response: TransferResponse) -> Int64? {
+  static func size(toldBy response: TransferResponse) -> Int64? {
     guard response.headers["Content-Encoding"] == nil else { return nil }
     return response.headers["Content-Length"].flatMap { Int64($0) }
   }
@@ -97,6 +97,7 @@ extension Dispatcher {
     else { return false }
     let told = Validators(response.headers)
     let size = Self.size(toldBy: response)
+    if record.isImported { return record.isImported(like: response.headers, size: size) }
     return !told.isEmpty && told == record.validators && (size == nil || size == record.size)
   }
 
@@ -139,7 +140,7 @@ extension Dispatcher {
   }
 
   /// What would be said against the body whatever its bytes are.
-  private func objection(to response: TransferResponse, of item: Int) -> Failure? {
+  func objection(to response: TransferResponse, of item: Int) -> Failure? {
     let work = items.active(item)
     let objection = BodyCheck.objection(
       toHead: response.headers,

@@ -108,7 +108,9 @@ extension Exchange {
   ) -> Step {
     let status = response.status
     // What a second tier repeats was set for another machine.
-    if response.toldByTierAt == nil { cookies.take(response.headers, from: hop, at: chance.now.wall) }
+    if response.toldByTierAt == nil {
+      cookies.take(response.headers, from: hop, at: chance.now.wall)
+    }
     if Self.redirectStatuses.contains(status), let location = response.headers["Location"] {
       let timing = Freshness.Timing(chance.now.wall, figures)
       let hopTerms = terms(of: response.headers, at: timing, agent: policy.agent)

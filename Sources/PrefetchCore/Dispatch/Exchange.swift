@@ -285,6 +285,19 @@ package struct Exchange: Sendable {
     attemptCounts.isFollowUp = true
   }
 
+  /// Begins with the head alone, which may show that no body has to come.
+  mutating func beginWithHead() {
+    method = .head
+    // The size of a coded body would say nothing of the stored one.
+    part.allowsCoding = false
+  }
+
+  /// Goes on with the body, whose head was not enough.
+  mutating func askForBody() {
+    method = .get
+    attemptCounts.isFollowUp = true
+  }
+
   /// What the answer to the last request states, once every hop before it is counted in.
   package func terms(
     of headers: HeaderBlock,

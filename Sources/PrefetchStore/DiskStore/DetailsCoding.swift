@@ -133,14 +133,21 @@ enum DetailsCoding {
 
   /// Whether they can be read up to the headers, and tell of a body that came without a redirect.
   static func arePlain(_ bytes: RawSpan) -> Bool {
+    var (hasStatus, hasDate) = (false, false)
     let rest = read(bytes) { tag, field in
       switch tag {
-      case .finalURL, .failureCode, .hops, .files: false
-      case .status, .lifetime: number(field) != nil
-      default: true
+      case .finalURL, .failureCode, .hops, .files: return false
+      case .status:
+        hasStatus = true
+        return number(field) != nil
+      case .lifetime: return number(field) != nil
+      case .lastModified: hasDate = field.byteCount > 0
+      default: break
       }
+      return true
     }
-    return rest != nil
+    // A date without an answer is that of a file that was brought.
+    return rest != nil && (hasStatus || !hasDate)
   }
 
   /// Hands out the fields before the headers, and says where these are; nil where `take` does not

@@ -90,6 +90,16 @@ extension DiskStore {
     }
   }
 
+  /// When a file that lies elsewhere was last changed.
+  package static func modificationTime(ofFileAt path: String) throws(Failure) -> Instant {
+    let number = SystemCall.number {
+      unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    }
+    guard number >= 0 else { throw .system(-number, "open", path) }
+    let status = try OpenFile(owning: number, path: path).status()
+    return Instant(milliseconds: status.modified / 1_000_000)
+  }
+
   /// A copy of a file that lies elsewhere, as a body that has come.
   package func stage(
     fileAt path: String,
@@ -100,7 +110,15 @@ extension DiskStore {
       unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     }
     guard number >= 0 else { throw .system(-number, "open", path) }
-    let file = OpenFile(owning: number, path: path)
+    return try stage(OpenFile(owning: number, path: path), limit: limit, alsoHashing: algorithms)
+  }
+
+  func stage(
+    _ file: OpenFile,
+    limit: Int64,
+    alsoHashing algorithms: Set<DigestAlgorithm> = []
+  ) throws(Failure) -> StagedBody {
+    let path = file.path
     let status = try file.status()
     guard status.kind == .file else { throw Failure(.disk, "`\(path)` is not a file") }
     guard status.size <= limit else {
@@ -127,10 +145,13 @@ extension DiskStore {
     }
   }
 
-  /// Pictures that belong to items with a body, but for these.
+  /// Pictures that belong to items with a body or in a segment, but for these.
   package func thumbnails(besidesThoseOf urls: Set<String>) throws(Failure) -> Set<String> {
     let rows = try database().prepare(
-      "SELECT \(RecordRow.columns) FROM \(RecordRow.source) WHERE mark IS NOT NULL"
+      """
+      SELECT \(RecordRow.columns) FROM \(RecordRow.source)
+      WHERE mark IS NOT NULL OR holders<>0
+      """
     )
     var thumbnails: Set<String> = []
     while try rows.step() {

@@ -1,0 +1,231 @@
+import PrefetchCore
+import PrefetchTestSupport
+import Testing
+
+/// What came here by other means than the network.
+@Suite("Imported content", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ImportTests {
+  private let site: Site
+  private let server: LoopbackServer
+  /// The machine that had the network.
+  private let giver: Home
+  private let taker: Home
+
+  init() throws {
+    let site = Site()
+    self.site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    giver = try Home(isInMemory: true)
+    taker = try Home(isInMemory: true)
+    for home in [giver, taker] { declare(home, ["a", "b", "c"]) }
+    for name in ["a", "b", "c"] { site["/\(name)"] = Site.Page("the body of \(name)") }
+  }
+
+  private func declare(_ home: Home, _ names: [String], _ more: String = "") {
+    let urls = names.map { "\"\(server.address("/\($0)"))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments: [{ name: s, urls: [\(urls)]\(more) }]
+      """
+    )
+  }
+
+  /// Methods and paths since the last call.
+  private func takeRequests() -> [String] {
+    defer { site.clearRequests() }
+    return site.requests.map { "\($0.method) \($0.target)" }.sorted()
+  }
+
+  /// Every file below a folder, with its time and size.
+  private func listing(_ path: String) throws -> String {
+    try giver.shell("find '\(path)' -printf '%p %T@ %s %m\\n' | sort").output
+  }
+
+  // MARK: Another cache
+
+  @Test("The next run confirms what came from another cache, and fetches no body again")
+  func anotherCache() throws {
+    #expect(try giver.run("-q").status == 0)
+    let before = try listing(giver.cache)
+    _ = takeRequests()
+    let taken = try taker.run("import", "--cache", giver.cache)
+    #expect(taken.status == 0, "\(taken)")
+    #expect(taken.output.contains("imported 3 items"), "\(taken)")
+    #expect(takeRequests().isEmpty)
+    #expect(try listing(giver.cache) == before)
+    // On its own, it is here for those who ask.
+    #expect(try taker.run("get", "--offline", server.address("/a")).output == "the body of a")
+    let plan = try taker.run("plan", "--items", "all")
+    #expect(plan.status == 0, "\(plan)")
+    #expect(plan.lines.map { $0.prefix { $0 != "\t" } } == ["keep", "keep", "keep"], "\(plan)")
+    _ = takeRequests()
+    let run = try taker.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["revalidated"] == 3, "\(run)")
+    #expect(try run.totals()["fetched"] == 0)
+    let items = try taker.run("list", "--json").json().list("items")
+    let segments = items.map { $0.text("segments.0") }
+    #expect(segments == ["s", "s", "s"])
+    #expect(try taker.run("verify", "-q").status == 0)
+    // A second time there is nothing to take.
+    let again = try taker.run("import", "--cache", giver.cache)
+    #expect(again.output.contains("imported 0 items"), "\(again)")
+  }
+
+  @Test("An export of a stream is taken whole")
+  func stream() throws {
+    let pieces = (0..<4).map { "#EXTINF:2,\n\($0).ts" }
+    let main = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nlow.m3u8\n"
+    site["/film.m3u8"] = Site.Page(main)
+    site["/low.m3u8"] = Site.Page(StreamGround.media(pieces))
+    for number in 0..<4 { site["/\(number).ts"] = Site.Page("piece \(number)") }
+    for home in [giver, taker] {
+      home.configure(
+        """
+        cache: { min_free: 0 }
+        segments:
+          - name: films
+            urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+        """
+      )
+    }
+    #expect(try giver.run("-q").status == 0)
+    #expect(try giver.run("export", "stick").status == 0)
+    _ = takeRequests()
+    #expect(try taker.run("import", "--cache", giver.path("stick")).status == 0)
+    #expect(try taker.run("-q").status == 0)
+    #expect(takeRequests() == ["GET /film.m3u8", "GET /low.m3u8"])
+    let serving = try Serving(taker)
+    defer { _ = serving.stop() }
+    #expect(try StreamGround.play(serving) == (0..<4).map { "piece \($0)" }.joined())
+  }
+
+  @Test("Damaged and missing bodies are named and left out")
+  func damage() throws {
+    #expect(try giver.run("-q").status == 0)
+    let spoilt = try giver.shell(
+      """
+      f=$($prefetch path \(server.address("/a"))) && chmod u+w $f && echo other > $f
+      rm -f $($prefetch path \(server.address("/b")))
+      """
+    )
+    #expect(spoilt.status == 0, "\(spoilt)")
+    let taken = try taker.run("import", "--cache", giver.cache)
+    #expect(taken.status == 3, "\(taken)")
+    for name in ["a", "b"] { #expect(taken.errors.contains("/\(name)` was left out"), "\(taken)") }
+    let stored = try taker.run("list", "--json").json().list("items").compactMap { $0.text("url") }
+    #expect(stored == [server.address("/c")])
+    // What is declared otherwise is not taken either.
+    let digest = Digest.hexadecimal("another body")
+    declare(taker, [], "")
+    taker.configure(
+      """
+      segments: [{ name: s, urls: ["\(server.address("/c"))#sha256=\(digest)"] }]
+      """
+    )
+    try taker.removeCache()
+    let refused = try taker.run("import", "--cache", giver.cache, "--json")
+    #expect(refused.status == 3, "\(refused)")
+    #expect(try refused.json().list("left_out").count == 3)
+  }
+
+  @Test("A folder without a cache is nothing, also on a machine that has none itself")
+  func missing() throws {
+    let none = try taker.run("import", "--cache", taker.path("nowhere"))
+    #expect(none.status == 4, "\(none)")
+    #expect(none.errors.contains("[import.nothing]"))
+    let json = try taker.run("import", "--cache", taker.work, "--json")
+    #expect(json.status == 4, "\(json)")
+    #expect(try json.json().text("schema") == "prefetch-error/1")
+    #expect(!FileTree.exists(taker.cache))
+    #expect(try taker.run("import", "--cache", "x", "--url", "https://a/").status == 64)
+    #expect(try taker.run("import").status == 64)
+  }
+
+  @Test("Answers that depend on requests of the other machine are asked for anew, with strong tags")
+  func variants() throws {
+    let page = Site.Page("a variant", headers: [HeaderField("Vary", "X-Key")])
+    site["/a"] = page
+    for home in [giver, taker] { declare(home, ["a"], ", headers: { X-Key: one }") }
+    #expect(try giver.run("-q").status == 0)
+    #expect(try taker.run("import", "--cache", giver.cache).status == 0)
+    let run = try taker.run("--json")
+    #expect(try run.totals()["revalidated"] == 1, "\(run)")
+    #expect(try run.totals()["fetched"] == 0)
+  }
+
+  // MARK: A file
+
+  @Test("A file without a digest is held against the server's head, by a plan and by a run")
+  func oneFile() throws {
+    let date = "Tue, 14 Nov 2023 22:13:20 GMT"
+    let page = Site.Page(Array("the body of a".utf8), entityTag: "\"a\"", lastModified: date)
+    site["/a"] = page
+    declare(taker, ["a"])
+    taker.write("the body of a", to: "file")
+    #expect(try taker.shell("touch -d @1700000000 file").status == 0)
+    #expect(try taker.run("import", "file", "--url", server.address("/a")).status == 0)
+    let plan = try taker.run("plan", "--items", "all")
+    #expect(plan.output.hasPrefix("keep\t"), "\(plan)")
+    #expect(takeRequests() == ["HEAD /a"])
+    let run = try taker.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["revalidated"] == 1, "\(run)")
+    #expect(takeRequests() == ["HEAD /a"])
+    // From then on it is an item like any other.
+    #expect(try taker.run("--json").totals()["not_modified"] == 1)
+    #expect(takeRequests() == ["GET /a"])
+  }
+
+  @Test(
+    "A file of another time, another length or an unknown one is fetched",
+    arguments: ["time", "length", "silent", "no HEAD"]
+  )
+  func otherFile(_ what: String) throws {
+    let date = "Tue, 14 Nov 2023 22:13:20 GMT"
+    var page = Site.Page(Array("the body of a".utf8), entityTag: "\"a\"", lastModified: date)
+    if what == "silent" { page.lastModified = nil }
+    site["/a"] = page
+    let (site, refusesHead) = (site, what == "no HEAD")
+    let server = try LoopbackServer { request in
+      request.method == "HEAD" && refusesHead ? .respond(405) : site.respond(to: request)
+    }
+    taker.configure("segments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]")
+    taker.write(what == "length" ? "a longer body of a" : "the BODY of a", to: "file")
+    // A newer file would pass for unchanged by its date alone.
+    let time = what == "time" ? 1_700_000_999 : 1_700_000_000
+    #expect(try taker.shell("touch -d @\(time) file").status == 0)
+    #expect(try taker.run("import", "file", "--url", server.address("/a")).status == 0)
+    let plan = try taker.run("plan")
+    let action = what == "no HEAD" || what == "silent" ? "" : "update"
+    if !action.isEmpty { #expect(plan.output.hasPrefix("\(action)\t"), "\(plan)") }
+    let run = try taker.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["updated"] == 1, "\(run)")
+    #expect(try taker.run("get", "--offline", server.address("/a")).output == "the body of a")
+  }
+
+  @Test("An imported file has its own time in a mirrored folder")
+  func times() throws {
+    taker.write("the body of a", to: "file")
+    #expect(try taker.shell("touch -d @1600000000 file").status == 0)
+    let digest = Digest.hexadecimal("the body of a")
+    taker.write("\(digest)  a\n", to: "SHA256SUMS")
+    let places = ["--cache-dir", "cache", "--state-dir", "state"]
+    let url = server.address("/a")
+    #expect(try taker.run(["import", "file", "--url", url] + places).status == 0)
+    let words = ["mirror", "SHA256SUMS", "out", "--base-url", server.address("/")]
+    let settings = [
+      "--set", "transport_security.NSAllowsLocalNetworking=true", "--set", "cache.min_free=0",
+    ]
+    // The first run takes it for the list, and the time is known from then on.
+    for _ in 0..<2 {
+      let run = try taker.run(words + settings + places)
+      #expect(run.status == 0, "\(run)")
+    }
+    #expect(takeRequests().isEmpty)
+    #expect(try taker.shell("stat -c %Y out/a").output == "1600000000\n")
+  }
+}
