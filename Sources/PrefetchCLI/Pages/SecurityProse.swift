@@ -35,6 +35,7 @@ enum SecurityProse {
     paragraphs: [
       "Redirects are followed hop by hop, and each hop is a request of its own under every rule. Validators and headers go to the origin they were meant for. A redirect to another scheme, to plain http from https, to another host where `cross_host: false`, or to a forbidden address is a violation of trust (5); too many, loops, and any where `follow: false` are failures.",
       "A host that the configuration names may be anywhere: in a URL of it, under `NSExceptionDomains` or `tls.pins`, or in a rule of `transport`. What a manifest or a redirect from a public address names may not lead to this machine or its networks, unless `NSAllowsLocalNetworking` is `true`; that is seen when the name has been looked up, before anything is sent. What came through a proxy counts as public.",
+      "A cookie that a server sets lives in memory for the transfer of one item: its redirects, and the playlists, keys and pieces of a stream. It is sent over https alone, to the host that set it, and to other hosts of its `Domain` only where the configuration names them. Path, `Max-Age` and `Expires` are obeyed. No cookie is stored, reported or sent to `cache.remote`; what came with one is not written there either.",
     ],
     example: nil
   )
