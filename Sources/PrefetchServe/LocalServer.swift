@@ -15,9 +15,10 @@ package import PrefetchCore
     listen address: ListenAddress,
     responder: any Responder,
     access: ServeAccess = ServeAccess(),
-    listener: AnsweredRequest.Listener? = nil
+    listener: AnsweredRequest.Listener? = nil,
+    events: (any EventReceiver)? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(address), responder, access, listener)
+    try self.init(ListeningSocket(address), responder, access, listener, events)
   }
 
   /// Over a socket that listens already, as service managers hand them over.
@@ -25,16 +26,18 @@ package import PrefetchCore
     inherited descriptor: Int32,
     responder: any Responder,
     access: ServeAccess = ServeAccess(),
-    listener: AnsweredRequest.Listener? = nil
+    listener: AnsweredRequest.Listener? = nil,
+    events: (any EventReceiver)? = nil
   ) throws(Failure) {
-    try self.init(ListeningSocket(inherited: descriptor), responder, access, listener)
+    try self.init(ListeningSocket(inherited: descriptor), responder, access, listener, events)
   }
 
   private init(
     _ socket: consuming ListeningSocket,
     _ responder: any Responder,
     _ access: ServeAccess,
-    _ listener: AnsweredRequest.Listener?
+    _ listener: AnsweredRequest.Listener?,
+    _ events: (any EventReceiver)?
   ) throws(Failure) {
     let bound = socket.address
     address = "http://\(bound.authority)/"
@@ -43,7 +46,8 @@ package import PrefetchCore
       responder: responder,
       gate: RequestGate(listening: bound, access: access),
       access: access,
-      listener: listener
+      listener: listener,
+      events: events
     )
     let context = unsafe Unmanaged.passUnretained(desk).toOpaque()
     unsafe daemon = prefetch_start_daemon(
@@ -123,7 +127,8 @@ private func answerRequest(
   let request = unsafe Unmanaged<PendingRequest>.fromOpaque(pending).takeUnretainedValue()
   let size = unsafe uploadSize.pointee
   unsafe uploadSize.pointee = 0
-  return unsafe desk.take(request, of: connection, method: method, upload: size)
+  let piece = unsafe UnsafeRawBufferPointer(start: upload, count: unsafe upload == nil ? 0 : size)
+  return unsafe desk.take(request, of: connection, method: method, upload: piece)
 }
 
 private func noteEnd(

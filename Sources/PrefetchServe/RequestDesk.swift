@@ -14,6 +14,8 @@ final class PendingRequest: Sendable {
   struct Progress: Sendable {
     var isSeen = false
     var received = 0
+    /// Of the body of an event, as far as one may be long.
+    var body: [UInt8] = []
     var answer: ServedAnswer?
   }
 
@@ -30,12 +32,20 @@ final class PendingRequest: Sendable {
     }
   }
 
+  /// Keeps a piece of a body, and one byte more than an event may have.
+  func keep(_ piece: UnsafeRawBufferPointer) {
+    progress.withLock { progress in
+      let room = EventPlace.longestBody + 1 - progress.body.count
+      unsafe progress.body.append(contentsOf: piece.prefix(room))
+    }
+  }
+
   func finish(with answer: ServedAnswer) {
     progress.withLock { $0.answer = answer }
   }
 }
 
-/// Where requests come in: what is no GET or HEAD of ours is refused, all else handed on.
+/// Where requests come in: what is no GET or HEAD of ours, and no event, is refused, all else handed on.
 final class RequestDesk: Sendable {
   private let responder: any Responder
   private let gate: RequestGate
@@ -43,13 +53,17 @@ final class RequestDesk: Sendable {
   private let resting = Mutex(Resting())
   private let access: ServeAccess
   private let listener: AnsweredRequest.Listener?
+  /// Nil where no events are taken.
+  private let events: (any EventReceiver)?
 
   init(
     responder: any Responder,
     gate: RequestGate,
     access: ServeAccess,
-    listener: AnsweredRequest.Listener?
+    listener: AnsweredRequest.Listener?,
+    events: (any EventReceiver)?
   ) {
+    self.events = events
     self.responder = responder
     self.gate = gate
     self.access = access
@@ -60,8 +74,9 @@ final class RequestDesk: Sendable {
     _ pending: PendingRequest,
     of connection: OpaquePointer,
     method: UnsafePointer<CChar>,
-    upload: Int
+    upload piece: UnsafeRawBufferPointer
   ) -> MHD_Result {
+    let upload = piece.count
     let before = pending.note(upload: upload)
     let received = before.received + upload
     let method = unsafe String(cString: method)
@@ -81,11 +96,30 @@ final class RequestDesk: Sendable {
       if let refusal = unsafe refusal(of: connection, target) { return put(refusal) }
       return .YES
     }
-    // Nothing of a body is of use; a short one is read so that its sender hears the answer.
-    guard upload == 0 else { return received <= Self.longestBody ? .YES : .NO }
+    let isEvent = events != nil && EventPlace.isMeant(by: target?.path ?? "")
+    // Nothing of another body is of use; a short one is read so that its sender hears the answer.
+    guard upload == 0 else {
+      if isEvent { unsafe pending.keep(piece) }
+      return received <= Self.longestBody ? .YES : .NO
+    }
     let hasToken = target?.hasToken == true
     if method == "OPTIONS", access.admits(origin: origin, hasToken: hasToken), received == 0 {
-      return put(ServedAnswer(204, ServeAccess.permission))
+      return put(
+        ServedAnswer(204, isEvent ? ServeAccess.eventPermission : ServeAccess.permission)
+      )
+    }
+    if let events, isEvent {
+      let authorization = unsafe AnswerQueue.header("Authorization", of: connection)
+      let refusal = refusal(
+        ofEvent: method,
+        hasToken: hasToken || access.isShown(in: authorization),
+        received: received
+      )
+      if let refusal { return put(refusal) }
+      let body = before.body
+      return unsafe rest(connection, pending) { finish in
+        Background.perform { finish(events.answer(body)) }
+      }
     }
     guard method == "GET" || method == "HEAD" else {
       let refusal = ServedAnswer.refusal(405, nil, [("Allow", "GET, HEAD")] + Self.lastWords)
@@ -104,6 +138,19 @@ final class RequestDesk: Sendable {
     case .now(let answer): return put(answer)
     case .later(let begin): return unsafe rest(connection, pending, begin)
     }
+  }
+
+  /// Why a request to the place of events is refused; nil for an event that may be read.
+  private func refusal(ofEvent method: String, hasToken: Bool, received: Int) -> ServedAnswer? {
+    guard method == "POST" else {
+      return .refusal(405, nil, [("Allow", "POST")] + Self.lastWords)
+    }
+    guard hasToken else { return .refusal(403, "an event needs the token", Self.lastWords) }
+    guard received <= EventPlace.longestBody else {
+      let words = "an event has at most \(EventPlace.longestBody) bytes"
+      return .refusal(413, words, Self.lastWords)
+    }
+    return nil
   }
 
   private func tell(

@@ -30,6 +30,15 @@ package struct ServeAccess: Sendable {
     return (path.hasPrefix("/") ? String(path) : "/" + path, true)
   }
 
+  /// Whether the value of an `Authorization` header shows the token.
+  func isShown(in authorization: String?) -> Bool {
+    guard let token, let authorization, let blank = authorization.firstIndex(of: " "),
+      authorization[..<blank].lowercased() == "bearer"
+    else { return false }
+    let given = authorization[blank...].drop { $0 == " " }
+    return Self.isSame(String(given), token)
+  }
+
   private static let prefix = "/-/t/"
 
   /// Takes as long for any wrong token.
@@ -54,6 +63,13 @@ package struct ServeAccess: Sendable {
     ]
     return headers
   }
+
+  /// The answer to a browser that asks whether it may post an event.
+  static let eventPermission: [(name: String, value: String)] = [
+    ("Access-Control-Allow-Methods", "POST"),
+    ("Access-Control-Allow-Headers", "Authorization, Content-Type"),
+    ("Access-Control-Max-Age", "600"),
+  ]
 
   /// The answer to a browser that asks whether it may ask.
   static let permission: [(name: String, value: String)] = [

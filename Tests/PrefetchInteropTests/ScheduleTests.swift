@@ -63,7 +63,7 @@ struct ScheduleTests {
     )
     #expect(judged.status == 0, "\(judged)")
     #expect(service.contains("LoadCredential=key:/etc/prefetch-night-shift-100-/credentials/key"))
-    #expect(service.contains("SuccessExitStatus=75") && service.contains("DynamicUser=yes"))
+    #expect(service.contains("SuccessExitStatus=75 143\n") && service.contains("DynamicUser=yes"))
     #expect(timer.contains("RandomizedDelaySec=") && timer.contains("Persistent=true"))
     let printed = try home.run("schedule", "systemd", "--at", "hourly")
     #expect(printed.output.contains("OnCalendar=hourly"))
@@ -126,6 +126,41 @@ struct ScheduleTests {
       let close = line[open...].firstIndex(of: ">")
     else { return nil }
     return "\(line[line.index(after: open)..<close])/\(name)"
+  }
+
+  @Test("A server's unit has the user and the folders of the unit that begins the runs")
+  func serverUnit() throws {
+    let service = try units().service
+    let run = try home.run("schedule", "systemd", "--serve", "--output-dir", home.path("units"))
+    #expect(run.status == 0 && run.errors.contains("prefetch-night-shift-100--serve.service"))
+    let server = try #require(home.read("units/prefetch-night-shift-100--serve.service"))
+    for key in ["User=", "DynamicUser=", "CacheDirectory=", "StateDirectory=", "UMask="] {
+      let lines = [service, server].map { text in
+        text.split(separator: "\n").filter { $0.hasPrefix(key) }
+      }
+      #expect(lines[0].count == 1 && lines[0] == lines[1], "\(key)")
+    }
+    #expect(server.contains("\nSuccessExitStatus=143\n"))
+    #expect(server.contains("WantedBy=multi-user.target"))
+    if Tool.isInstalled("systemd-analyze") {
+      let verified = try home.shell("systemd-analyze verify units/*-serve.service 2>&1")
+      #expect(verified.status == 0 && verified.output.isEmpty, "\(verified)")
+    }
+    // The command serves as it stands there.
+    let line = try #require(server.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+    FileTree.makeFolder(home.path("credentials"))
+    home.write("secret", to: "credentials/key")
+    let served = try home.shell(
+      """
+      CREDENTIALS_DIRECTORY=$PWD/credentials CACHE_DIRECTORY=$PWD/made/cache \
+      STATE_DIRECTORY=$PWD/made/state timeout 5 \
+      \(line.dropFirst("ExecStart=".count)) --listen 127.0.0.1:0 --for 10ms
+      """
+    )
+    #expect(served.status == 0 && served.output.hasPrefix("http://127.0.0.1:"), "\(served)")
+    for words in [["cron", "--serve"], ["systemd", "--serve", "--at", "hourly"]] {
+      #expect(try home.run(["schedule"] + words).status == 64)
+    }
   }
 
   @Test("The line for cron runs with an empty environment")

@@ -11,60 +11,22 @@ struct ConsumeCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let setup = AnalyticsSetup(loaded, publisher: nil)
-    let records = try NamedRecords(context: context, loaded: loaded, places: places)
-      .find([options.item], of: nil, storedOnly: false)
-    guard let item = records.first else { return ExitStatus.nothing.code }
-    let now = context.clock.now().wall
-    let time = options.time ?? now
-    guard !Freshness.isFuture(time, at: now) else {
-      throw context.failed(
-        .usage,
-        "usage.future",
-        "`--at \(Timestamp.format(time))` is later than now, \(Timestamp.format(now))"
+    let recording = EventRecording(context: context, loaded: loaded, places: places)
+    let event = try recording.consume(
+      EventRecording.Consumption(
+        item: options.item,
+        start: options.start,
+        end: options.end,
+        length: options.length,
+        time: options.time
       )
-    }
-    let length = options.length ?? StreamLength.of(item, in: places.bodies)
-    let event = try context.writingState(places) { state throws(Failure) in
-      try state.consume(
-        item.url,
-        .passed(from: options.start ?? .zero, to: options.end, of: length),
-        fetchedAt: item.fetchedAt,
-        of: setup.identity,
-        within: setup.bounds,
-        seenAt: time,
-        at: now
-      ) { quartiles in
-        consumption(of: item, length, quartiles, at: time)
-      }
-    }
+    )
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-event/1", "action": "consume", "event": event.document,
       ])
     }
     return ExitStatus.ok.code
-  }
-
-  private func consumption(
-    of item: ContentRecord,
-    _ length: Duration?,
-    _ quartiles: Quartiles,
-    at now: Instant
-  ) -> AnalyticsEvent {
-    let url = Redaction.masked(Redaction.url(item.url), needles: context.console.needles)
-    return AnalyticsEvent(
-      new: .consumption,
-      item.id.isEmpty ? nil : item.id,
-      at: now,
-      [
-        ("url", .string(url)), ("provider", .optional(item.provider)),
-        ("from_ms", .milliseconds(options.start ?? .zero)),
-        ("to_ms", .milliseconds(options.end ?? length)),
-        ("length_ms", .milliseconds(length)),
-        ("quartiles", .array(quartiles.percents.map { .integer(Int64($0)) })),
-      ]
-    )
   }
 }
 

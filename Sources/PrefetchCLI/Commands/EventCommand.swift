@@ -13,16 +13,8 @@ struct EventCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     // The user who records an event may not know the secrets that a run needs.
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
-    let setup = AnalyticsSetup(loaded, publisher: nil)
-    let name = Redaction.masked(options.name, needles: context.console.needles)
-    let now = context.clock.now().wall
-    let event = try context.writingState(places) { state throws(Failure) in
-      try record(name, setup, in: state, at: now)
-    }
-    guard let event else {
-      throw context.failed(.nothing, "event.not-open", "no event `\(SafeText.line(name))` is open")
-    }
-    context.console.report(PrivacyLint.diagnostics(ofEvent: name))
+    let recording = EventRecording(context: context, loaded: loaded, places: places)
+    let event = try recording.record(action, options.name)
     if context.shared.isJSON {
       context.console.print([
         "schema": "prefetch-event/1", "action": .string(action.rawValue),
@@ -30,34 +22,6 @@ struct EventCommand: Command {
       ])
     }
     return ExitStatus.ok.code
-  }
-
-  private func record(
-    _ name: String,
-    _ setup: AnalyticsSetup,
-    in state: StateStore,
-    at now: Instant
-  ) throws(Failure) -> AnalyticsEvent? {
-    switch action {
-    case .log:
-      let event = AnalyticsEvent(new: .logged, name, at: now)
-      try state.queue([event], of: setup.identity, within: setup.bounds, at: now)
-      return event
-    case .start:
-      let event = AnalyticsEvent(new: .timed, name, at: now)
-      let open = OpenEvent(name: name, id: event.id, started: now)
-      if let before = try state.open(open, of: setup.identity, within: setup.bounds) {
-        context.console.note(
-          "`\(name)` was open since \(Timestamp.format(before)), and begins anew"
-        )
-      }
-      return event
-    case .stop:
-      let runs = try state.runs(of: setup.identity)
-      return try state.end(name, of: setup.identity, within: setup.bounds, at: now) { open in
-        .timed(open, until: now, among: runs)
-      }
-    }
   }
 }
 

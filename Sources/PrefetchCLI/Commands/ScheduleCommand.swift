@@ -38,16 +38,19 @@ struct ScheduleCommand: Command {
       hash.combine(loaded.identity)
       context.console.print(exactly: unit.crontab(minute: Int(hash.value % 60)))
     case .systemd:
-      let files = [("service", unit.service), ("timer", unit.timer)]
+      let files =
+        options.isForServer
+        ? [("\(unit.name)-serve.service", unit.server)]
+        : [("\(unit.name).service", unit.service), ("\(unit.name).timer", unit.timer)]
       guard let folder = options.folder else {
-        for (ending, text) in files {
-          context.console.print(exactly: "# /etc/systemd/system/\(unit.name).\(ending)")
+        for (name, text) in files {
+          context.console.print(exactly: "# /etc/systemd/system/\(name)")
           context.console.print(exactly: text)
         }
         return ExitStatus.ok.code
       }
-      for (ending, text) in files {
-        let path = "\(folder)/\(unit.name).\(ending)"
+      for (name, text) in files {
+        let path = "\(folder)/\(name)"
         do {
           try AtomicFile.write(Array(text.utf8), to: path)
         } catch {
@@ -55,9 +58,8 @@ struct ScheduleCommand: Command {
         }
         context.console.print(exactly: path)
       }
-      context.console.note(
-        "next: systemctl daemon-reload && systemctl enable --now \(unit.name).timer"
-      )
+      let started = options.isForServer ? "\(unit.name)-serve.service" : "\(unit.name).timer"
+      context.console.note("next: systemctl daemon-reload && systemctl enable --now \(started)")
     }
     return ExitStatus.ok.code
   }
@@ -66,7 +68,8 @@ struct ScheduleCommand: Command {
     let configuration = loaded.configuration
     let given = context.shared.configurationFiles
     let files = (given.isEmpty ? Array(loaded.files.prefix(1)) : given).map(absolute)
-    var command = [FileReading.realPath("/proc/self/exe") ?? "/usr/bin/prefetch", "run", "--quiet"]
+    var command = [FileReading.realPath("/proc/self/exe") ?? "/usr/bin/prefetch"]
+    command += options.isForServer ? ["serve"] : ["run", "--quiet"]
     for file in files { command += ["--config", file] }
     if let profile = context.shared.profile { command += ["--profile", profile] }
     for setting in context.shared.settings {

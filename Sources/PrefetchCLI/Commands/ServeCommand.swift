@@ -97,7 +97,8 @@ struct ServeCommand: Command {
       answers: answers,
       places: places
     )
-    let server = try starting { () throws(Failure) in try listen(responder) }
+    let events = options.takesEvents ? events(loaded, places) : nil
+    let server = try starting { () throws(Failure) in try listen(responder, events) }
     return try serve(server, loaded) {
       cache.rest()
       sessions.rest()
@@ -175,6 +176,26 @@ struct ServeCommand: Command {
     }
   }
 
+  private func events(_ loaded: LoadedConfiguration, _ places: Places) -> EventDesk {
+    let (environment, sources) = (context.environment, context.sources)
+    var shared = context.shared
+    // What goes wrong is the client's to hear.
+    (shared.isJSON, shared.isQuiet) = (false, true)
+    let quiet = shared
+    return EventDesk {
+      let console = Console(shared: quiet, environment: environment, log: nil)
+      console.secrets = loaded.secrets
+      let context = CommandContext(
+        environment: environment,
+        console: console,
+        clock: SystemClock(),
+        shared: quiet,
+        sources: sources
+      )
+      return EventRecording(context: context, loaded: loaded, places: places)
+    }
+  }
+
   /// A client waits in each: enough that a slow server does not hold up the others.
   private static let lanes = 16
 
@@ -219,21 +240,26 @@ struct ServeCommand: Command {
 
   private static let shortestToken = 16
 
-  private func listen(_ responder: any Responder) throws(Failure) -> LocalServer {
+  private func listen(
+    _ responder: any Responder,
+    _ events: (any EventReceiver)? = nil
+  ) throws(Failure) -> LocalServer {
     let access = try access()
     if let descriptor = try InheritedSocket.take(context.environment.variables) {
       return try LocalServer(
         inherited: descriptor,
         responder: responder,
         access: access,
-        listener: log?.listener
+        listener: log?.listener,
+        events: events
       )
     }
     return try LocalServer(
       listen: options.listen,
       responder: responder,
       access: access,
-      listener: log?.listener
+      listener: log?.listener,
+      events: events
     )
   }
 

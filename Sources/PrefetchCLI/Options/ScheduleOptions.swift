@@ -12,6 +12,8 @@ struct ScheduleOptions: CommandOptions, Hashable {
   var scheduler = Scheduler.systemd
   var times: String?
   var folder: String?
+  /// Whether the unit is for the server over the cache.
+  var isForServer = false
 
   static let command = CommandSpec<ScheduleOptions>(
     name: "schedule",
@@ -20,10 +22,13 @@ struct ScheduleOptions: CommandOptions, Hashable {
     paragraphs: [
       "For `systemd` a service and its timer, the service with no more rights than a run needs: a user of its own, a cache and a state folder that systemd makes, a read-only system but for what the configuration publishes and reports to and the files that words of its hooks name, and the credentials that it names. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
+      "`systemd --serve` gives the unit of `prefetch serve` over the same cache. It has the user and the folders of the unit that begins the runs, so that both may be enabled. The signal that stops it (143) is a success.",
     ],
     options: [
       .value("at", \.times, .text.called("TIME"))
         .help("When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"),
+      .flag("serve", \.isForServer)
+        .help("Give the unit of a server over the cache of these runs, without a timer"),
       .value("output-dir", \.folder, .directory)
         .help("Write the units there instead of printing them"),
     ],
@@ -32,17 +37,26 @@ struct ScheduleOptions: CommandOptions, Hashable {
     examples: [
       "prefetch schedule systemd --output-dir /etc/systemd/system":
         "Install a timer for `./prefetch.yaml`; `systemctl enable --now` starts it",
+      "prefetch schedule systemd --serve --output-dir /etc/systemd/system":
+        "Install a server over the cache that the timer's runs fill",
       "(crontab -l; prefetch schedule cron) | crontab -": "Add a nightly run to one's own crontab",
     ],
     refusesJSON: true,
     validate: { options in
-      options.scheduler == .cron && options.folder != nil
-        ? [
-          Diagnostic(
-            "usage.conflict",
-            "`--output-dir` is for units of systemd; a crontab has no files"
-          )
-        ] : []
+      var diagnostics: [Diagnostic] = []
+      if options.scheduler == .cron, options.folder != nil {
+        diagnostics.append(
+          "usage.conflict",
+          "`--output-dir` is for units of systemd; a crontab has no files"
+        )
+      }
+      if options.scheduler == .cron, options.isForServer {
+        diagnostics.append("usage.conflict", "`--serve` is for systemd; cron starts no servers")
+      }
+      if options.isForServer, options.times != nil {
+        diagnostics.append(.exclusive("--serve", "--at"))
+      }
+      return diagnostics
     },
     makeCommand: { ScheduleCommand(context: $0, options: $1) }
   )

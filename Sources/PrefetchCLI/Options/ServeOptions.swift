@@ -18,6 +18,7 @@ struct ServeOptions: CommandOptions, Hashable {
   var skipsHooks = false
   var allowedOrigin: String?
   var tokenFile: String?
+  var takesEvents = false
 
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
@@ -28,6 +29,7 @@ struct ServeOptions: CommandOptions, Hashable {
       "Alone it asks nobody: what is stored is served however old, what is not is 404. With `--pull` it is asked for what is missing or stale, as `get` would ask and under the same policy, once however many clients wait; an item by a name that nothing here knows is looked up in the lists of the segments as they are now: by `https`, or by `http` where an exception allows that for the host. Of what a client sends a server hears only what its answers depend on (`Vary`), and never credentials. Where no answer comes that is 502, a refusal passes with its status, and what a rule defers is 503; for the first, for 5xx and for what is deferred the older copy stands in where `--max-stale` or `cache.max_stale` allows one. That a server does not have it is 404 or 410, and believed for `cache.negative_ttl`, or for less where the answer says so, unless the client says `no-cache`.",
       "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached`; what cannot be had that way is 504. `Age` and `Cache-Status` tell what became of a request. Bodies are hashed before or while they go out: one that is damaged is fetched again or breaks off, and is never sent as whole.",
       "SIGTERM ends it within two seconds. Requests with a foreign `Host` or `Origin`, or with `Sec-Fetch-Site: cross-site`, are refused, so that no web page can reach it but those of `--allow-origin`. Any page without a server of its own has the origin `null`, so that those have to show a token as well: the first line of `--token-file`, of 16 characters or more, as `/-/t/TOKEN/` before the path. The hooks `serve.started` and `serve.stopped` of the configuration are told of its URL.",
+      "With `--events-in` a page or a program may POST a JSON object of at most 4 KiB to `/-/event`. It shows the token as `Authorization: Bearer TOKEN` or before the path. `{\"action\": \"log\", \"name\": \"NAME\"}` records what `event log NAME` records, and so do `start` and `stop`. `{\"action\": \"consume\", \"item\": \"ITEM\", \"from\": 0, \"to\": 1200, \"length\": 5400, \"at\": \"TIME\"}` records what `event consume` records; all but `item` may be missing or `null`. The answer is 200 with what was recorded, 400 for what cannot be read, 403 without the token, 404 for an unknown item or an event that is not open, 413 for more than 4 KiB.",
     ],
     options: [
       .flag("pull", \.pulls).help("Fetch what is not stored, or no longer fresh"),
@@ -46,6 +48,8 @@ struct ServeOptions: CommandOptions, Hashable {
         .help("Let web pages of this origin use the server, or with `null` those without one"),
       .value("token-file", \.tokenFile, .file)
         .help("Take requests whose path begins with `/-/t/` and the token in this file, too"),
+      .flag("events-in", \.takesEvents)
+        .help("Record what is posted to `/-/event` with the token, as the commands `event` do"),
       .value("ready-fd", \.readyDescriptor, .number(1...1_048_575))
         .help("Write the line with the URL to this descriptor too, and close it"),
       .value("for", \.lifetime, .duration).help("End with 0 after this time"),
@@ -58,6 +62,8 @@ struct ServeOptions: CommandOptions, Hashable {
       "prefetch serve --pull --max-stale": "Be a mirror of whatever is asked for",
       "prefetch serve --pull --base-url https://registry.npmjs.org/": "Be the registry of npm",
       "prefetch serve --origin ./www --listen 127.0.0.1:0": "Serve a folder on a free port",
+      "prefetch serve --token-file token --allow-origin https://kiosk.example --events-in":
+        "Let the pages of a kiosk play from the cache, and say what was seen",
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []
@@ -72,6 +78,15 @@ struct ServeOptions: CommandOptions, Hashable {
           "usage.missing-option",
           "`--allow-origin null` needs `--token-file`: any page can have that origin"
         )
+      }
+      if options.takesEvents, options.tokenFile == nil {
+        diagnostics.append(
+          "usage.missing-option",
+          "`--events-in` needs `--token-file`: an event has to show the token"
+        )
+      }
+      if options.origin != nil, options.takesEvents {
+        diagnostics.append(.exclusive("--origin", "--events-in"))
       }
       if options.maximumStaleness != nil, !options.pulls {
         diagnostics.append(

@@ -19,34 +19,76 @@ struct ServiceUnit {
   var looksIntoHomes = false
   var times: String?
 
+  /// The unit of the runs.
   var service: String {
+    """
+    [Unit]
+    Description=Prefetch of \(Self.plain(title))
+    Wants=network-online.target
+    After=network-online.target
+
+    [Service]
+    Type=oneshot
+    ExecStart=\(command.map(Self.quoted).joined(separator: " "))
+    # What waits for something, or was told to stop, is no failure.
+    SuccessExitStatus=75 143
+    Nice=10
+    IOSchedulingClass=idle
+    \(confinement)
+
+    """
+  }
+
+  /// The unit of a server over the same cache.
+  var server: String {
+    """
+    [Unit]
+    Description=Server over the prefetch of \(Self.plain(title))
+    Wants=network-online.target
+    After=network-online.target
+
+    [Service]
+    Type=exec
+    ExecStart=\(command.map(Self.quoted).joined(separator: " "))
+    # It ends when it is told to.
+    SuccessExitStatus=143
+    Restart=on-failure
+    \(confinement)
+
+    [Install]
+    WantedBy=multi-user.target
+
+    """
+  }
+
+  /// User, folders and rights, which the units of one configuration have in common.
+  private var confinement: String {
     let folders =
       (makesCache ? ["CacheDirectory=\(name)", "CacheDirectoryMode=0700"] : [])
       + (makesState ? ["StateDirectory=\(name)", "StateDirectoryMode=0700"] : [])
       + writable.map { "ReadWritePaths=\(Self.quoted($0))" }
       + credentials.map { "LoadCredential=\($0):/etc/\(name)/credentials/\($0)" }
     return """
-      [Unit]
-      Description=Prefetch of \(Self.plain(title))
-      Wants=network-online.target
-      After=network-online.target
-
-      [Service]
-      Type=oneshot
-      ExecStart=\(command.map(Self.quoted).joined(separator: " "))
-      # What waits for something is no failure.
-      SuccessExitStatus=75
-      Nice=10
-      IOSchedulingClass=idle
       DynamicUser=yes
+      User=\(user)
       \(folders.joined(separator: "\n"))
       UMask=0077
       ProtectSystem=strict
       ProtectHome=\(looksIntoHomes ? "read-only" : "yes")
       \(Self.hardening.joined(separator: "\n"))
-
       """
   }
+
+  /// The user that systemd makes up; two units that name the same one share its folders.
+  private var user: String {
+    guard name.utf8.count > Self.longestUser else { return name }
+    var hash = StableHash()
+    hash.combine(name)
+    let mark = String(hash.value % 0x1_0000_0000, radix: 16)
+    return "\(name.prefix(Self.longestUser - 9))-\(mark)"
+  }
+
+  private static let longestUser = 31
 
   var timer: String {
     """

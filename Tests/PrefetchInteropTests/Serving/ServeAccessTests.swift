@@ -83,6 +83,99 @@ struct ServeAccessTests {
     #expect(try folder.client.get("/-/t/\(Self.token)/a").body == "page")
   }
 
+  private func post(
+    _ body: String,
+    to serving: Serving,
+    at place: String = "/-/event",
+    _ fields: [String]? = nil
+  ) throws -> RawClient.Answer {
+    let head = [
+      "POST \(place) HTTP/1.1", "Host: 127.0.0.1:\(serving.client.port)",
+      "Content-Length: \(body.utf8.count)",
+    ]
+    let proof = fields ?? ["Authorization: Bearer \(Self.token)"]
+    return try serving.client.send(
+      (head + proof + ["Connection: close", "", body]).joined(separator: "\r\n")
+    )
+  }
+
+  @Test("records events as the commands do, for who shows the token")
+  func events() throws {
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments: [{ name: s, urls: [{ url: "\(origin.address("/a"))", id: one }] }]
+      """
+    )
+    #expect(try home.run("-q").status == 0)
+    let words = [
+      "--token-file", "token", "--events-in", "--allow-origin", "https://kiosk.example",
+    ]
+    let serving = try Serving(home, words)
+    let answer = try post("{\"action\": \"log\", \"name\": \"tapped\"}", to: serving)
+    #expect(answer.status == 200, "\(answer)")
+    #expect(answer.body.contains("\"prefetch-event/1\""))
+    let below = "/-/t/\(Self.token)/-/event"
+    let start = "{\"action\": \"start\", \"name\": \"tour\", \"at\": null}"
+    #expect(try post(start, to: serving, at: below, []).status == 200)
+    let stop = "{\"action\": \"stop\", \"name\": \"tour\"}"
+    #expect(try post(stop, to: serving).status == 200)
+    #expect(try post(stop, to: serving).status == 404)
+    let ours = ["Origin: https://kiosk.example", "Authorization: bearer \(Self.token)"]
+    let seen = """
+      {"action": "consume", "item": "one", "from": 0, "to": 60, "length": 120, "at": null}
+      """
+    let consumed = try post(seen, to: serving, ours)
+    #expect(consumed.status == 200, "\(consumed)")
+    #expect(consumed.headers["access-control-allow-origin"] == "https://kiosk.example")
+    #expect(try post(seen.replacing("one", with: "two"), to: serving).status == 404)
+    let asked = try send("OPTIONS", "/-/event", to: serving, ours[0])
+    #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "POST")
+    #expect(serving.stop().status == 143)
+    // The same is kept as by the commands.
+    let events = try home.run("event", "list", "--json").json().list("events")
+    #expect(events.compactMap { $0.text("name") } == ["tapped", "tour", "one"])
+    #expect(events.compactMap { $0.text("url") } == [origin.address("/a")])
+    #expect(try home.run("list", "--unconsumed").output.isEmpty)
+  }
+
+  @Test("records nothing that it may not or cannot read")
+  func refusedEvents() throws {
+    home.configure("cache: { min_free: 0 }")
+    let serving = try Serving(home, ["--token-file", "token", "--events-in"])
+    let good = "{\"action\": \"log\", \"name\": \"tapped\"}"
+    #expect(try post(good, to: serving, []).status == 403)
+    #expect(try post(good, to: serving, ["Authorization: Bearer \(Self.token)0"]).status == 403)
+    #expect(try post(good, to: serving, ["Authorization: Basic \(Self.token)"]).status == 403)
+    #expect(try post(good, to: serving, ["Origin: https://other.example"]).status == 403)
+    #expect(try post(good, to: serving, at: "/-/t/wrong/-/event", []).status == 403)
+    #expect(try post(good, to: serving, at: "/-/health").status == 405)
+    #expect(try send("PUT", "/-/event", to: serving).status == 405)
+    let get = try send("GET", "/-/event", to: serving)
+    #expect(get.status == 405 && get.headers["allow"] == "POST")
+    let long = good.dropLast() + String(repeating: " ", count: 4096) + "}"
+    #expect(try post(String(long), to: serving).status == 413)
+    let fitting = good + String(repeating: " ", count: 4096 - good.utf8.count)
+    #expect(try post(fitting, to: serving).status == 200)
+    for bad in [
+      "", "no", "[]", "{}", "{\"action\": \"log\"}", "{\"action\": \"log\", \"name\": null}",
+      "{\"action\": \"log\", \"name\": \"a\", \"extra\": 1}", "{\"action\": \"consume\"}",
+      "{\"action\": \"walk\", \"name\": \"a\"}", "{\"action\": \"log\", \"name\": 1}",
+      "{\"action\": \"consume\", \"item\": \"a\", \"from\": 9, \"to\": 1}",
+    ] {
+      let answer = try post(bad, to: serving)
+      #expect(answer.status == 400, "\(bad): \(answer)")
+    }
+    #expect(serving.stop().status == 143)
+    let events = try home.run("event", "list", "--json").json().list("events")
+    #expect(events.count == 1)
+    // Without the option nothing is taken.
+    let plain = try Serving(home, ["--token-file", "token"])
+    #expect(try post(good, to: plain).status == 405)
+    #expect(try home.run("serve", "--events-in").status == 64)
+    #expect(try home.run("serve", "--events-in", "--token-file", "t", "--origin", ".").status == 64)
+  }
+
   @Test("is not started with a token or an origin that cannot be meant")
   func refused() throws {
     #expect(try home.run("serve", "--allow-origin", "null").status == 64)
