@@ -249,6 +249,37 @@ struct ControlTests {
     #expect(try home.run("get", server.address("/b")).status == 4)
   }
 
+  @Test(
+    "leaves a thumbnail that another declared item uses, stored or not",
+    arguments: [true, false]
+  )
+  func sharedThumbnail(isStored: Bool) throws {
+    site["/p"] = Site.Page("a picture")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments: [{ name: s, manifest: ./list.json, base: "\(server.address("/"))" }]
+      """
+    )
+    let behavior = isStored ? "all" : "thumbnails"
+    home.write(
+      """
+      { "format": "prefetch-manifest", "version": 1, "items": [
+        { "id": "one", "url": "a", "thumbnail": "p" },
+        { "id": "two", "url": "b", "thumbnail": "p", "behavior": "\(behavior)" } ] }
+      """,
+      to: "list.json"
+    )
+    #expect(try home.run("-q").status == 0)
+    let removed = try home.run("rm", "one")
+    #expect(removed.status == 0 && removed.lines.count == 1, "\(removed)")
+    #expect(try home.run("get", "--offline", server.address("/p")).output == "a picture")
+    // The last one takes it along.
+    let last = try home.run("rm", "one", "two")
+    if isStored { #expect(last.lines.count == 2 || last.status == 4, "\(last)") }
+  }
+
   @Test("stores a file as the body of a URL, which a digest then keeps from being fetched")
   func imported() throws {
     home.write("the body of /a", to: "film")

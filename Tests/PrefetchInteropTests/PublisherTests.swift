@@ -48,8 +48,8 @@ struct PublisherTests {
           "priority": 2,
           "base": "https://cdn.example.org/app/",
           "items": [
-            {"url":"a.txt","size":3,"mtime":"2023-11-14T22:13:20.000Z","digests":{"sha256":"\(digest("one"))"}},
-            {"url":"b.txt","size":3,"mtime":"2023-11-14T22:13:20.000Z","digests":{"sha256":"\(digest("two"))"}},
+            {"url":"a.txt","path":"a.txt","size":3,"mtime":"2023-11-14T22:13:20.000Z","digests":{"sha256":"\(digest("one"))"}},
+            {"url":"b.txt","path":"b.txt","size":3,"mtime":"2023-11-14T22:13:20.000Z","digests":{"sha256":"\(digest("two"))"}},
             {"url":"img/c%20d.png","path":"img/c d.png","type":"image","size":3,"mtime":"2023-11-14T22:13:20.000Z","digests":{"sha256":"\(digest("png"))"}}
           ]
         }
@@ -84,6 +84,63 @@ struct PublisherTests {
     )
     #expect(redirected.status == 0, "\(redirected)")
     #expect(home.read("site/list.json")?.contains("list.json") == false)
+  }
+
+  @Test("A site that was built and is published again is the same tree")
+  func sites() throws {
+    let site = Site()
+    let server = try LoopbackServer { site.respond(to: $0) }
+    // Two hosts, folders, an index page, a query and a playlist that stays the file it is.
+    let names = [
+      "127.0.0.1/index.html", "127.0.0.1/docs/index.html", "127.0.0.1/docs/a b.txt",
+      "localhost/list?page=2", "localhost/film.m3u8", "top.txt",
+    ]
+    #expect(try home.tool("rm", "-rf", home.path("site")).status == 0)
+    for name in names {
+      let text = name.hasSuffix("m3u8") ? StreamGround.media(["#EXTINF:2,\nx.ts"]) : "of \(name)"
+      FileTree.makeFolder(home.path("site"))
+      let folder = name.split(separator: "/").dropLast().joined(separator: "/")
+      #expect(try home.tool("mkdir", "-p", home.path("site/\(folder)")).status == 0)
+      write(text, to: name)
+      let path = name.replacing("?", with: "%3F").replacing(" ", with: "%20")
+      site["/site/\(path)"] = Site.Page(text)
+    }
+    // What a mirror keeps for itself is none of it.
+    #expect(try home.tool("mkdir", "-p", home.path("site/.prefetch")).status == 0)
+    write("state", to: ".prefetch/state")
+    let built = try home.run(
+      "manifest",
+      "build",
+      "site",
+      "--base-url",
+      server.address("/site/"),
+      "--hidden",
+      "-o",
+      "list.json"
+    )
+    #expect(built.status == 0 && built.errors.isEmpty, "\(built)")
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments: [{ name: s, manifest: ./list.json, publish: { dir: again, layout: url } }]
+      """
+    )
+    let run = try home.run("-q")
+    #expect(run.status == 0, "\(run)")
+    let difference = try home.shell("rm -rf site/.prefetch; diff -r site again")
+    #expect(difference.status == 0, "\(difference)")
+    let second = try home.run(
+      "manifest",
+      "build",
+      "again",
+      "--base-url",
+      server.address("/site/"),
+      "--ndjson",
+      "--generated",
+      "1800000000"
+    )
+    let paths = try second.lines.dropFirst().compactMap { try Node(json: String($0)).text("path") }
+    #expect(paths.sorted() == names.sorted())
   }
 
   @Test("Patterns choose, hidden files ask to be taken, and types are stated on request")

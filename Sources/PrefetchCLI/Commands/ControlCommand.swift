@@ -15,9 +15,10 @@ struct ControlCommand: Command {
     let items = try NamedRecords(context: context, loaded: loaded, places: places)
       .find(options.items, of: options.provider, storedOnly: action.needsBody)
     let durability = loaded.configuration.cache.durability
+    let declared = try declaredThumbnails(besidesThoseOf: items, loaded, places)
     let outcome = try context.changingStore(places, durability: durability) {
       store throws(Failure) in
-      try apply(to: items, in: store)
+      try apply(to: items, in: store, declared)
     }
     remember(outcome.removed, places)
     tell(items, outcome)
@@ -35,9 +36,27 @@ struct ControlCommand: Command {
     var besides: [String] = []
   }
 
+  /// Pictures of declared items without a body, which wait for these.
+  private func declaredThumbnails(
+    besidesThoseOf items: [ContentRecord],
+    _ loaded: LoadedConfiguration,
+    _ places: Places
+  ) throws(CommandExit) -> Set<String> {
+    guard action == .remove, !options.keepsThumbnail, items.contains(where: { $0.thumbnail != nil })
+    else { return [] }
+    let going = Set(items.map(\.url))
+    let store = try context.readingStore(places)
+    let declared = try DeclaredStates(context, loaded, places, store)
+    return Set(
+      declared.items.filter { !going.contains($0.entry.url.string) }
+        .compactMap { $0.entry.thumbnail?.url.string }
+    )
+  }
+
   private func apply(
     to items: [ContentRecord],
-    in store: DiskStore
+    in store: DiskStore,
+    _ declared: Set<String>
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     let urls = items.map(\.url)
@@ -54,7 +73,7 @@ struct ControlCommand: Command {
     case .remove:
       outcome.locked = try store.locked(among: urls)
       var going = items.filter { !outcome.locked.contains($0.url) }
-      if !options.keepsThumbnail { going += try thumbnails(of: going, in: store) }
+      if !options.keepsThumbnail { going += try thumbnails(of: going, in: store, declared) }
       for item in going {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
@@ -73,7 +92,8 @@ struct ControlCommand: Command {
   /// Pictures that belong to nothing else that was named, and that are not locked.
   private func thumbnails(
     of items: [ContentRecord],
-    in store: DiskStore
+    in store: DiskStore,
+    _ declared: Set<String>
   ) throws(Failure) -> [ContentRecord] {
     var found: [ContentRecord] = []
     for url in Set(items.compactMap(\.thumbnail)).subtracting(items.map(\.url)).sorted() {
@@ -81,7 +101,7 @@ struct ControlCommand: Command {
       found.append(record)
     }
     let locked = try store.locked(among: found.map(\.url))
-    let used = try store.thumbnails(besidesThoseOf: Set(items.map(\.url)))
+    let used = try store.thumbnails(besidesThoseOf: Set(items.map(\.url))).union(declared)
     return found.filter { !locked.contains($0.url) && !used.contains($0.url) }
   }
 

@@ -24,9 +24,16 @@ struct ListCommand: Command {
     let declared = try declared(loaded, places, store)
     let consumed = try consumptions(places)
     do throws(Failure) {
-      if let store { try list(store, printer, uses, declared, consumed) }
-      for item in declared?.items ?? [] { print(item, declared, printer) }
-      if options.states.contains(.deleted) { try printDeleted(places, store, declared, printer) }
+      var bodiless = (declared?.items ?? []).compactMap { listed($0, declared) }
+      if options.states.contains(.deleted) { bodiless += try deleted(places, store, declared) }
+      // Without keys they stand behind all that is stored.
+      var merge = ListMerge(bodiless, by: options.sortKeys, uses: uses)
+      if let store {
+        try list(store, printer, uses, declared, consumed) { item in
+          for before in merge.take(before: item) { print(before, printer) }
+        }
+      }
+      for item in merge.takeAll() { print(item, printer) }
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
       // A document that was begun cannot become another that says why it ended.
@@ -84,29 +91,38 @@ struct ListCommand: Command {
     return fetchedAt <= instant
   }
 
-  private func print(
+  private func print(_ item: ListedItem, _ printer: ItemPrinter) {
+    printer.print(
+      item.stored,
+      item.record,
+      isDocument: context.shared.isJSON,
+      reason: item.reason
+    )
+  }
+
+  /// What is declared and has no body; nil where the filters mean others.
+  private func listed(
     _ item: DeclaredStates.Item,
-    _ declared: DeclaredStates?,
-    _ printer: ItemPrinter
-  ) {
+    _ declared: DeclaredStates?
+  ) -> ListedItem? {
     var record = ContentRecord(url: item.entry.url.string, id: "")
     record.describe(item.entry)
     if record.id.isEmpty { record.id = ItemIdentifier.make(for: item.entry.url) }
     record.state = item.state
     let stored = StoredItem(url: record.url, state: item.state, segments: item.segments)
     guard options.states.contains(item.state), matches(stored), matches(record, declared) else {
-      return
+      return nil
     }
-    printer.print(stored, record, isDocument: context.shared.isJSON, reason: item.reason)
+    return ListedItem(stored: stored, record: record, reason: item.reason)
   }
 
   /// What was removed in the last 30 days and is not there.
-  private func printDeleted(
+  private func deleted(
     _ places: Places,
     _ store: DiskStore?,
-    _ declared: DeclaredStates?,
-    _ printer: ItemPrinter
-  ) throws(Failure) {
+    _ declared: DeclaredStates?
+  ) throws(Failure) -> [ListedItem] {
+    var found: [ListedItem] = []
     var reports: [Diagnostic] = []
     let state = try StateStore.openForReading(state: places.state, reports: &reports)
     let now = context.clock.now().wall
@@ -120,8 +136,9 @@ struct ListCommand: Command {
       let item = StoredItem(url: address.string, state: .deleted)
       guard matches(item), matches(record, nil) else { continue }
       let reason = "removed on \(Timestamp.format(instant))"
-      printer.print(item, record, isDocument: context.shared.isJSON, reason: reason)
+      found.append(ListedItem(stored: item, record: record, reason: reason))
     }
+    return found
   }
 
   private func list(
@@ -129,10 +146,13 @@ struct ListCommand: Command {
     _ printer: ItemPrinter,
     _ uses: [String: Instant],
     _ declared: DeclaredStates?,
-    _ consumed: [String: Instant]
+    _ consumed: [String: Instant],
+    before: (ListedItem) -> Void
   ) throws(Failure) {
+    let isMerged =
+      !options.sortKeys.isEmpty && (declared != nil || options.states.contains(.deleted))
     let needsRecords =
-      context.shared.isJSON || !options.types.isEmpty || !options.providers.isEmpty
+      isMerged || context.shared.isJSON || !options.types.isEmpty || !options.providers.isEmpty
       || !options.ids.isEmpty || !options.categories.isEmpty || !options.parents.isEmpty
       || options.search != nil
     let sorting = options.sortKeys.map { ItemSorting($0.field, isDescending: $0.isDescending) }
@@ -147,7 +167,9 @@ struct ListCommand: Command {
       guard let record = try store.record(item: item.item),
         matches(record, declared)
       else { return true }
-      printer.print(item, record, isDocument: context.shared.isJSON)
+      let listed = ListedItem(stored: item, record: record)
+      before(listed)
+      print(listed, printer)
       return !context.console.isClosed
     }
   }

@@ -112,6 +112,8 @@ struct ManifestBuild: Command {
     let path = String(decoding: bytes, as: UTF8.self)
     let name = path.split(separator: "/").last.map(String.init) ?? path
     if !options.takesHidden, name.hasPrefix(".") { return false }
+    // A mirror's cache and state are no part of what it mirrors.
+    if MirrorRules.isInOwnFolder(path) { return false }
     let matches = { (pattern: String) in
       Glob.matches(pattern, pattern.contains("/") ? path : name)
     }
@@ -198,9 +200,8 @@ struct ManifestBuild: Command {
       modified: modified,
       digest: digest
     )
-    if url != path || path.contains("/"), NativeManifestText.isPublishable(path: path) {
-      item.path = path
-    }
+    // Stated for all: layout `url` would put those without it below the host of their URL.
+    if NativeManifestText.isPublishable(path: path) { item.path = path }
     let mime = ContentType.known(forFileNamed: path).map(BodyCheck.essence)
     let kind = mime?.split(separator: "/").first.map(String.init)
     if let kind, ["image", "video", "audio"].contains(kind) { item.type = kind }

@@ -13,7 +13,7 @@ package struct MirrorRules: Hashable, Sendable {
 
   /// Whether a list could reach that folder by the name, also where a file system takes large
   /// letters for small ones.
-  static func isInOwnFolder(_ name: String) -> Bool {
+  package static func isInOwnFolder(_ name: String) -> Bool {
     PathText.parts(of: name).first.map { $0.lowercased() == ownFolder } ?? false
   }
 }

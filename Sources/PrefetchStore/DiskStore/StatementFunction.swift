@@ -49,7 +49,7 @@ enum StatementFunction {
     case "provider": return .text(record.provider ?? "")
     case "type": return .text(record.type ?? "")
     case "state": return .text(record.state.rawValue)
-    case "size": return .number(record.wholeSize)
+    case "size": return .number(record.digest == nil ? nil : record.wholeSize)
     case "fetched": return .number(record.fetchedAt?.milliseconds)
     case "validated": return .number(record.validatedAt?.milliseconds)
     case "expires": return .number(record.freshness.columns.until)
