@@ -81,6 +81,7 @@ package struct Engine {
     var isCutOff = false
     var hasCompany = false
     var looks = Looks(observers)
+    var controls = ControlWatch()
     while true {
       let now = clock.now()
       if looks.areDue(at: now) { looks.take(at: dispatcher.standing(at: now), now) }
@@ -91,6 +92,9 @@ package struct Engine {
       if mayAsk, !hasCompany, try store.hasCompany() {
         hasCompany = true
         events.insert(.joined, at: 0)
+      }
+      if hasCompany, controls.isDue(at: now) {
+        events += controls.look(at: dispatcher.stoppable, in: store, now)
       }
       for place in events.indices { dispatcher.handle(events[place], now: now, into: &effects) }
       dispatcher.advance(now: now, into: &effects)
@@ -107,9 +111,9 @@ package struct Engine {
         )
       }
       var deadline = dispatcher.nextDeadline
-      if mayAsk, !hasCompany {
+      if mayAsk {
         // Others who have come wait until that is seen.
-        let look = clock.now().uptime + Self.longestAbsence
+        let look = hasCompany ? controls.due : clock.now().uptime + Self.longestAbsence
         deadline = min(deadline ?? look, look)
       }
       events = transport.wait(until: deadline).map(Event.init)
@@ -156,6 +160,8 @@ package struct Engine {
         transport.start(id, order)
       case .cancelTransfer(let id):
         transport.cancel(id)
+      case .interruptTransfer(let id):
+        transport.interrupt(id)
       case .readDocument(let number, let source):
         events.append(.documentRead(number, read(source, limit: limit)))
       case .readBundle(let item, let documents, let rules):
@@ -394,6 +400,36 @@ private struct Looks {
   mutating func take(at standing: RunStanding, _ now: Moment) {
     next = now.uptime + pause
     for observer in observers { observer.look(at: standing, now) }
+  }
+}
+
+/// Looks now and then whether people have said something of items under way; only a run with company
+/// looks, since whoever says something makes himself known first.
+private struct ControlWatch {
+  private(set) var due: Duration = .zero
+  /// What others had written by the last look.
+  private var version: Int64?
+
+  private static let pause: Duration = .milliseconds(500)
+
+  func isDue(at now: Moment) -> Bool { due <= now.uptime }
+
+  /// `items` are asked for only where others have written since the last look.
+  mutating func look(
+    at items: @autoclosure () -> [(item: Int, url: String)],
+    in store: any ContentStore,
+    _ now: Moment
+  ) -> [Event] {
+    due = now.uptime + Self.pause
+    let newest = (try? store.dataVersion()) ?? nil
+    guard newest != version else { return [] }
+    version = newest
+    let items = items()
+    // What cannot be told is told by the next look, or changes nothing.
+    guard !items.isEmpty, let controls = try? store.controls(of: items.map(\.url)) else { return [] }
+    return zip(items, controls).compactMap { item, control in
+      control.map { .controlled(item: item.item, $0) }
+    }
   }
 }
 

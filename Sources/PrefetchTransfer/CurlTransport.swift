@@ -128,9 +128,17 @@ package final class CurlTransport: Transport {
   }
 
   package func cancel(_ id: TransferID) {
+    tellAll(.cancel(id))
+  }
+
+  package func interrupt(_ id: TransferID) {
+    tellAll(.interrupt(id))
+  }
+
+  private func tellAll(_ order: WorkerOrder) {
     // Cancelling is rare: the one that has it will know.
     for index in workers.indices {
-      workers[index].pending.append(.cancel(id))
+      workers[index].pending.append(order)
       workers[index].isUrgent = true
     }
   }

@@ -242,6 +242,11 @@ final class RunningTransfer {
     failure = reason
   }
 
+  /// However little has come of the body is kept, should it break off now.
+  func valueAll() {
+    if isSinkOpen { sink?.valueAll() }
+  }
+
   /// Whether nothing of the body is missing, although libcurl may not have said so: it keeps to itself
   /// that a transfer ended while that is paused.
   var isWhole: Bool {

@@ -165,7 +165,7 @@ struct SimulatedWorld {
     case .record: break
     case .startTransfer(let transfer): begin(transfer)
     case .startOrder(let id, let order): begin(order.request(id))
-    case .cancelTransfer(let id):
+    case .cancelTransfer(let id), .interruptTransfer(let id):
       cancelled.insert(id)
     case .readDocument(let number, let source):
       internalEvents.append(.documentRead(number, reading(of: source)))

@@ -162,7 +162,7 @@ struct TimedWorld {
     switch effect {
     case .startTransfer(let request): transfers.append(Transfer(request: request))
     case .startOrder(let id, let order): transfers.append(Transfer(request: order.request(id)))
-    case .cancelTransfer(let id): cancel(id)
+    case .cancelTransfer(let id), .interruptTransfer(let id): cancel(id)
     case .readDocument(let number, let source):
       guard case .staged(let body) = source.bytes, let url = bodies[body.id] else { return }
       events.append(

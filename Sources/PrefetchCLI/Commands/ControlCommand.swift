@@ -60,6 +60,12 @@ struct ControlCommand: Command {
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     let urls = items.map(\.url)
+    // A run that is at work on them hears of it by that.
+    let underWay: Set<String> =
+      switch action {
+      case .pause, .lock, .remove: try DiskStore.underWay(urls, in: store.path)
+      case .resume, .unlock: []
+      }
     switch action {
     case .pause: try store.pause(items.filter { $0.state != .paused })
     case .resume: try store.resume(items.filter { $0.state == .paused })
@@ -68,6 +74,7 @@ struct ControlCommand: Command {
         process: options.process.map { Int32($0) },
         until: options.lifetime.map { context.clock.now().wall + $0 }
       )
+      try store.introduce(items.filter { underWay.contains($0.url) })
       try store.lock(urls, for: guardian)
     case .unlock: try store.unlock(urls, of: options.process.map { Int32($0) })
     case .remove:
@@ -81,7 +88,7 @@ struct ControlCommand: Command {
       // The user wants it so until it is resumed.
       let stays = going.filter { options.keepsRecord || $0.state == .paused }
       let goes = going.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
-      let removed = try store.empty(stays) + store.remove(urls: goes)
+      let removed = try store.empty(stays) + store.remove(goes, underWay: underWay)
       outcome.freed = removed.reduce(0) { $0 + $1.size }
       outcome.removed = goes
       outcome.besides = going.map(\.url).filter { url in !items.contains { $0.url == url } }
@@ -285,12 +292,18 @@ struct NamedRecords {
   ) throws(CommandExit) -> ContentRecord? {
     try context.reading { () throws(Failure) in
       if let record = try store?.record(url: url.string) { return record }
-      guard !storedOnly else { return nil }
       var record = ContentRecord(url: url.string, id: "")
       let known = try DeclaredItems(of: [url], by: builder, in: store)
-      guard let declared = known[url].first else { return nil }
-      record.describe(declared.entry)
-      return record
+      let declared = known[url].first
+      if let declared { record.describe(declared.entry) }
+      if declared != nil, !storedOnly { return record }
+      return try isComing(url.string, in: store) ? record : nil
     }
+  }
+
+  /// Whether a run has it under way, or has left a part of it.
+  private func isComing(_ url: String, in store: DiskStore?) throws(Failure) -> Bool {
+    if try !DiskStore.underWay([url], in: places.cache).isEmpty { return true }
+    return try store?.partials()[url] != nil
   }
 }

@@ -22,6 +22,11 @@ struct Bundles {
     pieces.isEmpty ? nil : pieces[item]
   }
 
+  /// The numbers of all pieces of an item that are asked for.
+  func pieces(of bundle: Int) -> [Int] {
+    pieces.filter { $0.value.bundle == bundle }.keys.sorted()
+  }
+
   mutating func begin(_ piece: Piece, as item: Int) {
     pieces[item] = piece
     works[piece.bundle]?.open += 1

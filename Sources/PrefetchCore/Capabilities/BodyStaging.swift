@@ -27,6 +27,8 @@ package protocol BodySink: AnyObject {
   /// Ends it before it is whole and keeps what arrived for a later request; nil, and nothing kept,
   /// where the rest could not be asked for or is not worth it.
   func suspend() -> PartialBody?
+  /// Makes what arrived worth keeping, however little it is.
+  func valueAll()
   /// Drops what arrived; harmless after `finish` or a second time.
   func abandon()
   /// Begins another body from its first byte, now that the last one is finished; false where that
@@ -35,6 +37,8 @@ package protocol BodySink: AnyObject {
 }
 
 extension BodySink {
+  package func valueAll() {}
+
   package func begin(_ plan: BodyPlan) -> Bool {
     false
   }

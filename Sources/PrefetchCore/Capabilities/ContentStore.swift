@@ -24,6 +24,8 @@ package protocol ContentStore: BodyStaging {
   /// Whether each of these URLs is ours to ask for, until it is released.
   func claim(_ urls: [String]) throws(Failure) -> [Bool]
   func release(_ urls: [String])
+  /// What people have said, since claims began, of items at these URLs; nil for nothing.
+  func controls(of urls: [String]) throws(Failure) -> [ItemControl?]
   /// The document at a URL that any configuration was given last, having asked for it in this way.
   func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
   /// The size of an object that no row names, once it was hashed and found whole.
@@ -75,6 +77,7 @@ extension ContentStore {
   package func partial(_ key: String) -> PartialBody? { nil }
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }
   package func release(_ urls: [String]) {}
+  package func controls(of urls: [String]) -> [ItemControl?] { urls.map { _ in nil } }
   package func document(at url: String, asked: UInt64) -> DocumentRecord? { nil }
 }
 

@@ -11,11 +11,17 @@ package protocol Transport: AnyObject {
   func start(_ id: TransferID, _ order: Order)
   /// Gives a transfer up; its end is still reported, as `cancelled` unless it was already over.
   func cancel(_ id: TransferID)
+  /// The same, but however little has come of a body is kept, where the rest can be asked for later.
+  func interrupt(_ id: TransferID)
   /// Blocks until something happened or the uptime `deadline` passed.
   func wait(until deadline: Duration?) -> [TransferEvent]
 }
 
 extension Transport {
+  package func interrupt(_ id: TransferID) {
+    cancel(id)
+  }
+
   package func start(_ id: TransferID, _ order: Order) {
     start(order.request(id))
   }

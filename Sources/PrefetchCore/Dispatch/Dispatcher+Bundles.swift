@@ -235,6 +235,9 @@ extension Dispatcher {
     let work = activate(item)
     items[item].state = .settled
     activate(parent).result.attempts += work.attempts
+    if activate(parent).control == .removed {
+      effects.append(.forgetPartial(work.entry.url.string))
+    }
     items.deactivate(item)
     let mayGoOn = halt == nil && storeFailure == nil
     switch bundles.end(item, at: work.entry.url, ending, mayGoOn: mayGoOn) {
@@ -251,10 +254,11 @@ extension Dispatcher {
   }
 
   /// The next stage, once nothing is asked for any more.
-  private mutating func goOn(withBundle item: Int) {
+  mutating func goOn(withBundle item: Int) {
     guard items[item].state == .gathering else { return }
+    let isRemoved = items.ifActive(item)?.control == .removed
     let isOpen = !activate(item).result.isUsable || showsBeginning(item)
-    let mayShow = request.mode.keepsSegments && isOpen
+    let mayShow = request.mode.keepsSegments && isOpen && !isRemoved
     switch bundles[item]?.next(storeFailure, mayShow: mayShow) {
     case .waits, nil: break
     case .isToBeRead: readBundle(item)
@@ -275,8 +279,10 @@ extension Dispatcher {
   private mutating func conclude(bundle item: Int, _ ending: BundleWork.Ending) {
     let isAd = bundles[item]?.rules.form == .ad
     // What is too large today is so tomorrow.
-    if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
+    let isRemoved = items.ifActive(item)?.control == .removed
+    if ending.isOfSize || isRemoved { forgetReserved(item) } else { reserve(item) }
     letGo(item)
+    if endsAsTold(.item(item)) { return }
     switch ending {
     case .failed(let failure) where failure.code == .empty && isAd: settleEmpty(item, failure)
     case .failed(let failure):

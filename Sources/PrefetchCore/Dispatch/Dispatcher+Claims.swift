@@ -225,7 +225,7 @@ extension Dispatcher {
     }
   }
 
-  private func url(of item: Int) -> String {
+  func url(of item: Int) -> String {
     segments[Int(items[item].segment)].table.value.url(at: Int(items[item].step.entry))
   }
 }

@@ -72,6 +72,11 @@ extension Dispatcher {
     } else if answer.isClaimed == true {
       work.record = nil
     }
+    if work.control != nil {
+      leaveWire(.item(item))
+      if endsAsTold(.item(item)) { return }
+    }
+    if answer.isClaimed == true, heedsPause(item) { return }
     if work.isTurnedAway {
       work.isTurnedAway = false
       return reask(.item(item))

@@ -28,7 +28,7 @@ extension Dispatcher {
           wire.leave(job, on: host)
           continue
         }
-        if isSpared(item) {
+        if isSpared(item) || endsAsTold(job) {
           wire.leave(job, on: host)
           continue
         }
@@ -181,7 +181,7 @@ extension Dispatcher {
       )
       guard segments[documents[number].segment].isGathering else { return answered(job, step) }
     }
-    guard !proceed(job, step) else { return }
+    guard !isRefusedByPerson(job, step), !proceed(job, step) else { return }
     answered(job, step, announced: result.announcedSize)
   }
 
@@ -205,7 +205,9 @@ extension Dispatcher {
     switch job {
     case .document(let number):
       guard segments[documents[number].segment].isGathering else { return }
-    case .item(let item): items.active(item).result.attempts -= 1
+    case .item(let item):
+      items.active(item).result.attempts -= 1
+      if endsAsTold(job) { return }
     }
     reask(job)
   }

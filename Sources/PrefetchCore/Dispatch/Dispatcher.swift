@@ -200,6 +200,7 @@ package struct Dispatcher: Uncopied {
     switch event {
     case .started: begin()
     case .joined: joined()
+    case .controlled(let item, let control): controlled(item, control)
     case .conditionsRead(let reading): conditionsRead(reading)
     case .booked(let usage): booked(usage)
     case .memoryFailed(let failure): memoryFailed(failure)
@@ -273,6 +274,7 @@ package struct Dispatcher: Uncopied {
   private mutating func resumeWaiting() {
     guard halt == nil else { return }
     while let job = wire.resume(at: now.uptime) {
+      if endsAsTold(job) { continue }
       if let deferral = deferral(of: job, isRetry: true) {
         settle(job, deferral)
       } else {

@@ -4,6 +4,8 @@ package enum Event: Sendable {
   /// Other runs are at work on the cache.
   case joined
   indirect case conditionsRead(ConditionsReading)
+  /// A person has said something of an item that is under way.
+  case controlled(item: Int, ItemControl)
   /// What came is in the books, which hold so much of all runs now.
   indirect case booked(TransferUsage)
   /// What came could not be booked.
@@ -47,6 +49,8 @@ package enum Effect: Sendable {
   indirect case startTransfer(TransferRequest)
   case startOrder(TransferID, Order)
   case cancelTransfer(TransferID)
+  /// Give it up, and keep whatever has come of its body.
+  case interruptTransfer(TransferID)
   /// Read one of a segment's documents, whose number it is.
   indirect case readDocument(Int, ManifestSource)
   /// Read the documents of an item of several files.

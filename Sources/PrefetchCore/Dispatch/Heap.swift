@@ -10,6 +10,10 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     elements.first
   }
 
+  func contains(where isMeant: (Element) -> Bool) -> Bool {
+    elements.contains(where: isMeant)
+  }
+
   mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1

@@ -34,6 +34,10 @@ struct WaitingLine: Sendable {
     entries.drain().map(\.job).sorted()
   }
 
+  func contains(_ job: Int) -> Bool {
+    entries.contains { $0.job == job }
+  }
+
   mutating func remove(_ jobs: Set<Int>) {
     entries.removeAll { jobs.contains($0.job) }
   }

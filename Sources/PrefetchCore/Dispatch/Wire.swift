@@ -98,6 +98,9 @@ struct Wire: Sendable {
     drainQueue() + backoff.drain().map { Job(number: $0) }
   }
 
+  /// Whether a job waits for its next attempt.
+  func isPaused(_ job: Job) -> Bool { backoff.contains(job.number) }
+
   /// Lets no job come back after its pause that is wanted no more.
   mutating func endPauses(of jobs: Set<Job>) {
     backoff.remove(Set(jobs.map(\.number)))

@@ -186,6 +186,8 @@ final class ActiveItem {
   var isBeingClaimed = false
   /// When it turned out first that another run has it under way.
   var refusedSince: Duration?
+  /// What a person has said of it since it began, by which it ends.
+  var control: ItemControl?
   /// What was kept of its body when it was claimed.
   var leftPart: PartialBody?
   /// Whether its host is not asked any more, and only its record is waited for.

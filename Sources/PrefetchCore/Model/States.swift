@@ -15,6 +15,14 @@ package enum ItemState: String, Hashable, Sendable, CaseIterable {
   case deleted
 }
 
+/// What a person said of an item that a run has under way.
+package enum ItemControl: Hashable, Sendable {
+  /// It stops, and what has come of it waits until it is resumed.
+  case paused
+  /// It stops, and nothing of it stays.
+  case removed
+}
+
 /// Where a segment stands after a run.
 package enum SegmentState: String, Hashable, Sendable, CaseIterable {
   case current

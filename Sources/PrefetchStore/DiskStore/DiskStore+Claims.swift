@@ -6,7 +6,47 @@ extension DiskStore {
   }
 
   package func beginClaims() throws(Failure) {
+    if claims != nil { earlierWithdrawals = try allWithdrawals() }
     try claims?.begin()
+  }
+
+  /// Those of some URLs that another process asks for at the moment, be nothing of them stored yet.
+  package static func underWay(
+    _ urls: [String],
+    in cache: String
+  ) throws(Failure) -> Set<String> {
+    guard let root = try Folder(at: cache) else { return [] }
+    return try Claims.underWay(urls, in: root)
+  }
+
+  package func controls(of urls: [String]) throws(Failure) -> [ItemControl?] {
+    let withdrawn = try withdrawals()
+    var controls: [ItemControl?] = []
+    for url in urls {
+      if withdrawn.contains(url) {
+        controls.append(.removed)
+      } else {
+        let isPaused = try record(url: url)?.state == .paused
+        controls.append(isPaused ? .paused : nil)
+      }
+    }
+    return controls
+  }
+
+  /// What people removed since claims began, while some run had it under way.
+  func withdrawals() throws(Failure) -> Set<String> {
+    guard let earlierWithdrawals else { return [] }
+    let all = try allWithdrawals()
+    return Set(all.filter { earlierWithdrawals[$0.key] != $0.value }.keys)
+  }
+
+  private func allWithdrawals() throws(Failure) -> [String: Int64] {
+    let rows = try database().prepare(
+      "SELECT url, max(since) FROM released_items WHERE holders<0 GROUP BY url"
+    )
+    var times: [String: Int64] = [:]
+    while try rows.step() { times[rows.text(0)] = rows.number(1) }
+    return times
   }
 
   package func endClaims() {

@@ -140,7 +140,12 @@ extension DiskStore {
           hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
           let locks = try LockRule(database, now: clockStart)
-          writer.begin(files: files, locks: locks, besideOthers: hasSeenOthers) {
+          writer.begin(
+            files: files,
+            locks: locks,
+            withdrawn: hasSeenOthers ? try withdrawals() : [],
+            besideOthers: hasSeenOthers
+          ) {
             () throws(Failure) in try self.isBusy()
           }
           try body(writer) { (digest, isPlanned) throws(Failure) in

@@ -77,15 +77,34 @@ extension DiskStore {
 
   /// Has runs leave items alone, those too of which nothing is known yet.
   package func pause(_ records: [ContentRecord]) throws(Failure) {
-    _ = try change { (writer, _) throws(Failure) in
-      for record in records { try writer.setState(.paused, of: record) }
-    }
+    try setStates(of: records) { _ in .paused }
   }
 
   package func resume(_ records: [ContentRecord]) throws(Failure) {
+    try setStates(of: records) { record in
+      guard record.state == .paused else { return record.state }
+      return record.digest == nil ? .pending : .cached
+    }
+  }
+
+  /// Gives rows to items of which nothing is known yet, so that something can be said of them.
+  package func introduce(_ records: [ContentRecord]) throws(Failure) {
+    try setStates(of: records) { $0.state }
+  }
+
+  private func setStates(
+    of records: [ContentRecord],
+    _ state: (ContentRecord) -> ItemState
+  ) throws(Failure) {
+    guard !records.isEmpty else { return }
+    let known = try recordQuery()
     _ = try change { (writer, _) throws(Failure) in
       for record in records {
-        try writer.setState(record.digest == nil ? .pending : .cached, of: record)
+        try writer.setState(
+          of: record,
+          record: { item throws(Failure) in try known.record(item) },
+          state
+        )
       }
     }
   }
@@ -98,6 +117,25 @@ extension DiskStore {
     guard number >= 0 else { throw .system(-number, "open", path) }
     let status = try OpenFile(owning: number, path: path).status()
     return Instant(milliseconds: status.modified / 1_000_000)
+  }
+
+  /// Removes items at a person's word, with whatever came of them; what runs have `underWay` they do
+  /// not bring back.
+  package func remove(
+    _ urls: [String],
+    underWay: Set<String>
+  ) throws(Failure) -> [RemovedContent] {
+    let removed = try change { (writer, _) throws(Failure) in
+      for url in urls {
+        if underWay.contains(url) {
+          try writer.withdraw(url: url)
+        } else {
+          try writer.remove(url: url, isHeldToo: true)
+        }
+      }
+    }
+    for url in urls { forgetPartial(url) }
+    return removed
   }
 
   /// A copy of a file that lies elsewhere, as a body that has come.

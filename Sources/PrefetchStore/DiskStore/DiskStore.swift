@@ -21,6 +21,8 @@ package final class DiskStore: ContentStore {
   private var indexFile: FileStatus?
   /// Whether others have written since it was opened.
   package internal(set) var hasSeenOthers = false
+  /// What people had removed, with the times, when claims began; nil where none were.
+  var earlierWithdrawals: [String: Int64]?
   /// Of the run that uses it; nil for what changes things beside any run.
   package var lock: RunLock?
   /// Of all bodies, once that was counted.

@@ -9,7 +9,8 @@ extension Schema {
   /// item: a person (0), or a process and when it began. `item_files` has the bodies of items that
   /// consist of several, besides the first; what these are stands in the row of the item. `released_items` and
   /// `released_objects` are rows that went, and bodies that no row names any more, on which runs may
-  /// count that began before. An id that is made from the URL is not stored: a
+  /// count that began before; one with negative `holders` is what a person removed while a run had it
+  /// under way, and what that run does not write again. An id that is made from the URL is not stored: a
   /// random entry of an index for each item would cost more than all the rest. `mark` is the first
   /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
   /// segment has let go of the item. `file` says which file the body is, as ``ObjectFile`` makes it.

@@ -21,6 +21,8 @@ final class IndexWriter {
   private let listMembers: Statement
   private let dating: Statement
   private var locks = LockRule()
+  /// What people removed while this run had it under way: it is not written again.
+  private var withdrawn: Set<String> = []
   /// Whether others have written since the run began: what was read of them may be true no more.
   private var isBesideOthers = false
   /// Whether other runs are under way, which may count on what goes; asked once.
@@ -53,10 +55,12 @@ final class IndexWriter {
   func begin(
     files: [ContentDigest: ObjectFile] = [:],
     locks: LockRule,
+    withdrawn: Set<String> = [],
     besideOthers: Bool,
     isBusy: @escaping () throws(Failure) -> Bool
   ) {
     self.locks = locks
+    self.withdrawn = withdrawn
     isBesideOthers = besideOthers
     self.isBusy = isBusy
     isKnownBusy = nil
@@ -88,10 +92,19 @@ final class IndexWriter {
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     switch change {
+    case .store(let record, let body, let others, _) where withdrawn.contains(record.url):
+      for body in [body].compactMap(\.self) + others {
+        released.updateValue(body.size, forKey: body.digest)
+      }
     case .store(let record, let body, _, let keys):
       try write(record, body: body, joining: keys, adopting: adopt)
-    case .arrived(let arrivals):
+    case .arrived(let arrivals) where withdrawn.isEmpty:
       try write(arrivals, adopting: adopt)
+    case .arrived(let arrivals):
+      for arrival in arrivals where withdrawn.contains(arrival.url) {
+        released.updateValue(arrival.body.size, forKey: arrival.body.digest)
+      }
+      try write(arrivals.filter { !withdrawn.contains($0.url) }, adopting: adopt)
     case .confirm(let confirmations):
       if isBesideOthers {
         for confirmation in confirmations where try items.standing(item: confirmation.item) == nil {
@@ -128,17 +141,36 @@ final class IndexWriter {
     }
   }
 
-  func setState(_ state: ItemState, of given: ContentRecord) throws(Failure) {
-    var record = given
-    record.state = state
-    guard let standing = try items.standing(url: record.url) else {
-      guard try items.insert(record, holders: 0) else {
-        throw Failure(.internal, "`\(record.url)` has a row that was not found")
+  /// Changes the state alone, of what the row says now: runs may have written it a moment ago.
+  ///
+  /// `given` is the row of what has none.
+  func setState(
+    of given: ContentRecord,
+    record: (Int64) throws(Failure) -> ContentRecord?,
+    _ state: (ContentRecord) -> ItemState
+  ) throws(Failure) {
+    guard let standing = try items.standing(url: given.url), var known = try record(standing.item)
+    else {
+      var new = given
+      // It went with its row.
+      if new.digest != nil { new.forgetBody() }
+      new.state = state(new)
+      guard try items.insert(new, holders: 0) else {
+        throw Failure(.internal, "`\(new.url)` has a row that was not found")
       }
       return
     }
+    known.state = state(known)
+    guard known.state != standing.state else { return }
     disturbed.insert(standing.holders)
-    try items.update(standing, to: record)
+    try items.update(standing, to: known)
+  }
+
+  /// Removes an item that some run has under way, and keeps that run from writing it again.
+  func withdraw(url: String) throws(Failure) {
+    let item = try items.standing(url: url)?.item
+    try remove(url: url, isHeldToo: true)
+    try items.noteWithdrawal(of: url, item: item, at: RunLock.now)
   }
 
   /// Takes its body from an item whose record stays.
@@ -415,7 +447,7 @@ final class IndexWriter {
 
   private func join(_ key: SegmentKey, _ urls: [String]) throws(Failure) {
     let segment = try segments.makingNumber(of: key)
-    for url in urls {
+    for url in urls where !withdrawn.contains(url) {
       guard let standing = try items.standing(url: url) else {
         throw Failure(.internal, "`\(url)` joins segment `\(key.name)` without a record")
       }

@@ -45,6 +45,7 @@ final class ItemRows {
     let keep: Statement
     let find: Statement
     let restore: Statement
+    let withdraw: Statement
   }
 
   init(_ database: Database) throws(Failure) {
@@ -94,9 +95,17 @@ final class ItemRows {
         AND (mark IS NOT NULL OR NOT EXISTS (SELECT 1 FROM released_items WHERE item=?1))
         """
       ),
-      find: try database.prepare("SELECT url, facts FROM released_items WHERE item=?1"),
+      find: try database.prepare(
+        "SELECT url, facts FROM released_items WHERE item=?1 AND holders>=0"
+      ),
       restore: try database.prepare(
         "INSERT INTO items (\(columns)) SELECT \(columns) FROM released_items WHERE item=?1"
+      ),
+      withdraw: try database.prepare(
+        """
+        INSERT OR REPLACE INTO released_items (item, url, holders, variance, facts, since) \
+        VALUES (?1, ?2, -1, 0, x'', ?3)
+        """
       )
     )
   }
@@ -279,6 +288,12 @@ final class ItemRows {
       if let digest = findFiles.optionalDigest(0) { files[digest] = findFiles.number(1) }
     }
     return files
+  }
+
+  /// Notes that a person has removed what some run has under way; `item` is its number if it had one.
+  func noteWithdrawal(of url: String, item: Int64?, at time: Int64) throws(Failure) {
+    let number = if let item { item } else { try takeNumber() }
+    try releases.withdraw.run(number, url, time)
   }
 
   func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {

@@ -177,6 +177,10 @@ final class BodyFile: BodySink {
     return kept
   }
 
+  func valueAll() {
+    plan.smallestPart = 1
+  }
+
   func abandon() {
     isOver = true
     if let endingSize {

@@ -46,6 +46,15 @@ final class ByteLocks: Sendable {
     return result >= 0 && lock.l_type != Int16(F_UNLCK)
   }
 
+  /// How many bytes the lock has that another open file holds on this one; nil where there is none.
+  func lengthOfLock(at byte: Int64) -> Int64? {
+    var lock = Self.lock(F_WRLCK, byte..<byte + 1)
+    let number = file.number
+    let result = SystemCall.number { unsafe Glibc.fcntl(number, Self.get, &lock) }
+    guard result >= 0, lock.l_type != Int16(F_UNLCK) else { return nil }
+    return lock.l_len == 0 ? Self.end : Int64(lock.l_len)
+  }
+
   private func call(_ command: Int32, _ type: Int32, _ bytes: Range<Int64>) -> Int32 {
     SystemCall.number { Self.fcntl(file.number, command, type, bytes) }
   }

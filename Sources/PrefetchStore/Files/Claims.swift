@@ -107,6 +107,41 @@ final class Claims {
     }
   }
 
+  /// Those of some URLs that another process asks for now.
+  ///
+  /// A lone run has all of them, and is made to say which it means; one that does not say so in time
+  /// means none.
+  static func underWay(_ urls: [String], in root: Folder) throws(Failure) -> Set<String> {
+    guard let folder = try root.folder(CacheLayout.locksName),
+      let file = try folder.openExisting(CacheLayout.claimsName, O_RDWR)
+    else { return [] }
+    let locks = ByteLocks(file)
+    let clock = ContinuousClock()
+    let end = clock.now + longestSilence
+    var open = urls
+    var found: Set<String> = []
+    var isTold = false
+    while !open.isEmpty {
+      var unclear: [String] = []
+      for url in open {
+        switch locks.lengthOfLock(at: byte(of: url)) {
+        case nil: break
+        case 1: found.insert(url)
+        default: unclear.append(url)
+        }
+      }
+      open = unclear
+      guard !open.isEmpty, clock.now < end else { break }
+      if !isTold { futimens(file.number, nil) }
+      isTold = true
+      poll(nil, 0, 10)
+    }
+    // A run that is not alone looks now and then what is said of its items.
+    return found
+  }
+
+  private static let longestSilence: Duration = .seconds(2)
+
   private func giveUpOthers() {
     isAlone = false
     var next = Self.everything.lowerBound

@@ -142,6 +142,11 @@ package final class TieredTransport: Transport, SecondTier {
     inner.cancel(id)
   }
 
+  package func interrupt(_ id: TransferID) {
+    lookups[id]?.isCancelled = true
+    inner.interrupt(id)
+  }
+
   // MARK: Answers
 
   package func wait(until deadline: Duration?) -> [TransferEvent] {

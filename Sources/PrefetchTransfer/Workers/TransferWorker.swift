@@ -112,6 +112,9 @@ struct TransferWorker {
         enqueue(QueuedRequest(order.request(id), assignment))
       case .cancel(let id):
         cancelled.insert(id)
+      case .interrupt(let id):
+        for lane in running where lane.transfer?.request.id == id { lane.transfer?.valueAll() }
+        cancelled.insert(id)
       case .stop:
         isStopping = true
       }

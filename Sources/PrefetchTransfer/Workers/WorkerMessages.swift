@@ -5,6 +5,8 @@ enum WorkerOrder: Sendable {
   case start(QueuedRequest)
   case order(TransferID, Order, HostShares.Assignment)
   case cancel(TransferID)
+  /// The same, and what has come is kept.
+  case interrupt(TransferID)
   case stop
 }
 

@@ -159,7 +159,7 @@ final class FleetMachine {
     switch effect {
     case .startTransfer(let request): transport.start(request)
     case .startOrder(let id, let order): transport.start(id, order)
-    case .cancelTransfer(let id): transport.cancel(id)
+    case .cancelTransfer(let id), .interruptTransfer(let id): transport.cancel(id)
     case .announce(let fact): builder.fold(fact)
     case .share(let answers): tier?.offer(answers)
     case .readDocument(let number, _): return .documentRead(number, .success(night.manifest))

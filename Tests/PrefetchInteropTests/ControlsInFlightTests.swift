@@ -1,0 +1,238 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Synchronization
+import Testing
+
+/// What is said of an item while another process transfers it.
+@Suite("Controls of what is under way", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct ControlsInFlightTests {
+  private let home: Home
+  private let begun = Gate()
+  private let gate = Gate()
+  private let server: LoopbackServer
+  private static let body = [UInt8](repeating: 7, count: 20_000)
+  private static let half = body.count / 2
+  private static let tag = "\"one\""
+
+  /// `/a` comes halfway until the gate opens, where no part of it is asked for; `/asked` is held back
+  /// where it is asked about.
+  init() throws {
+    let (begun, gate) = (begun, gate)
+    home = try Home(isInMemory: true)
+    server = try LoopbackServer { request in
+      let headers = [("ETag", Self.tag)]
+      if request.path == "/asked" {
+        guard request.headers["If-None-Match"] != nil else {
+          return Script.respond(200, headers, body: Self.body)
+        }
+        return Script([.open(begun), .pause(gate), .send(Script.head(304, headers))])
+      }
+      guard request.path == "/a" else { return Script.respond(200, text: request.path) }
+      if let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()) {
+        let end = Self.body.count
+        return Script.respond(
+          206,
+          headers + [("Content-Range", "bytes \(start)-\(end - 1)/\(end)")],
+          body: Array(Self.body[start...])
+        )
+      }
+      let head = Script.head(200, headers + [("Content-Length", "\(Self.body.count)")])
+      return Script([
+        .send(head), .send(Array(Self.body[..<Self.half])), .open(begun), .pause(gate),
+        .send(Array(Self.body[Self.half...])),
+      ])
+    }
+    declare(["/a", "/b"])
+  }
+
+  private func declare(_ paths: [String]) {
+    let urls = paths.map { server.address($0) }.joined(separator: ", ")
+    home.configure("segments: [{ name: s, urls: [\(urls)] }]\ncache: { min_free: 0 }")
+  }
+
+  private func state(_ path: String) throws -> String? {
+    try home.run("explain", "--json", server.address(path)).json().text("state")
+  }
+
+  private func await(_ gate: Gate) {
+    while gate.staysShut(for: .milliseconds(50)) {}
+  }
+
+  private func parts() -> Int {
+    FileTree.listing(home.cache).keys.count { $0.hasSuffix(".body") }
+  }
+
+  @Test("`pause` stops it, keeps its part, and changes nothing for the run")
+  func paused() throws {
+    let run = try home.start(["--json"])
+    await(begun)
+    #expect(try home.run("pause", server.address("/a")).status == 0)
+    let end = run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(try end.json().text("segments.0.state") == "current")
+    #expect(try end.json().list("items").contains { $0.text("deferred.rule") == "paused" })
+    #expect(try state("/a") == "paused")
+    #expect(try state("/b") == "cached")
+    #expect(parts() == 1)
+    #expect(try home.run("-q").status == 0)
+    #expect(parts() == 1, "the next run leaves it")
+    gate.open()
+    #expect(try home.run("resume", server.address("/a")).status == 0)
+    #expect(try home.run("-q").status == 0)
+    #expect(server.requests.last?.headers["Range"] != nil, "only the rest is asked for")
+    #expect(try home.run("path", server.address("/a")).status == 0)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("`rm` stops it and deletes its part, and the next run asks anew")
+  func removed() throws {
+    let run = try home.start(["--json"])
+    await(begun)
+    #expect(try home.run("rm", server.address("/a")).status == 0)
+    let end = run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(parts() == 0)
+    #expect(try home.run("path", server.address("/a")).status == 4)
+    #expect(try home.run("list", "--json").json().list("items").count == 1)
+    gate.open()
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("path", server.address("/a")).status == 0)
+    #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
+  }
+
+  @Test("`lock` lets it finish, and protects what is stored of it")
+  func locked() throws {
+    let run = try home.start(["--json"])
+    await(begun)
+    #expect(try home.run("lock", server.address("/a")).status == 0)
+    gate.open()
+    let end = run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(try state("/a") == "cached")
+    #expect(try home.run("rm", server.address("/a")).status == 3)
+    #expect(try home.run("path", server.address("/a")).status == 0)
+  }
+
+  @Test("What is only asked about comes back by itself in no run that it was removed from")
+  func askedAgain() throws {
+    declare(["/asked", "/b"])
+    #expect(try home.run("-q").status == 0)
+    let run = try home.start(["--json", "--revalidate"])
+    await(begun)
+    #expect(try home.run("rm", server.address("/asked")).status == 0)
+    gate.open()
+    let end = run.finish()
+    #expect(end.status == 0, "\(end)")
+    #expect(try home.run("path", server.address("/asked")).status == 4)
+    #expect(try home.run("list", "--json").json().list("items").count == 1)
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("path", server.address("/asked")).status == 0)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("An update that is paused leaves what is stored")
+  func update() throws {
+    declare(["/asked", "/b"])
+    #expect(try home.run("-q").status == 0)
+    let run = try home.start(["--json", "--revalidate"])
+    await(begun)
+    #expect(try home.run("pause", server.address("/asked")).status == 0)
+    let end = run.finish()
+    #expect(end.status == 0, "\(end)")
+    gate.open()
+    #expect(try state("/asked") == "paused")
+    #expect(try home.run("path", server.address("/asked")).status == 0)
+    #expect(try home.run("verify").status == 0)
+  }
+
+  @Test("`rm` deletes the part of what a run has left")
+  func idlePart() throws {
+    let run = try home.start(["-q"])
+    await(begun)
+    #expect(try home.run("pause", server.address("/a")).status == 0)
+    #expect(run.finish().status == 0)
+    #expect(parts() == 1)
+    #expect(try home.run("resume", server.address("/a")).status == 0)
+    #expect(try home.run("rm", server.address("/a")).status == 0)
+    #expect(parts() == 0)
+    gate.open()
+    #expect(try home.run("-q").status == 0)
+    #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
+  }
+
+  @Test("`get` is stopped as a run is")
+  func got() throws {
+    let run = try home.start(["get", "--json", "-o", "out", server.address("/a")])
+    await(begun)
+    #expect(try home.run("rm", server.address("/a")).status == 0)
+    let end = run.finish()
+    #expect(end.status != 0, "\(end)")
+    #expect(try home.run("path", server.address("/a")).status == 4)
+    #expect(parts() == 0)
+    gate.open()
+  }
+
+  @Test("What nobody transfers and nobody stored is not there")
+  func unknown() throws {
+    #expect(try home.run("rm", server.address("/a")).status == 4)
+    #expect(try home.run("lock", server.address("/a")).status == 4)
+  }
+
+  // MARK: Streams
+
+  private struct Film {
+    let home: Home
+    let begun = Gate()
+    let gate = Gate()
+    let server: LoopbackServer
+
+    /// A film of four pieces, of which the last comes halfway until the gate opens.
+    init() throws {
+      let (begun, gate) = (begun, gate)
+      home = try Home(isInMemory: true)
+      server = try LoopbackServer { request in
+        if request.path == "/film.m3u8" {
+          let lines = (0..<4).map { "#EXTINF:2,\n\($0).ts" }
+          return Script.respond(200, text: StreamGround.media(lines))
+        }
+        let body = [UInt8](repeating: 0x47, count: 4_000)
+        guard request.path == "/3.ts" else { return Script.respond(200, body: body) }
+        let head = Script.head(200, [("Content-Length", "4000"), ("ETag", "\"three\"")])
+        return Script([
+          .send(head), .send(Array(body[..<2_000])), .open(begun), .pause(gate),
+          .send(Array(body[2_000...])),
+        ])
+      }
+      home.configure(
+        """
+        cache: { min_free: 0 }
+        segments:
+          - name: films
+            urls: [{ url: "\(server.address("/film.m3u8"))", type: hls, id: film }]
+        """
+      )
+    }
+  }
+
+  @Test("A stream that is paused keeps what has come of it, and one that is removed does not")
+  func stream() throws {
+    for word in ["pause", "rm"] {
+      let film = try Film()
+      let run = try film.home.start(["--json", "-j", "1"])
+      await(film.begun)
+      #expect(try film.home.run(word, "film").status == 0)
+      let end = run.finish()
+      #expect(end.status == 0, "\(end)")
+      let parts = FileTree.listing(film.home.cache).keys.count { $0.hasSuffix(".body") }
+      let bodies = FileTree.objects(film.home.cache).count
+      #expect(parts == (word == "rm" ? 0 : 1))
+      #expect(word == "rm" ? bodies == 0 : bodies > 0, "\(bodies) bodies")
+      film.gate.open()
+      if word == "pause" { #expect(try film.home.run("resume", "film").status == 0) }
+      #expect(try film.home.run("-q").status == 0)
+      #expect(film.server.requests.count { $0.path == "/0.ts" } == (word == "rm" ? 2 : 1))
+      #expect(try film.home.run("verify").status == 0)
+    }
+  }
+}
