@@ -55,7 +55,7 @@ struct ControlsInFlightTests {
     try home.run("explain", "--json", server.address(path)).json().text("state")
   }
 
-  private func await(_ gate: Gate) {
+  private func waitFor(_ gate: Gate) {
     while gate.staysShut(for: .milliseconds(50)) {}
   }
 
@@ -66,7 +66,7 @@ struct ControlsInFlightTests {
   @Test("`pause` stops it, keeps its part, and changes nothing for the run")
   func paused() throws {
     let run = try home.start(["--json"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("pause", server.address("/a")).status == 0)
     let end = run.finish()
     #expect(end.status == 0, "\(end)")
@@ -88,7 +88,7 @@ struct ControlsInFlightTests {
   @Test("`rm` stops it and deletes its part, and the next run asks anew")
   func removed() throws {
     let run = try home.start(["--json"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("rm", server.address("/a")).status == 0)
     let end = run.finish()
     #expect(end.status == 0, "\(end)")
@@ -104,7 +104,7 @@ struct ControlsInFlightTests {
   @Test("`lock` lets it finish, and protects what is stored of it")
   func locked() throws {
     let run = try home.start(["--json"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("lock", server.address("/a")).status == 0)
     gate.open()
     let end = run.finish()
@@ -119,7 +119,7 @@ struct ControlsInFlightTests {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
     let run = try home.start(["--json", "--revalidate"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("rm", server.address("/asked")).status == 0)
     gate.open()
     let end = run.finish()
@@ -136,7 +136,7 @@ struct ControlsInFlightTests {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
     let run = try home.start(["--json", "--revalidate"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("pause", server.address("/asked")).status == 0)
     let end = run.finish()
     #expect(end.status == 0, "\(end)")
@@ -149,7 +149,7 @@ struct ControlsInFlightTests {
   @Test("`rm` deletes the part of what a run has left")
   func idlePart() throws {
     let run = try home.start(["-q"])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("pause", server.address("/a")).status == 0)
     #expect(run.finish().status == 0)
     #expect(parts() == 1)
@@ -164,7 +164,7 @@ struct ControlsInFlightTests {
   @Test("`get` is stopped as a run is")
   func got() throws {
     let run = try home.start(["get", "--json", "-o", "out", server.address("/a")])
-    await(begun)
+    waitFor(begun)
     #expect(try home.run("rm", server.address("/a")).status == 0)
     let end = run.finish()
     #expect(end.status != 0, "\(end)")
@@ -220,7 +220,7 @@ struct ControlsInFlightTests {
     for word in ["pause", "rm"] {
       let film = try Film()
       let run = try film.home.start(["--json", "-j", "1"])
-      await(film.begun)
+      waitFor(film.begun)
       #expect(try film.home.run(word, "film").status == 0)
       let end = run.finish()
       #expect(end.status == 0, "\(end)")
