@@ -78,7 +78,7 @@ struct NativeItemFields {
       isRequired = false
       return cursor.word("false")
     case .digests: return digests(&cursor)
-    case .headers, .network, .alternates, .categories, .thumbnail, .behavior, .seconds:
+    case .headers, .network, .alternates, .categories, .thumbnail, .behavior, .seconds, .info:
       return false
     case .integrity: return integrity(&cursor)
     case .url: return cursor.string(into: &url)
@@ -144,7 +144,7 @@ extension NativeItemFields {
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
     case title, entityTag, lifetime, expires, path, priority, headers, network
-    case modified, alternates, required, categories, thumbnail, behavior, seconds
+    case modified, alternates, required, categories, thumbnail, behavior, seconds, info
 
     @inline(__always)
     init?(_ number: UInt64, length: Int) {
@@ -172,6 +172,7 @@ extension NativeItemFields {
       case (0x6961_6E62_6D75_6874, 9): self = .thumbnail
       case (0x726F_6976_6168_6562, 8): self = .behavior
       case (0x73_646E_6F63_6573, 7): self = .seconds
+      case (0x6F66_6E69, 4): self = .info
       default: return nil
       }
     }

@@ -32,7 +32,10 @@ struct NativeItemReader {
       entry.provider = node["provider"]?.text
       try checkIdentifier(entry, at: node)
       entry.type = node["type"]?.text
-      entry.title = node["title"]?.text
+      entry.title = node["title"]?.text.flatMap(Self.kept)
+      entry.info = node.member("info").flatMap {
+        Self.kept(JSONWriter.string(JSONValue($0), form: .compact))
+      }
       entry.size = try size(node)
       entry.digests = try digests(node, of: declared)
       entry.entityTag = node["etag"]?.text
@@ -98,6 +101,11 @@ struct NativeItemReader {
   }
 
   private static let mostCategories = 64
+
+  /// What is for people only is left out where it is too long for a row of the index.
+  private static func kept(_ text: String) -> String? {
+    text.utf8.count <= ItemCaption.longest ? text : nil
+  }
 
   /// What fits into a line of a list.
   static func isName(_ text: String) -> Bool {
@@ -392,7 +400,7 @@ extension NativeItemReader {
     entry.isIdentifierMade = fields.id.isAbsent
     entry.provider = text(fields.provider)
     entry.type = text(fields.type)
-    entry.title = text(fields.title)
+    entry.title = text(fields.title).flatMap(Self.kept)
     entry.size = fields.size < 0 ? nil : fields.size
     entry.entityTag = text(fields.entityTag)
     entry.mime = text(fields.mime)

@@ -25,7 +25,7 @@ struct UnknownKeys {
         [
           "url", "id", "provider", "type", "title", "size", "digests", "integrity", "etag", "mime",
           "ttl", "expires", "mtime", "priority", "headers", "path", "alternates", "network",
-          "required", "categories", "thumbnail", "behavior", "seconds",
+          "required", "categories", "thumbnail", "behavior", "seconds", "info",
         ]
       case .thumbnail: ["url", "size", "digests", "integrity", "mime"]
       case .alternate: ["url", "priority"]

@@ -73,7 +73,7 @@ struct ManifestDocumentTests {
     let keys =
       [schema["properties"], schema["$defs"]?["item"]?["properties"]]
       .flatMap { $0?.mapping?.map(\.key) ?? [] }
-    #expect(keys.count == 38)
+    #expect(keys.count == 39)
     for key in keys { #expect(page.contains("\n\\fB\(key)\\fR \\fI"), "\(key)") }
   }
 

@@ -103,7 +103,7 @@ import Testing
     let names = [
       "url", "size", "digests", "mime", "id", "provider", "type", "integrity", "title", "etag",
       "ttl", "expires", "path", "priority", "headers", "network", "mtime", "alternates",
-      "required", "categories", "thumbnail", "behavior", "seconds",
+      "required", "categories", "thumbnail", "behavior", "seconds", "info",
     ]
     var found: [NativeItemFields.Member?] = []
     for name in names {

@@ -35,7 +35,7 @@ struct AskedItems {
     for name in names {
       let record = try lookup.cached(name, in: store)
       let typed = try TypedURL.read(name, isKnown: record != nil, context)
-      if let record, let url = try? WebURL(record.url) {
+      if let record, let url = try? WebURL(record.shownURL) {
         var entry = entry(url, record, now: context.clock.now().wall)
         entry.digests = typed?.digests ?? []
         if typed != nil { asked.typed?.insert(url.string) }
@@ -107,6 +107,7 @@ struct AskedItems {
     entry.id = declared.id
     entry.provider = declared.provider
     entry.type = declared.type
+    entry.zone = declared.zone
     return entry
   }
 
@@ -147,7 +148,7 @@ struct AskedItems {
     var thumbnails: [ManifestEntry] = []
     for entry in entries {
       let stored = try context.reading { () throws(Failure) in
-        try store?.record(url: entry.url.string)?.thumbnail
+        try store?.record(url: entry.recordURL)?.thumbnail
       }
       if let thumbnail = known[entry.url].lazy.compactMap(\.entry.thumbnailEntry).first {
         thumbnails.append(thumbnail)
@@ -195,6 +196,7 @@ struct AskedItems {
     entry.id = record.id.isEmpty ? nil : record.id
     entry.provider = record.provider
     entry.type = record.type
+    entry.zone = AdSpace.zone(ofRecord: record.url)
     if let expiry = record.expiresAt, now < expiry { entry.expires = expiry }
     return entry
   }

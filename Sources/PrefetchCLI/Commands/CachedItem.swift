@@ -15,13 +15,15 @@ struct CachedItem {
 
   func json(bodies: BodyPaths) -> JSONValue {
     [
-      "url": .string(Redaction.url(record.url)),
+      "url": .string(Redaction.url(record.shownURL)),
       "id": .string(record.id),
       "provider": .optional(record.provider),
       "segments": .strings(segments),
       "origin": .string(record.origin(in: segments).rawValue),
       "state": .string(record.state.rawValue),
-      "type": .optional(record.type),
+      "type": .string(record.type ?? "file"),
+      "title": .optional(record.caption.title),
+      "info": record.caption.info.flatMap { JSONValue(text: $0) } ?? .null,
       "mime": .optional(record.mime),
       "size": record.digest == nil ? .null : .integer(record.wholeSize),
       "digest": .optional(record.digest?.description),
@@ -42,7 +44,10 @@ struct CachedItem {
   /// When it needs a question again; nil where it needs one every time.
   private var expiry: Instant? {
     guard record.digest != nil else { return nil }
-    let granted = granted + [record.lifetime].compactMap(\.self)
+    var granted = granted + [record.lifetime].compactMap(\.self)
+    if granted.isEmpty, record.type == BundleForm.ad.rawValue {
+      granted.append(BundleForm.adLifetime)
+    }
     if case .silent = record.freshness, granted.isEmpty { return nil }
     return record.freshness.end(
       under: granted,

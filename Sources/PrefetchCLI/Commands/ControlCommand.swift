@@ -260,8 +260,10 @@ struct NamedRecords {
       let typed = try TypedURL.read(name, isKnown: record != nil, context)
       if record == nil {
         let builder = context.builder(loaded)
-        let url = try lookup.declared(name, builder, in: store)?.url ?? typed?.url
-        if let url { record = try self.record(of: url, builder, in: store, storedOnly: storedOnly) }
+        let declared = try lookup.declared(name, builder, in: store)
+        if let entry = declared ?? typed.map({ ManifestEntry(url: $0.url) }) {
+          record = try self.record(of: entry, builder, in: store, storedOnly: storedOnly)
+        }
       }
       guard let record else {
         unknown.append(name)
@@ -285,19 +287,26 @@ struct NamedRecords {
 
   /// What is stored there, be it under no name; else a new record of what is declared.
   private func record(
-    of url: WebURL,
+    of named: ManifestEntry,
     _ builder: RequestBuilder,
     in store: DiskStore?,
     storedOnly: Bool
   ) throws(CommandExit) -> ContentRecord? {
     try context.reading { () throws(Failure) in
-      if let record = try store?.record(url: url.string) { return record }
-      var record = ContentRecord(url: url.string, id: "")
-      let known = try DeclaredItems(of: [url], by: builder, in: store)
-      let declared = known[url].first
-      if let declared { record.describe(declared.entry) }
+      if let record = try store?.record(url: named.recordURL) { return record }
+      let known = try DeclaredItems(
+        of: [named.url],
+        zones: [named.zone].compactMap(\.self),
+        by: builder,
+        in: store
+      )
+      let declared = known[named].first?.entry
+      let url = declared?.recordURL ?? named.recordURL
+      if declared?.zone != nil, let record = try store?.record(url: url) { return record }
+      var record = ContentRecord(url: url, id: "")
+      if let declared { record.describe(declared) }
       if declared != nil, !storedOnly { return record }
-      return try isComing(url.string, in: store) ? record : nil
+      return try isComing(url, in: store) ? record : nil
     }
   }
 

@@ -26,21 +26,30 @@ struct ExplainCommand: Command {
     _ places: Places
   ) throws(CommandExit) -> ExplainFacts? {
     let store = try context.readingStore(places)
-    let record = try ItemLookup(context: context).cached(options.item, in: store)
+    var record = try ItemLookup(context: context).cached(options.item, in: store)
     let typed = try TypedURL.read(options.item, isKnown: record != nil, context)
     let now = context.clock.now().wall
     let builder = context.builder(loaded)
     let policy = builder.policy
-    var named = record.flatMap { try? WebURL($0.url) } ?? typed?.url
-    if named == nil {
-      named = try ItemLookup(context: context).declared(options.item, builder, in: store)?.url
+    var named = (record.flatMap { try? WebURL($0.shownURL) } ?? typed?.url).map {
+      ManifestEntry(url: $0)
     }
-    guard let url = named else { return nil }
+    named?.zone = record.flatMap { AdSpace.zone(ofRecord: $0.url) }
+    if named == nil {
+      named = try ItemLookup(context: context).declared(options.item, builder, in: store)
+    }
+    guard let named else { return nil }
+    let url = named.url
     let known = try context.reading { () throws(Failure) in
-      try DeclaredItems(of: [url], by: builder, in: store)
+      try DeclaredItems(
+        of: [url],
+        zones: [named.zone].compactMap(\.self),
+        by: builder,
+        in: store
+      )
     }
     context.console.report(known.warnings)
-    let declared = known[url]
+    let declared = known[named]
     // Where one segment leaves it and another does not, that one decides.
     let chosen =
       declared.first { $0.leftOut == nil && !$0.isWithheld }
@@ -48,6 +57,11 @@ struct ExplainCommand: Command {
     let segment = chosen?.segment ?? SegmentDeclaration(name: "", source: .inline([]))
     var entry = chosen?.entry ?? undeclared(url, record)
     if let typed { entry.digests = typed.digests(beside: entry.digests) ?? typed.digests }
+    if record == nil, entry.zone != nil {
+      record = try context.reading { () throws(Failure) in
+        try store?.record(url: entry.recordURL)
+      }
+    }
     let provenance = provenance(of: segment, in: loaded)
     let judged = try context.facts(loaded, builder, places, store)
     let isLost = try context.reading { () throws(Failure) in
@@ -135,6 +149,7 @@ struct ExplainCommand: Command {
   private func undeclared(_ url: WebURL, _ record: ContentRecord?) -> ManifestEntry {
     var entry = ManifestEntry(url: url)
     entry.type = record?.type
+    entry.zone = record.flatMap { AdSpace.zone(ofRecord: $0.url) }
     return entry
   }
 

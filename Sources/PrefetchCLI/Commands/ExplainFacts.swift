@@ -165,6 +165,11 @@ extension ExplainFacts {
     }
     guard let record = item?.record else { return ["state      not in the cache"] }
     var lines = ["state      \(record.state.rawValue)"]
+    if let zone = AdSpace.zone(ofRecord: record.url) {
+      lines.append("ad space   \(SafeText.line(zone))")
+    }
+    if let title = record.caption.title { lines.append("title      \(SafeText.line(title))") }
+    if let info = record.caption.info { lines.append("info       \(SafeText.line(info))") }
     if let digest = record.digest {
       lines.append("body       \(Amounts.bytes(record.size)), \(digest)")
       lines.append("path       \(bodies.path(of: digest))")

@@ -40,7 +40,7 @@ extension GetCommand {
     let standing = items.standings[item]
     guard standing != .missing || options.asksNobody, ![.gone, .absent].contains(standing)
     else { return }
-    var stored = try output.store.record(url: items.wanted.url(item))
+    var stored = try output.store.record(url: items.wanted.recordURL(item))
     if options.asksNobody, !(stored.map { kept.isSatisfied(item, by: $0) } ?? false) {
       stored = try twin(of: item, items.wanted, in: output.store) ?? stored
     }
@@ -63,7 +63,7 @@ extension GetCommand {
     if !isDeclared {
       context.console.report(
         "get.older",
-        "`\(Redaction.url(record.url))` is an older copy, not the one that its list declares now",
+        "`\(Redaction.url(record.shownURL))` is an older copy, not the one that its list declares now",
         severity: .warning
       )
     }
@@ -73,7 +73,7 @@ extension GetCommand {
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
           "get.playlist",
-          "of the stream `\(Redaction.url(record.url))` this is the playlist alone",
+          "of the stream `\(Redaction.url(record.shownURL))` this is the playlist alone",
           severity: .warning,
           hint: "`publish` and `serve` have all of it"
         )

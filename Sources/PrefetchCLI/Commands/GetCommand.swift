@@ -85,6 +85,7 @@ struct GetCommand: Command {
     let known = try context.reading { () throws(Failure) in
       try DeclaredItems(
         of: asked.entries.map(\.url),
+        zones: asked.entries.compactMap(\.zone),
         by: builder,
         in: store,
         typed: asked.typed,
@@ -116,7 +117,7 @@ struct GetCommand: Command {
     try context.reading { () throws(Failure) in
       for item in 0..<items.wanted.count {
         let url = items.wanted.url(item)
-        let record = try store.record(url: url)
+        let record = try store.record(url: items.wanted.recordURL(item))
         let isSatisfied = record.map { kept.isSatisfied(item, by: $0) } ?? false
         if let record, isSatisfied, isFresh(record, as: item, &kept, facts) {
           items.standings[item] = .kept
@@ -220,7 +221,7 @@ struct GetCommand: Command {
     _ network: ItemFetch
   ) throws(CommandExit) -> Bool {
     guard !items.wanted.isKept(item), let store = try network.session.store() else { return false }
-    let url = items.wanted.url(item)
+    let url = items.wanted.recordURL(item)
     let record = try context.reading { () throws(Failure) in try store.record(url: url) }
     return record?.fetchedAt.map { start <= $0 } ?? false
   }
@@ -230,7 +231,7 @@ struct GetCommand: Command {
     guard !items.delivered.isEmpty, let state = try? session.writingState() else { return }
     let now = context.clock.now().wall
     try? state.markUsed(
-      items.delivered.lazy.map { items.wanted.url($0.number) },
+      items.delivered.lazy.map { items.wanted.recordURL($0.number) },
       at: now
     )
     if setup.collector != nil {

@@ -175,7 +175,7 @@ struct ItemFetch {
         if unmet.contains(url) {
           isAnswered[item] = false
         } else if !isWhole {
-          let confirmed = try store.record(url: url)?.validatedAt
+          let confirmed = try store.record(url: items.recordURL(item))?.validatedAt
           isAnswered[item] = confirmed.map { start <= $0 } ?? false
         }
       }

@@ -105,11 +105,12 @@ struct ListCommand: Command {
     _ item: DeclaredStates.Item,
     _ declared: DeclaredStates?
   ) -> ListedItem? {
-    var record = ContentRecord(url: item.entry.url.string, id: "")
+    var record = ContentRecord(url: item.entry.recordURL, id: "")
     record.describe(item.entry)
     if record.id.isEmpty { record.id = ItemIdentifier.make(for: item.entry.url) }
     record.state = item.state
-    let stored = StoredItem(url: record.url, state: item.state, segments: item.segments)
+    var stored = StoredItem(url: record.url, state: item.state, segments: item.segments)
+    stored.shownURL = record.shownURL
     guard options.states.contains(item.state), matches(stored), matches(record, declared) else {
       return nil
     }
@@ -179,7 +180,7 @@ struct ListCommand: Command {
       || options.segments.contains { pattern in item.segments.contains { Glob.matches(pattern, $0) }
       })
       && (options.states.isEmpty || options.states.contains(item.state))
-      && (options.urlGlobs.isEmpty || options.urlGlobs.contains { Glob.matches($0, item.url) })
+      && (options.urlGlobs.isEmpty || options.urlGlobs.contains { Glob.matches($0, item.shownURL) })
       && (!options.isLockedOnly || item.isLocked)
   }
 
@@ -200,7 +201,10 @@ extension ListCommand {
   /// Whatever its case.
   private func found(_ text: String, in record: ContentRecord) -> Bool {
     let wanted = text.lowercased()
-    let texts = [record.url, record.id, record.provider ?? ""] + record.categories
+    let texts =
+      [record.shownURL, record.id, record.provider ?? "", record.caption.title ?? ""]
+      + record.categories
+      + (record.caption.info.flatMap { JSONValue(text: $0) }?.texts ?? [])
     return texts.contains { $0.lowercased().contains(wanted) }
   }
 }
@@ -230,7 +234,7 @@ private final class ItemPrinter {
     let segments = item.segments.isEmpty ? "-" : item.segments.joined(separator: ",")
     let size = item.size.map { String($0) } ?? "-"
     console.print(
-      "\(item.state.rawValue)\t\(size)\t\(SafeText.line(segments))\t\(SafeText.line(Redaction.url(item.url)))"
+      "\(item.state.rawValue)\t\(size)\t\(SafeText.line(segments))\t\(SafeText.line(Redaction.url(item.shownURL)))"
     )
   }
 

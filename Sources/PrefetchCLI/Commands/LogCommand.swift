@@ -45,7 +45,7 @@ struct LogCommand: Command {
     if let typed = try TypedURL.read(subject, isKnown: true, context) { return [typed.url.string] }
     guard let store = try context.readingStore(places) else { return [] }
     if let record = try ItemLookup(context: context).cached(subject, in: store) {
-      return [record.url]
+      return [record.shownURL]
     }
     return try context.reading { () throws(Failure) in
       let inventory = try store.takeInventory()
@@ -53,7 +53,7 @@ struct LogCommand: Command {
       for key in inventory.segmentKeys where key.name == subject {
         let items = inventory.positions(of: key).map { inventory.rows[Int($0)].item }
         for answer in try store.stored(items) {
-          if let record = answer?.record { urls.insert(record.url) }
+          if let record = answer?.record { urls.insert(record.shownURL) }
         }
       }
       return urls

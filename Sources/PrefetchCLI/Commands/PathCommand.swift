@@ -23,9 +23,9 @@ struct PathCommand: Command {
     let isSpoilt = try context.reading { () throws(Failure) in try store.isSpoilt(digest) }
     guard !isSpoilt else { return try missing(loaded, store, isSpoilt: true) }
     let place = options.server.flatMap { server in
-      (try? WebURL(record.url)).map { Self.place(of: record, $0, under: server) }
+      (try? WebURL(record.shownURL)).map { Self.place(of: record, $0, under: server) }
     }
-    return print(url: record.url, path: path, shown: place ?? path)
+    return print(url: record.shownURL, path: path, shown: place ?? path)
   }
 
   /// On a server that has every host below its root.
@@ -65,7 +65,7 @@ struct PathCommand: Command {
     _ places: Places,
     _ store: DiskStore?
   ) throws(CommandExit) -> Bool {
-    guard record.variance != nil, let url = try? WebURL(record.url) else { return false }
+    guard record.variance != nil, let url = try? WebURL(record.shownURL) else { return false }
     let builder = context.builder(loaded)
     let facts = try context.facts(loaded, builder, places, store)
     let known = try context.reading { () throws(Failure) in
@@ -104,7 +104,9 @@ struct PathCommand: Command {
   ) throws(CommandExit) -> WebURL? {
     if let url = try? WebURL(options.item) { return url }
     let lookup = ItemLookup(context: context)
-    if let record = try lookup.cached(options.item, in: store) { return try? WebURL(record.url) }
+    if let record = try lookup.cached(options.item, in: store) {
+      return try? WebURL(record.shownURL)
+    }
     let builder = context.builder(loaded)
     return try lookup.declared(options.item, builder, in: store)?.url
   }

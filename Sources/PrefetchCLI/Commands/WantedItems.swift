@@ -30,7 +30,7 @@ struct WantedItems {
   }
 
   /// As they were asked for; their names where they are delivered come from here.
-  let entries: [ManifestEntry]
+  private(set) var entries: [ManifestEntry]
   fileprivate private(set) var groups: [Group] = []
   /// What is sent for an item is what its first place says.
   private var first: [Spot] = []
@@ -49,7 +49,7 @@ struct WantedItems {
     let anonymous = SegmentDeclaration(name: "", source: .inline([]))
     var numbers: [String: Int] = [:]
     for (item, entry) in entries.enumerated() {
-      var declarations = known[entry.url]
+      var declarations = known[entry]
       // What was typed may be more than any segment declares: a digest of its own.
       if declarations.isEmpty || isListed || !entry.digests.isEmpty {
         var own = entry
@@ -61,6 +61,11 @@ struct WantedItems {
         let asked = Set(declarations[0].entry.headers)
         declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
       }
+      // A tag may be that of several ad spaces; one item is the ad of one of them.
+      let zone = declarations.first?.entry.zone
+      declarations.removeAll { $0.entry.zone != zone }
+      self.entries[item].zone = zone
+      if zone != nil, let first = declarations.first { self.entries[item].url = first.entry.url }
       for (rank, declaration) in declarations.enumerated() {
         let name = declaration.segment.name
         let group = numbers[name] ?? groups.count
@@ -80,6 +85,11 @@ struct WantedItems {
 
   func url(_ item: Int) -> String {
     entries[item].url.string
+  }
+
+  /// URL under which the store knows it.
+  func recordURL(_ item: Int) -> String {
+    entries[item].recordURL
   }
 
   /// Whether its body stays in the cache: only segments that runs do not store may name it.
@@ -146,7 +156,8 @@ struct WantedItems {
         granted: Planner.lifetimes(
           groups[place.group].table[place.entry],
           ofSegments: CollectionOfOne(groups[place.group].segment.lifetime),
-          bound: facts.policy.freshnessLimit
+          bound: facts.policy.freshnessLimit,
+          form: record.type.flatMap { BundleForm(rawValue: $0) }
         ),
         maximumStale: limit,
         now: facts.now
@@ -197,7 +208,7 @@ extension WantedItems.Group {
       items.append(item)
       return count
     }
-    return table.position(of: URLKey(entry.url.string)) ?? 0
+    return table.position(of: URLKey(entry.recordURL)) ?? 0
   }
 }
 

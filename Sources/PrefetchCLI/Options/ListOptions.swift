@@ -46,7 +46,7 @@ struct ListOptions: CommandOptions, Hashable {
       .values("parent", \.parents, .text.called("NAME"))
         .help("Only items in categories that are a part of this one"),
       .value("search", \.search, .text.called("TEXT"))
-        .help("Only items with this text in their URL, id, provider or categories"),
+        .help("Only items with this text in their URL, id, provider, title, info or categories"),
       .values("provider", \.providers, .text.called("P")).help("Only items of this provider"),
       .values("id", \.ids, .text.called("ID")).help("Only the item with this id"),
       .values("url", \.urlGlobs, .text.called("URL"))

@@ -124,6 +124,7 @@ struct ReportJSON {
       "segments": texts(item.segments),
       "origin": .optional(origin(of: item)?.rawValue),
       "type": .optional(item.type.map { envelope.redacted($0) }),
+      "title": .optional(item.title.map { envelope.redacted($0) }),
       "state": .string(item.state.rawValue),
       "action": .string(item.action.rawValue),
       "outcome": .optional(item.outcome?.rawValue),

@@ -91,7 +91,7 @@ struct PullBatch {
     in store: DiskStore?
   ) throws(CommandExit) -> PullOutcome? {
     let wish = wanted[item].wish
-    let url = items.url(item)
+    let url = items.recordURL(item)
     let stored = try context.reading { () throws(Failure) in try store?.record(url: url) }
     if let store, let record = stored, let digest = record.digest, wish.damaged == nil {
       let selection = items.selection(of: record, for: item, facts)
@@ -123,7 +123,7 @@ struct PullBatch {
   /// That a server does not have it, as it said not long ago.
   private func absence(of item: Int, in store: DiskStore?) throws(CommandExit) -> Absence? {
     guard let store, !facts.policy.revalidatesAll, !items.isPinned(item) else { return nil }
-    let url = items.url(item)
+    let url = items.recordURL(item)
     let absence = try context.reading { () throws(Failure) in try store.absence(of: url) }
     let lasting = pull.loaded.configuration.cache.negativeTimeToLive
     guard let absence, absence.asked == items.fingerprint(item, facts),
@@ -158,7 +158,7 @@ struct PullBatch {
     for item in asked where answers.isOpen(wanted[item].number) {
       outcomes.append((item, try outcome(of: fetched, item, in: pull.cache)))
     }
-    try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.url($0.item) }))
+    try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.recordURL($0.item) }))
     for (item, outcome) in outcomes {
       // Another client's answer may have taken its place meanwhile.
       if case .held(let answer) = outcome.result, !suits(answer, item) { continue }
@@ -228,7 +228,7 @@ struct PullBatch {
     status: Int?,
     in cache: ServedCache
   ) throws(CommandExit) -> PullOutcome? {
-    let url = items.url(item)
+    let url = items.recordURL(item)
     let kept = try context.reading { () throws(Failure) in try cache.keep(url: url) }
     guard let kept else { return nil }
     var outcome = PullOutcome(.held(kept.answer))
@@ -285,7 +285,7 @@ struct PullBatch {
   private func older(than item: Int) -> HeldAnswer? {
     let wish = wanted[item].wish
     guard !wish.hasNoCache, wish.damaged == nil,
-      let held = (try? pull.cache.find(address: items.url(item))) ?? nil, suits(held, item),
+      let held = (try? pull.cache.find(address: items.recordURL(item))) ?? nil, suits(held, item),
       let end = held.freshUntil, !held.record.mustRevalidate,
       context.clock.now().wall - end <= pull.maximumStale
     else { return nil }

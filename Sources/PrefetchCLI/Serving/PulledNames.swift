@@ -69,7 +69,9 @@ struct PulledNames {
     let word = name.provider.map { "\($0)/\(name.id)" } ?? name.id
     let lookup = ItemLookup(context: context)
     let store = try session.store()
-    if let record = try lookup.cached(word, in: store) { return try? WebURL(record.url) }
+    if let record = try lookup.cached(word, in: store) {
+      return try? WebURL(record.shownURL)
+    }
     if let known = try lookup.declared(word, builder, in: store) { return known.url }
     let reading = ListReading(session: session, builder: builder, stop: pull.stop)
     lists = try pull.lists.read(

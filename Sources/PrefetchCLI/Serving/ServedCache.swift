@@ -79,6 +79,7 @@ final class ServedCache: CacheSource {
 
   private func found(_ address: String) throws(Failure) -> Found? {
     try view.answer(to: address) {
+      if AdSpace.zone(ofRecord: address) != nil { return [address] }
       let candidates =
         address.contains("://") ? [address] : ["https://\(address)", "http://\(address)"]
       return candidates.compactMap { (try? WebURL($0))?.string }
@@ -250,7 +251,7 @@ enum ServedPlace {
   /// What players open of an item of several files.
   static func mainName(of record: ContentRecord) -> String {
     let body = record.files.first { $0.digest == record.digest && !$0.name.isEmpty }
-    return body?.name ?? (try? WebURL(record.url)).map { BundleName.main(of: $0) } ?? ""
+    return body?.name ?? (try? WebURL(record.shownURL)).map { BundleName.main(of: $0) } ?? ""
   }
 
   /// Of a file of an item, below the server's root.

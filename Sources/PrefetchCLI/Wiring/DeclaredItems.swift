@@ -32,10 +32,17 @@ struct DeclaredItems {
   /// Manifests that should have been looked into and could not be read.
   private(set) var warnings: [Diagnostic] = []
   private var byURL: [String: [Declaration]] = [:]
+  /// Of ad spaces, whichever tags they name.
+  private var byZone: [String: [Declaration]] = [:]
 
   /// Every declaration, in the order of the configuration.
   subscript(url: WebURL) -> [Declaration] {
     byURL[url.string] ?? []
+  }
+
+  /// The same of one item: of an ad space those that have its ad, whichever tags they name.
+  subscript(entry: ManifestEntry) -> [Declaration] {
+    entry.zone.map { byZone[$0] ?? [] } ?? self[entry.url]
   }
 
   /// Where nothing is declared.
@@ -56,22 +63,26 @@ struct DeclaredItems {
 
   private func changed(_ change: (inout ManifestEntry) -> Void) -> Self {
     var other = self
-    other.byURL = byURL.mapValues { declarations in
+    let changed = { (declarations: [Declaration]) in
       declarations.map { declaration in
         var declaration = declaration
         change(&declaration.entry)
         return declaration
       }
     }
+    other.byURL = byURL.mapValues(changed)
+    other.byZone = byZone.mapValues(changed)
     return other
   }
 
   /// Finds them in configuration and stored manifests.
   ///
+  /// `zones` are ad spaces, be they declared with these URLs or with others.
   /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
   /// `searchesAll` reads every manifest for a URL that no segment holds. `lists` were read just now.
   init(
     of urls: [WebURL],
+    zones: [String] = [],
     by builder: RequestBuilder,
     in store: DiskStore?,
     typed: Set<String>? = [],
@@ -118,15 +129,17 @@ struct DeclaredItems {
       // A URL named twice is one item; the first mention counts.
       var seen: Set<String> = []
       for entry in Array(entries)
-      where names.contains(entry.url.string) && seen.insert(entry.url.string).inserted {
-        byURL[entry.url.string, default: []].append(
-          Self.declaration(
-            entry,
-            in: segment,
-            isTyped: typed?.contains(entry.url.string) ?? true,
-            leftOut: selection.objection(to: entry, of: entries)
-          )
+      where (names.contains(entry.url.string) || entry.zone.map(zones.contains) == true)
+        && seen.insert(entry.recordURL).inserted
+      {
+        let declaration = Self.declaration(
+          entry,
+          in: segment,
+          isTyped: typed?.contains(entry.url.string) ?? true,
+          leftOut: selection.objection(to: entry, of: entries)
         )
+        byURL[entry.url.string, default: []].append(declaration)
+        if let zone = entry.zone { byZone[zone, default: []].append(declaration) }
       }
     }
   }
@@ -191,7 +204,9 @@ struct DeclaredItems {
         case .success(let manifest) = read ?? whole(segment, record, in: store, limit: limit)
       else { continue }
       for entry in manifest.entries
-      where isNamed(name, entry) && !named.contains(where: { $0.url == entry.url }) {
+      where isNamed(name, entry)
+        && !named.contains(where: { $0.recordURL == entry.recordURL })
+      {
         named.append(entry)
       }
     }

@@ -134,7 +134,7 @@ struct DeclaredStates {
       counts[segment.name, default: [:]][state, default: 0] += 1
       guard collects else { continue }
       let entry = special ?? entries[position]
-      if let known = places[entry.url.string] {
+      if let known = places[entry.recordURL] {
         items[known].segments.append(segment.name)
         // Where one segment leaves it and another does not, that one decides.
         guard items[known].state == .discovered, state != .discovered else { continue }
@@ -142,7 +142,7 @@ struct DeclaredStates {
         items[known].reason = reason
         continue
       }
-      places[entry.url.string] = items.count
+      places[entry.recordURL] = items.count
       items.append(Item(segments: [segment.name], entry: entry, state: state, reason: reason))
     }
   }

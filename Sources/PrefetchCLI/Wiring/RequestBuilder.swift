@@ -91,6 +91,7 @@ struct RequestBuilder {
       var entry = ManifestEntry(url: url)
       entry.type = format.rawValue
       entry.id = segment.adSpace
+      if format == .vast { entry.zone = segment.adSpace }
       if format == .vast, segment.declaration.lifetime == nil {
         entry.lifetime = BundleForm.adLifetime
       }
@@ -106,6 +107,7 @@ struct RequestBuilder {
       guard var entry = declared.whole else { continue }
       if entry.bundleForm == .ad {
         entry.id = entry.id ?? segment.adSpace
+        entry.zone = segment.adSpace
         if segment.declaration.lifetime == nil {
           entry.lifetime = entry.lifetime ?? BundleForm.adLifetime
         }

@@ -70,9 +70,7 @@ package struct InlineItem: Sendable {
   private var alternates: [Alternate] = []
   private var thumbnail: Child?
 
-  init() {
-    entry.type = "file"
-  }
+  init() {}
 
   package var url: WebURL? { declared?.url }
 
@@ -98,6 +96,8 @@ package struct InlineItem: Sendable {
     // A day's budget is none of a single item.
     entry.network?.budgets = []
     entry.thumbnail = thumbnail.flatMap(\.thumbnail)
+    // Most have none.
+    if let info { entry.info = JSONWriter.string(info, form: .compact) }
     // Most have none.
     if !alternates.isEmpty {
       entry.alternates = alternates.enumerated()
@@ -133,9 +133,11 @@ extension InlineItem {
     Field("id", \.entry.id, .text.nonEmpty)
       .help("Name of the content, unique per provider; else the URL stands for it")
     Field("provider", \.entry.provider, .text.nonEmpty).help("Source the id belongs to")
-    Field("type", \.entry.type, .itemType).help("Kind of content")
-    Field("title", \.entry.title, .text).help("For people")
-    Field("info", \.info, .anything).help("Passed through unread")
+    Field("type", \.entry.type, .itemType)
+      .help("Kind of content; without it a file, or a stream or ad where its body is one")
+    Field("title", \.entry.title, .text).help("For people; `list` shows and searches it")
+    Field("info", \.info, .anything)
+      .help("Data for whoever shows the item, passed through; `list --json` shows it")
     Field("size", \.entry.size, .size).help("Bytes of the decoded body")
     Field("digests", \.entry.digests, .digests).help("Digests the body must have, by function")
     Field("integrity", \.integrity, .integrity)
@@ -248,9 +250,7 @@ package enum InlineEntry: Sendable {
   package var whole: ManifestEntry? {
     switch self {
     case .url(let url):
-      var entry = ManifestEntry(url: url)
-      entry.type = "file"
-      return entry
+      return ManifestEntry(url: url)
     case .item(let item): return item.whole
     }
   }

@@ -9,6 +9,8 @@ package enum BundleName {
 
   /// With what the names of all files of an ad begin.
   package static func stem(of entry: ManifestEntry) -> String {
+    // All segments that show the ad of an ad space have one name for it.
+    if let zone = entry.zone { return zone }
     let id = entry.isIdentifierMade ? nil : entry.id
     let name = entry.path.map { withoutEnding(PathText.split($0).leaf) } ?? id
     let stem = plain(name ?? withoutEnding(lastPart(of: entry.url))) ?? "ad"

@@ -236,6 +236,43 @@ package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
   case passthrough
 }
 
+/// What is known of a few items beyond their bodies.
+package struct ContentTraits: Hashable, Sendable {
+  package var caption = ItemCaption()
+  /// What the document under its URL was last seen to be; nil for one file.
+  ///
+  /// The item is kept as one file all the same where its record has no further files.
+  package var form: BundleForm?
+  /// Length of what an ad shows, as its servers state it.
+  package var seconds: Double?
+  /// Tag that was last declared for the ad of an ad space, whose record has no URL of a server.
+  package var address: String?
+
+  package init() {}
+}
+
+extension ContentRecord {
+  package var caption: ItemCaption {
+    get { traits.caption }
+    set { traits.caption = newValue }
+  }
+
+  package var form: BundleForm? {
+    get { traits.form }
+    set { traits.form = newValue }
+  }
+
+  package var seconds: Double? {
+    get { traits.seconds }
+    set { traits.seconds = newValue }
+  }
+
+  package var address: String? {
+    get { traits.address }
+    set { traits.address = newValue }
+  }
+}
+
 /// What the store knows of one URL.
 package struct ContentRecord: Hashable, Sendable {
   package var url: String
@@ -272,6 +309,7 @@ package struct ContentRecord: Hashable, Sendable {
   package var categories: [String] = []
   /// The URL of the picture that belongs to it.
   package var thumbnail: String?
+  package var traits = ContentTraits()
   /// Whatever there is of it besides its body, where it consists of several files.
   package var files: [BundleFile] = []
   /// Whether a client of the server over the cache was the first to ask for it.
@@ -281,6 +319,9 @@ package struct ContentRecord: Hashable, Sendable {
     guard segments.isEmpty else { return .segment }
     return isPassedThrough ? .passthrough : .onDemand
   }
+
+  /// URL for people and servers: that of the record, or the tag of an ad space.
+  package var shownURL: String { address ?? url }
 
   /// The bytes of all its files.
   package var wholeSize: Int64 {

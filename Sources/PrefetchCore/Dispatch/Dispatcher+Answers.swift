@@ -141,6 +141,7 @@ extension Dispatcher {
       effects.append(.forgetPartial(work.entry.url.string))
     }
     guard isStored(item) else { return passed(item, response) }
+    recognize(item, response)
     if isAd(item), Self.isBlank(response) {
       discard(response)
       return settleEmpty(item, Failure(.empty, "the ad server has no ad"))
@@ -401,6 +402,12 @@ extension Dispatcher {
     record.otherDigests = body.otherDigests
     record.size = body.size
     record.mime = response.headers[.contentType] ?? entry.mime
+    // Where segments disagree it stays one file, and no run looks at it again for that.
+    let isDisputed =
+      entry.isRecognizable && work.segments.contains { segments[$0].declaration.recognizesBundles }
+    record.form = isDisputed ? nil : BundleForm.recognized(of: response, at: entry.url)
+    record.files = []
+    record.seconds = nil
     record.finalURL = exchange.value.hop == entry.url ? nil : exchange.value.hop.string
     record.fetchedAt = now.wall
     record.status = response.status
@@ -451,7 +458,8 @@ extension Dispatcher {
     Planner.lifetimes(
       work.entry,
       ofSegments: work.segments.map { segments[$0].declaration.lifetime },
-      bound: request.policy.freshnessLimit
+      bound: request.policy.freshnessLimit,
+      form: work.result.type.flatMap { BundleForm(rawValue: $0) }
     )
   }
 
@@ -466,7 +474,8 @@ extension Dispatcher {
     if let digest = record.digest,
       row(of: items[item].step)?.digest != digest || facts.missing.contains(digest)
     {
-      noteFresh(record.url, TreeBody(digest: digest, size: record.size))
+      let form = items[item].step.bundle
+      noteFresh(record.url, TreeBody(digest: digest, size: record.size, form: form))
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {

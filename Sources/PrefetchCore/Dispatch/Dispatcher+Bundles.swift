@@ -18,6 +18,19 @@ extension Dispatcher {
     return { !missing.contains($0) && !evicted.contains($0) }
   }
 
+  /// Takes an item for what its body turns out to be, or no longer is, where nothing declares it.
+  mutating func recognize(_ item: Int, _ response: TransferResponse) {
+    let work = items.active(item)
+    guard response.body != nil, work.entry.bundleForm == nil else { return }
+    let isOpen =
+      work.entry.isRecognizable && work.digests.isEmpty
+      && work.sharers.allSatisfy { $0.entry.isRecognizable || $0.entry.bundleForm != nil }
+      && work.segments.allSatisfy { segments[$0].declaration.recognizesBundles }
+    let form = isOpen ? BundleForm.recognized(of: response, at: work.entry.url) : nil
+    items[item].step.bundle = form
+    work.result.type = form?.rawValue ?? work.entry.type ?? "file"
+  }
+
   /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
   mutating func gather(_ item: Int, _ response: TransferResponse, body: StagedBody?) {
     let work = items.active(item)
@@ -69,26 +82,30 @@ extension Dispatcher {
       rules.moment = AdMoment(of: entry.url, at: now.wall)
       rules.held = Set(files.filter { $0.role == .media || $0.role == .document }.map(\.key))
       if rules.quality == nil, !request.policy.refetchesAll {
-        rules.heldQuality = quality(of: entry, isKept: true)
+        rules.heldQuality = quality(of: entry, isAd: true, isKept: true)
       }
     }
     if rules.quality == nil {
       let key = rules.key(of: entry.url)
       let isSame = body == nil || files.contains { $0.key == key && $0.digest == body?.digest }
-      rules.quality = quality(of: entry, isKept: isSame)
+      rules.quality = quality(of: entry, isAd: isAd(item), isKept: isSame)
     }
     return rules
   }
 
   /// By what its last download was like; as long as its own document stays the same, so does that.
-  private func quality(of entry: ManifestEntry, isKept: Bool) -> BundleRules.Quality {
+  private func quality(
+    of entry: ManifestEntry,
+    isAd: Bool,
+    isKept: Bool
+  ) -> BundleRules.Quality {
     let id = entry.id ?? start.identify(entry.url.string)
     let past = request.pastDownloads[PastDownload.key(provider: entry.provider, id: id)]
     guard !isKept else { return past?.quality ?? .low }
     // A line that is known to be bad by now makes no better one come.
     let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
     // An ad is over before a better one would be seen.
-    return min(past?.next ?? (entry.bundleForm == .ad ? .low : .medium), bound)
+    return min(past?.next ?? (isAd ? .low : .medium), bound)
   }
 
   private mutating func readBundle(_ item: Int) {
@@ -326,6 +343,7 @@ extension Dispatcher {
       space.room?.hasRoom(for: bodies.reduce(0) { $0 + $1.size }) ?? true
     else { return }
     bundles[item]?.drop(bodies)
+    record.form = items[item].step.bundle
     record.describe(work.entry)
     if record.digest == nil { record.state = .idle }
     work.record = Shared(record)
@@ -372,6 +390,8 @@ extension Dispatcher {
       at: now.wall,
       isHere: isHere
     )
+    whole.record.form = items[item].step.bundle
+    if isAd(item) { whole.record.seconds = bundle.reading.seconds }
     if let exchange = work.exchange?.value {
       note(item, into: &whole.record)
       whole.record.finalURL = exchange.hop == work.entry.url ? nil : exchange.hop.string
@@ -436,7 +456,8 @@ extension Dispatcher {
     case .deferred(let deferral): note(deferral ?? halt?.deferral, of: work)
     }
     if let digest = record.digest {
-      noteFresh(record.url, TreeBody(digest: digest, size: record.size))
+      let form = items[item].step.bundle
+      noteFresh(record.url, TreeBody(digest: digest, size: record.size, form: form))
     }
     items[item].state = .committing
     let change = StoreChange.store(record, body: whole.main, besides: whole.besides, joining: keys)

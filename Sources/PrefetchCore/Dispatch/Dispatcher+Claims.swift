@@ -127,7 +127,7 @@ extension Dispatcher {
     begun.begin(.preparations)
     var preparation =
       preparation(of: item) ?? Preparation(item: item, record: nil, digest: nil)
-    preparation.claimed = work.entry.url.string
+    preparation.claimed = work.entry.recordURL
     preparations.append(preparation)
   }
 

@@ -4,6 +4,7 @@ extension Dispatcher {
   mutating func fail(_ item: Int, _ failure: Failure) {
     if isPart(item) { return end(item, .failed(failure)) }
     let work = items.active(item)
+    if work.entry.zone != nil { askNextTag(of: item) }
     note(failure, of: work)
     // What others bring is not said to have failed, and no older record is written over theirs.
     guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin
@@ -107,7 +108,7 @@ extension Dispatcher {
     unclaim(item)
     let hasCome = result.source == .network || result.source == .alternate
     space.end(item, leavesRoom: !hasCome || result.failure != nil)
-    if space.remembersEndings { space.note(result.action, of: URLKey(result.url)) }
+    if space.remembersEndings { space.note(result.action, of: key(of: item)) }
     // An id that is made of the URL is made where a reader may see it.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)

@@ -66,7 +66,7 @@ extension Dispatcher {
     work.prepared = nil
     work.isRead = true
     // A record whose URL is another's would be a key met by chance; then nothing is known.
-    if let record = answer.stored?.record, record.url == work.entry.url.string {
+    if let record = answer.stored?.record, record.url == work.entry.recordURL {
       work.record = Shared(record)
       if work.result.id.isEmpty { work.result.id = record.id }
     } else if answer.isClaimed == true {
@@ -177,7 +177,7 @@ extension Dispatcher {
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = items.active(item).entry
     // The store has no use for an id that can be made of the URL.
-    var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")
+    var record = ContentRecord(url: entry.recordURL, id: entry.id ?? "")
     record.isPassedThrough = request.servesClients
     return record
   }

@@ -93,7 +93,7 @@ extension Dispatcher {
       settleItem(item)
       return true
     }
-    noteFresh(work.result.url, TreeBody(digest: .none, size: 0))
+    noteFresh(work.entry.recordURL, TreeBody(digest: .none, size: 0))
     for index in work.segments {
       segments[index].noteQuiet(until: nil)
       batch.add(.leave(segments[index].key, items: [row.item]), now: now.uptime)

@@ -423,7 +423,8 @@ extension Dispatcher {
       reason: work.step.reason.text
     )
     result.provider = entry.provider
-    result.type = entry.type
+    result.type = work.step.bundle?.rawValue ?? entry.type ?? "file"
+    result.title = entry.title
     result.size = entry.size
     if let row {
       if row.hasBody {

@@ -203,7 +203,7 @@ extension Dispatcher {
 
   mutating func reject(_ entry: ManifestEntry, _ failure: Failure, of index: Int) {
     settleRejected(rejection(entry, failure), in: index)
-    let key = URLKey(entry.url.string)
+    let key = URLKey(entry.recordURL)
     segments[index].otherVariants.insert(key)
   }
 }

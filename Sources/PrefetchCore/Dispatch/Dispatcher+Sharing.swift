@@ -69,6 +69,13 @@ extension Dispatcher {
     }
     // What only the first one's own rules refuse this one asks for.
     if isRefused, step.decision != .fail { return false }
+    // What turned out to be a stream or an ad is not the file that this one wants.
+    if known >= 0, let form = items[known].step.bundle, step.bundle == nil,
+      first.entries[Int(mention.entry)].bundleForm != form,
+      !(entry.isRecognizable && segments[index].declaration.recognizesBundles)
+    {
+      return false
+    }
     let keeper = first.entries[Int(mention.entry)]
     if let failure = objection(toKept: known, entry, of: index, step, for: keeper) {
       reject(entry, failure, of: index)
@@ -233,6 +240,8 @@ extension Dispatcher {
     _ other: ManifestEntry
   ) -> Rivalry? {
     let second = segments[index].declaration
+    // Tags of one ad space are asked with whatever belongs to each; their ad is the same.
+    guard entry.zone == nil else { return nil }
     guard
       !first.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
         || !entry.headers.isEmpty
@@ -376,7 +385,7 @@ extension Dispatcher {
     if let row = step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else if items[item].state == .committing {
-      batch.add(.joinNew(segments[index].key, urls: [entry.url.string]), now: now.uptime)
+      batch.add(.joinNew(segments[index].key, urls: [entry.recordURL]), now: now.uptime)
     }
   }
 
@@ -392,7 +401,27 @@ extension Dispatcher {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
     } else {
-      batch.add(.joinNew(segments[index].key, urls: [result.url]), now: now.uptime)
+      let url = segments[Int(items[item].segment)].table.value.url(at: Int(items[item].step.entry))
+      batch.add(.joinNew(segments[index].key, urls: [url]), now: now.uptime)
+    }
+  }
+
+  /// Lets the next tag of an ad space be asked where the one that was asked has failed; the rest of the
+  /// segments wait for that one's answer.
+  mutating func askNextTag(of item: Int) {
+    let work = items.active(item)
+    guard work.entry.zone != nil, halt == nil, storeFailure == nil,
+      let next = work.sharers.first(where: { $0.entry.url != work.entry.url })
+    else { return }
+    let others = work.sharers.filter {
+      $0.segment != next.segment && $0.entry.url != work.entry.url
+    }
+    for sharer in [next] + others { part(sharer, from: work) }
+    work.hasTwin = true
+    begin(next.step, of: next.segment, at: next.position)
+    let new = items.count - 1
+    for sharer in others {
+      share(new, sharer.entry, sharer.step, with: sharer.segment, besides: nil)
     }
   }
 

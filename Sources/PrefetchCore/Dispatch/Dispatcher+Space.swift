@@ -244,7 +244,7 @@ extension Dispatcher {
     work.result.source = nil
     work.result.size = row.flatMap { $0.hasBody ? $0.size : nil } ?? work.entry.size
     work.result.digest = row.flatMap { $0.hasBody ? $0.digest : nil }
-    freshBodies[URLKey(work.result.url)] = nil
+    freshBodies[URLKey(work.entry.recordURL)] = nil
   }
 
   /// The bodies go with the next commit, after everything else in it.

@@ -75,7 +75,8 @@ extension OrderTerms {
     let headers = response.headers
     let mime = headers[.contentType]
     guard var body = response.body, isDeclared(body, headers, mime, entry),
-      Freshness.mayStore(headers, honorsNoStore: honorsNoStore)
+      Freshness.mayStore(headers, honorsNoStore: honorsNoStore),
+      form(of: body, mime, entry) == nil
     else { return nil }
     // Its beginning was looked at, and a thousand bodies may wait for the next commit.
     body.prefix = []
@@ -90,6 +91,13 @@ extension OrderTerms {
       under: self,
       at: timing
     )
+  }
+
+  /// What a body turns out to be, which whoever looks at the whole story has to decide about.
+  private func form(of body: StagedBody, _ mime: String?, _ entry: Int) -> BundleForm? {
+    guard BundleForm.mayBegin(body.prefix) else { return nil }
+    let path = urls.url(at: entry).url.path
+    return BundleForm.recognized(type: mime, path: path, prefix: body.prefix)
   }
 
   /// Whether a body is the one that its entry means.

@@ -91,7 +91,7 @@ package enum PageGuard {
   }
 
   /// Behind a byte order mark, blanks, an XML declaration and comments.
-  private static func withoutPreamble(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  static func withoutPreamble(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes.trimmed
     while rest.first == UInt8(ascii: "<") {
       if begins(rest, with: "<!--") {
@@ -103,6 +103,15 @@ package enum PageGuard {
       }
     }
     return rest
+  }
+
+  /// Whether they begin with the tag of an element of this name, which is written in one case.
+  static func begins(_ bytes: ArraySlice<UInt8>, withElement name: String) -> Bool {
+    guard bytes.first == UInt8(ascii: "<"), bytes.dropFirst().starts(with: name.utf8) else {
+      return false
+    }
+    let next = bytes.dropFirst(1 + name.utf8.count).first ?? UInt8(ascii: ">")
+    return next <= 0x20 || next == UInt8(ascii: ">") || next == UInt8(ascii: "/")
   }
 
   private static func begins(_ bytes: ArraySlice<UInt8>, with word: String) -> Bool {
@@ -135,7 +144,7 @@ package enum PageGuard {
 
 extension ArraySlice<UInt8> {
   /// Behind blanks and a byte order mark.
-  fileprivate var trimmed: ArraySlice<UInt8> {
+  var trimmed: ArraySlice<UInt8> {
     let rest = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
     return rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
   }

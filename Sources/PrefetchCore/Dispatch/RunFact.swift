@@ -176,6 +176,7 @@ package struct ItemResult: Hashable, Sendable {
   package var id: String
   package var provider: String?
   package var type: String?
+  package var title: String?
   package var segments: [String]
   package var state: ItemState
   package var action: ItemAction
@@ -211,7 +212,7 @@ package struct ItemResult: Hashable, Sendable {
   package var absence: Freshness?
   /// When a server last confirmed a copy that is served stale.
   package var confirmedAt: Instant?
-  /// End cards of its ads that are pages, which are not kept.
+  /// Count of the end cards of its ads that are pages and are not kept.
   package var htmlCards = 0
   /// How long the pieces of a stream took to come, where any came.
   package var download: PastDownload?

@@ -185,7 +185,8 @@ extension EntryTable {
 extension ManifestEntry {
   /// Whether it says nothing that columns have no place for.
   fileprivate var isBrief: Bool {
-    title == nil && revision == nil && entityTag == nil && lifetime == nil && expires == nil
+    caption.isEmpty && zone == nil && revision == nil && entityTag == nil && lifetime == nil
+      && expires == nil
       && priority == nil && network == nil && headers.isEmpty && alternates.isEmpty && isRequired
       && categories.isEmpty && thumbnail == nil && behavior == nil && !isThumbnail && seconds == nil
       && digests.count < 2 && digests.allSatisfy(Self.hasPlace)

@@ -60,9 +60,10 @@ extension EntryTable {
     origins.urls
   }
 
+  /// URL under which the store knows the entry: ``ManifestEntry/recordURL``.
   package func url(at position: Int) -> String {
     let row = rows[position]
-    if row.beside > 0 { return special[Int(row.beside) - 1].url.string }
+    if row.beside > 0 { return special[Int(row.beside) - 1].recordURL }
     return WebURL.text(origins.prefix(Int(row.origin)), target(of: row))
   }
 

@@ -101,7 +101,8 @@ package struct EntryTable: Sendable {
 
   private mutating func add(_ entry: ManifestEntry, kind: UInt16?) {
     let url = Array(entry.url.string.utf8)
-    let key = unsafe URLKey(url.span.bytes)
+    let key =
+      entry.zone == nil ? unsafe URLKey(url.span.bytes) : URLKey(entry.recordURL)
     guard admit(key) else { return }
     let origin = unsafe origins.number(of: entry.url, written: url.span.bytes)
     var row = Row(start: text.count, size: entry.size ?? -1, origin: UInt32(origin))

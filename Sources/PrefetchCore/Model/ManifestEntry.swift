@@ -8,7 +8,7 @@ package struct ManifestEntry: Hashable, Sendable {
   package var provider: String?
   /// `file` unless said otherwise.
   package var type: String?
-  package var title: String?
+  package var caption = ItemCaption()
   /// Bytes after decoding.
   package var size: Int64?
   /// Every one must match; SRI alternatives are one algorithm with several values.
@@ -43,6 +43,8 @@ package struct ManifestEntry: Hashable, Sendable {
   package var behavior: ItemBehavior?
   /// Whether it is the thumbnail of another one.
   package var isThumbnail = false
+  /// Name of the ad space whose ad it is; all tags of one space have one ad.
+  package var zone: String?
 
   package init(url: WebURL) {
     self.url = url
@@ -81,7 +83,43 @@ package struct Thumbnail: Hashable, Sendable {
   }
 }
 
+/// What a publisher says of an item to people and players.
+package struct ItemCaption: Hashable, Sendable {
+  /// Longest text of either that is kept, in bytes.
+  package static let longest = 64 << 10
+
+  package var title: String?
+  /// Data for whoever shows the item, as compact JSON; passed through unread.
+  package var info: String?
+
+  package init() {}
+
+  package var isEmpty: Bool { title == nil && info == nil }
+}
+
 extension ManifestEntry {
+  package var title: String? {
+    get { caption.title }
+    set { caption.title = newValue }
+  }
+
+  package var info: String? {
+    get { caption.info }
+    set { caption.info = newValue }
+  }
+
+  /// URL under which the store knows it: its own, or that of its ad space, whichever tag is asked.
+  package var recordURL: String {
+    zone.map { AdSpace.recordURL(ofZone: $0) } ?? url.string
+  }
+
+  /// Whether a body that turns out to be a playlist or an ad is taken for one: nothing declares its
+  /// bytes, nor another kind of content.
+  package var isRecognizable: Bool {
+    guard digests.isEmpty, !isThumbnail else { return false }
+    return type.map { $0 == "video" || $0 == "audio" } ?? true
+  }
+
   /// A number that differs when what it says about the item, besides its content, does.
   package var descriptionHash: UInt64 {
     var hash = Self.descriptionHash(
@@ -91,14 +129,20 @@ extension ManifestEntry {
       expires: expires,
       revision: revision
     )
-    // Most have neither, and are described as they were before there were any.
-    guard !categories.isEmpty || thumbnail != nil else { return hash }
+    // Most have none of these, and are described as they were before there were any.
+    if !categories.isEmpty || thumbnail != nil {
+      var more = StableHash()
+      more.combine(String(hash))
+      for category in categories { more.combine(category) }
+      more.combine(thumbnail?.url.string)
+      hash = more.value
+    }
+    guard !caption.isEmpty else { return hash }
     var more = StableHash()
     more.combine(String(hash))
-    for category in categories { more.combine(category) }
-    more.combine(thumbnail?.url.string)
-    hash = more.value
-    return hash
+    more.combine(title)
+    more.combine(info)
+    return more.value
   }
 
   /// The same with what is declared of its bytes: a change may make good what failed.
@@ -167,9 +211,11 @@ extension ManifestEntry {
 }
 
 extension ManifestEntry {
-  /// The bytes of its URLs, which a long base makes much longer than what was written.
+  /// The bytes of its `info` and its URLs, which a long base makes much longer than what was written.
   var urlByteCount: Int {
-    alternates.reduce(url.string.utf8.count) { $0 + $1.string.utf8.count }
+    alternates.reduce(url.string.utf8.count + (info?.utf8.count ?? 0)) {
+      $0 + $1.string.utf8.count
+    }
   }
 }
 
@@ -179,7 +225,9 @@ extension ContentRecord {
   package mutating func describe(_ entry: ManifestEntry) {
     id = entry.id ?? id
     provider = entry.provider
-    type = entry.type
+    type = describedType(by: entry)
+    caption = entry.caption
+    if entry.zone != nil { address = entry.url.string }
     expiresAt = entry.expires
     lifetime = entry.lifetime
     categories = entry.categories
@@ -189,10 +237,31 @@ extension ContentRecord {
 
   /// Whether it says of the item what the entry says.
   package func isDescribed(by entry: ManifestEntry) -> Bool {
-    (entry.id == nil || entry.id == id) && entry.provider == provider && entry.type == type
+    (entry.id == nil || entry.id == id) && entry.provider == provider
+      && describedType(by: entry) == type && entry.caption == caption
       && entry.expires == expiresAt && entry.lifetime == lifetime
       && entry.categories == categories && entry.thumbnail?.url.string == thumbnail
       && (entry.revision == nil || entry.descriptionHash == description)
+  }
+}
+
+extension ContentRecord {
+  /// What its body was recognized as, where it is kept as that and nothing else is declared.
+  private func describedType(by entry: ManifestEntry) -> String? {
+    guard let form, !files.isEmpty, entry.isRecognizable else { return entry.type }
+    return form.rawValue
+  }
+}
+
+/// Ad spaces, of which the store keeps one ad each.
+package enum AdSpace {
+  package static let scheme = "vast:"
+
+  package static func recordURL(ofZone zone: String) -> String { scheme + zone }
+
+  /// The ad space whose ad is stored under a URL; nil for URLs of servers.
+  package static func zone(ofRecord url: String) -> String? {
+    url.hasPrefix(scheme) ? String(url.dropFirst(scheme.count)) : nil
   }
 }
 

@@ -31,6 +31,8 @@ package struct Inventory: Sendable {
     /// Whether its entity tag names one representation among all.
     package var hasStrongTag = false
     package var isLocked = false
+    /// As ``ContentRecord/form``.
+    package var form: BundleForm?
 
     package static let never = Int64.min
 
@@ -176,5 +178,6 @@ extension Inventory.Row {
     hasValidators = !record.validators.isEmpty
     hasStrongTag = record.validators.hasStrongTag
     description = record.description
+    form = record.form
   }
 }

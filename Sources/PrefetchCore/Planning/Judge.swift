@@ -12,6 +12,8 @@ struct Wanted {
   var isCompound = false
   /// The same, where it can.
   var bundle: BundleForm?
+  /// Whether its body is stored as one file and turned out to be the document of several.
+  var isMisplaced = false
   /// Whether runs leave it to those who ask for it by itself.
   var isWithheld = false
 
@@ -100,6 +102,25 @@ struct Judge {
     return wanted
   }
 
+  /// Takes an item for what its body turned out to be, where nothing declares another kind.
+  func recognize(
+    _ wanted: inout Wanted,
+    _ index: Int,
+    of entries: EntryTable,
+    as form: BundleForm?,
+    hasBody: Bool,
+    hasParts: Bool
+  ) {
+    guard let form, wanted.bundle == nil, !wanted.isCompound, segment.recognizesBundles,
+      (wanted.full ?? entries.entry(at: index, identified: false)).isRecognizable
+    else { return }
+    if hasParts || !hasBody {
+      wanted.bundle = form
+    } else {
+      wanted.isMisplaced = true
+    }
+  }
+
   func decide(
     _ wanted: Wanted,
     row: Inventory.Row? = nil,
@@ -177,6 +198,7 @@ struct Judge {
     case .ad: return decideAd(wanted, row: row, isDescribed: isDescribed)
     case nil: break
     }
+    if wanted.isMisplaced, !policy.isOffline { return (.update, .otherKind) }
     if hasParts { return policy.isOffline ? (.fail, .otherKindOffline) : (.update, .otherKind) }
     let comparison = comparison(wanted, row: row, strong: strong)
     switch comparison {
@@ -227,8 +249,9 @@ struct Judge {
     isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
-    // What is declared of it names its files, and may mean that it was no ad before.
-    if !isDescribed, !policy.isOffline { return (.update, .otherKind) }
+    // What is declared of it names its files, and may mean that it was no ad before. The ad of an ad
+    // space never was anything else, and has the name of that.
+    if !isDescribed, wanted.full?.zone == nil, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {
       return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
@@ -254,7 +277,9 @@ struct Judge {
 
   private func freshUntil(_ wanted: Wanted, row: Inventory.Row) -> Instant? {
     var lifetimes = granted + [wanted.full?.lifetime].compactMap(\.self)
-    if wanted.bundle == .ad, lifetimes.isEmpty { lifetimes = [BundleForm.adLifetime] }
+    if wanted.bundle == .ad, segment.lifetime == nil, wanted.full?.lifetime == nil {
+      lifetimes.append(BundleForm.adLifetime)
+    }
     let end = row.freshness.end(under: lifetimes, answeredAt: row.answeredAt)
     return Freshness.believed(end, answeredAt: row.answeredAt, at: now)
   }

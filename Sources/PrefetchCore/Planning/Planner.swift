@@ -80,7 +80,7 @@ package enum Planner {
     var isNamed = [Bool](repeating: false, count: holder == nil ? 0 : inventory.count)
     var fragment = PlanFragment()
     for index in 0..<entries.count {
-      let wanted = judge.wanted(index, of: entries)
+      var wanted = judge.wanted(index, of: entries)
       if let expires = wanted.full?.expires, !facts.isClockAhead {
         guard facts.now < expires else { continue }
         fragment.quietUntil = min(fragment.quietUntil, expires)
@@ -102,6 +102,14 @@ package enum Planner {
       let row = inventory.rows[position]
       let isHeld = holdingSets[Int(row.holders)]
       if holder != nil { isNamed[position] = true }
+      judge.recognize(
+        &wanted,
+        index,
+        of: entries,
+        as: row.form,
+        hasBody: row.hasBody,
+        hasParts: inventory.hasParts(position)
+      )
       let isDescribed =
         row.state == .failed && !row.hasBody && !facts.policy.retriesFailed
         ? row.description == entries.entry(at: index, identified: false).declarationHash
@@ -206,8 +214,16 @@ package enum Planner {
       record: ContentRecord?,
       isMissing: Bool = false
     ) -> (decision: PlannedStep.Decision, reason: PlanReason) {
-      let wanted = judge.wanted(index, of: entries)
+      var wanted = judge.wanted(index, of: entries)
       guard let record else { return judge.decide(wanted) }
+      judge.recognize(
+        &wanted,
+        index,
+        of: entries,
+        as: record.form,
+        hasBody: record.digest != nil,
+        hasParts: !record.files.isEmpty
+      )
       return judge.decide(
         wanted,
         row: Inventory.Row(record, item: 0),
@@ -259,19 +275,23 @@ package enum Planner {
     }
   }
 
-  /// What the manifest, the configuration and the segments say about how long an answer holds.
+  /// What the manifest, the configuration and the segments say about how long an answer holds; `form`
+  /// is what its body turned out to be.
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,
-    bound: Duration?
+    bound: Duration?,
+    form: BundleForm? = nil
   ) -> [Freshness.Lifetime] {
     var lifetimes: [Freshness.Lifetime] = []
     if let own = entry?.lifetime { lifetimes.append(own) }
-    if let bound { lifetimes.append(.atMost(bound)) }
     for lifetime in segments {
       if let lifetime { lifetimes.append(lifetime) }
     }
-    if lifetimes.isEmpty, entry?.bundleForm == .ad { return [BundleForm.adLifetime] }
+    if lifetimes.isEmpty, form ?? entry?.bundleForm == .ad {
+      lifetimes.append(BundleForm.adLifetime)
+    }
+    if let bound { lifetimes.append(.atMost(bound)) }
     return lifetimes
   }
 

@@ -76,7 +76,7 @@ package struct TreePlan: Sendable {
     var counts: [String: Int] = [:]
     for file in supplements { counts[file.name, default: 0] += 1 }
     for position in entries.indices {
-      let entry = entries.entry(at: position, identified: false)
+      let entry = entry(at: position)
       guard entry.bundleForm == nil, !counts.isEmpty,
         let name = (try? naming.make(of: entry, body: nil)) ?? nil, counts[name] != nil
       else { continue }
@@ -101,10 +101,10 @@ package struct TreePlan: Sendable {
 
   private mutating func collectParts(_ files: (String) -> [BundleFile]) {
     for position in entries.indices {
-      guard entries.type(at: position).flatMap({ BundleForm(rawValue: $0) }) != nil else {
-        continue
-      }
-      let entry = entries.entry(at: position, identified: false)
+      let declared = entries.type(at: position).flatMap { BundleForm(rawValue: $0) }
+      guard declared != nil || rules.layout == .hls else { continue }
+      let entry = entry(at: position)
+      guard entry.bundleForm != nil else { continue }
       let body = body(at: position, entry)
       guard !isOver(entry, at: position),
         let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil
@@ -114,12 +114,12 @@ package struct TreePlan: Sendable {
         heldBeginnings += naming.beginnings(of: entry, in: folder)
         continue
       }
-      for file in files(entry.url.string) where file.isShown {
+      for file in files(entry.recordURL) where file.isShown {
         supplements.append(
           TreeFile(
             name: folder.isEmpty ? file.name : "\(folder)/\(file.name)",
             content: .body(file.digest, size: file.size),
-            url: entry.url.string
+            url: entry.recordURL
           )
         )
         bundleMark.combine(file.name)
@@ -128,7 +128,7 @@ package struct TreePlan: Sendable {
       // The playlist that players open comes last: the stream switches with it to the new whole.
       guard entry.bundleForm == .stream else { continue }
       let content = TreeFile.Content.body(body.digest, size: body.size)
-      supplements.append(TreeFile(name: name, content: content, url: entry.url.string))
+      supplements.append(TreeFile(name: name, content: content, url: entry.recordURL))
     }
   }
 
@@ -151,7 +151,7 @@ package struct TreePlan: Sendable {
   /// Counts as whole only where every required file is here, whatever its maker says.
   package mutating func requireAll() {
     absentCount = entries.indices.count { position in
-      let entry = entries.entry(at: position, identified: false)
+      let entry = entry(at: position)
       // What a server has given up, where that counts, is not waited for.
       if isOver(entry, at: position) { return false }
       guard entry.isRequired else { return false }
@@ -191,8 +191,21 @@ package struct TreePlan: Sendable {
     return supplements[rest - held.count]
   }
 
+  /// The entry, of the type that its body turned out to have where none is declared.
+  private func entry(at position: Int) -> ManifestEntry {
+    var entry = entries.entry(at: position, identified: false)
+    guard rules.layout == .hls, entry.bundleForm == nil, entry.isRecognizable else { return entry }
+    let key = entries.key(at: position)
+    if let body = bodies[key] {
+      entry.type = body.form?.rawValue ?? entry.type
+    } else if let place = facts.inventory.position(of: key), facts.inventory.hasParts(place) {
+      entry.type = facts.inventory.rows[place].form?.rawValue ?? entry.type
+    }
+    return entry
+  }
+
   private func item(at position: Int) -> TreeFile? {
-    let entry = entries.entry(at: position, identified: false)
+    let entry = entry(at: position)
     if isOver(entry, at: position) { return nil }
     let body = body(at: position, entry)
     // A playlist stands among the stream's files, after those that it names.
@@ -264,7 +277,7 @@ package struct TreePlan: Sendable {
     for name in held { hash.combine(name) }
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {
-      let entry = entries.entry(at: position, identified: false)
+      let entry = entry(at: position)
       if isOver(entry, at: position) { continue }
       hash.combine(entry.url.string)
       hash.combine(entry.path)
@@ -279,4 +292,12 @@ package struct TreePlan: Sendable {
 package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
   package var size: Int64
+  /// What the item consists of where it is more than this body.
+  package var form: BundleForm?
+
+  package init(digest: ContentDigest, size: Int64, form: BundleForm? = nil) {
+    self.digest = digest
+    self.size = size
+    self.form = form
+  }
 }

@@ -44,6 +44,25 @@ extension JSONValue {
   }
 }
 
+extension JSONValue {
+  /// A document that stands in a text; nil for a text that is none.
+  package init?(text: String) {
+    let outcome = DocumentReader.read(Array(text.utf8), source: "text", syntax: .json)
+    guard let node = outcome.node else { return nil }
+    self.init(node)
+  }
+
+  /// All strings within it, without the keys of objects.
+  package var texts: [String] {
+    switch self {
+    case .null, .bool, .integer, .double: []
+    case .string(let text): [text]
+    case .array(let values): values.flatMap(\.texts)
+    case .object(let members): members.flatMap(\.1.texts)
+    }
+  }
+}
+
 extension JSONValue: Equatable {
   package static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {

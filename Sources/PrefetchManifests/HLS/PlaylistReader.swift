@@ -50,7 +50,7 @@ internal import PrefetchCore
   }
 
   private mutating func read() throws(Failure) -> Playlist {
-    guard let first = lines.next(), lines.text(first.range)?.trimmedEnd == "#EXTM3U" else {
+    guard firstText() == "#EXTM3U" else {
       throw Failure(.manifestInvalid, "it does not begin with `#EXTM3U`")
     }
     while let line = lines.next() {
@@ -72,6 +72,15 @@ internal import PrefetchCore
       return .master(master)
     case .media, nil: return .media(media)
     }
+  }
+
+  /// The first line that is not blank, without blanks and a byte order mark at its ends.
+  private mutating func firstText() -> Substring? {
+    while let line = lines.next(), let text = lines.text(line.range)?.trimmedEnd {
+      let text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+      if !text.isEmpty { return Substring(text) }
+    }
+    return nil
   }
 
   // MARK: Lines

@@ -24,6 +24,11 @@ enum DetailsCoding {
     /// As ``BundleCoding`` has them.
     case files
     case isPassedThrough
+    case title
+    case info
+    /// In milliseconds.
+    case length
+    case address
 
     var bit: UInt32 { 1 << UInt32(rawValue) }
   }
@@ -52,6 +57,10 @@ enum DetailsCoding {
     append(.thumbnail, record.thumbnail, to: &bytes)
     if !record.files.isEmpty { append(.files, BundleCoding.encode(record.files), to: &bytes) }
     if record.isPassedThrough { append(.isPassedThrough, "", to: &bytes) }
+    append(.title, record.caption.title, to: &bytes)
+    append(.info, record.caption.info, to: &bytes)
+    append(.length, record.seconds.map { Int64(($0 * 1000).rounded()) }, to: &bytes)
+    append(.address, record.address, to: &bytes)
     bytes.append(Tag.headers.rawValue)
     record.headers.append(to: &bytes)
   }
@@ -109,6 +118,12 @@ enum DetailsCoding {
         guard let files = BundleCoding.decode(field) else { return false }
         record.files = files
       case .isPassedThrough: record.isPassedThrough = true
+      case .title: record.caption.title = text(field)
+      case .info: record.caption.info = text(field)
+      case .length:
+        guard let milliseconds = number(field) else { return false }
+        record.seconds = Double(milliseconds) / 1000
+      case .address: record.address = text(field)
       }
       return true
     }
@@ -140,7 +155,7 @@ enum DetailsCoding {
       case .status:
         hasStatus = true
         return number(field) != nil
-      case .lifetime: return number(field) != nil
+      case .lifetime, .length: return number(field) != nil
       case .lastModified: hasDate = field.byteCount > 0
       default: break
       }

@@ -132,6 +132,7 @@ private final class InventoryReader {
     row.hasStrongTag =
       head.tag.map { items.byte(4, at: $0.lowerBound) == UInt8(ascii: "\"") } ?? false
     row.description = head.description
+    row.form = head.form
     row.validatedAt = head.validatedAt ?? Inventory.Row.never
     row.freshness = head.freshness
     row.holders = holders.position(of: items.number(2))

@@ -10,6 +10,8 @@ package struct StoredItem: Hashable, Sendable {
   /// The names of the segments that hold it.
   package var segments: [String]
   package var isLocked: Bool
+  /// URL for people: that of the row, or the tag of an ad space.
+  package var shownURL: String
 
   /// `item` is zero for what no row names.
   package init(
@@ -22,6 +24,7 @@ package struct StoredItem: Hashable, Sendable {
   ) {
     self.item = item
     self.url = url
+    shownURL = url
     self.state = state
     self.size = size
     self.segments = segments
@@ -163,7 +166,7 @@ private struct StoredItemReader {
   mutating func read(_ row: borrowing Statement) throws(Failure) -> StoredItem {
     let url = row.text(1)
     let head = try row.head(2, of: url)
-    return StoredItem(
+    var item = StoredItem(
       item: row.number(0),
       url: url,
       state: head.state,
@@ -171,6 +174,12 @@ private struct StoredItemReader {
       segments: names[Int(holders.position(of: row.number(3)))],
       isLocked: locks.isLocked(row.number(0))
     )
+    if url.hasPrefix(AdSpace.scheme) {
+      var record = ContentRecord(url: url, id: "")
+      let isRead = unsafe row.withBytes(2) { unsafe RecordRow.read($0.bytes, into: &record) }
+      if isRead { item.shownURL = record.shownURL }
+    }
+    return item
   }
 }
 

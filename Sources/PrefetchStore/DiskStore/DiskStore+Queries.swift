@@ -32,12 +32,30 @@ extension DiskStore {
   package func records(named name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url", is: name)
     guard exact.isEmpty else { return exact }
+    let ads = try ads(ofTag: name)
+    guard ads.isEmpty else { return ads }
     let found = try records(id: name)
     guard found.isEmpty, let slash = name.firstIndex(of: "/") else { return found }
     let provider = name[..<slash]
     return try records(id: String(name[name.index(after: slash)...])).filter {
       $0.provider.map { $0 == provider } ?? false
     }
+  }
+
+  /// Ads of ad spaces whose tag was last this one.
+  func ads(ofTag tag: String) throws(Failure) -> [ContentRecord] {
+    guard tag.hasPrefix("http") else { return [] }
+    let rows = try database().prepare(
+      "SELECT item FROM items WHERE url>='\(AdSpace.scheme)' AND url<'vast;'"
+    )
+    var found: [ContentRecord] = []
+    while try rows.step() {
+      guard let record = try recordQuery().record(rows.number(0)), record.address == tag else {
+        continue
+      }
+      found.append(record)
+    }
+    return found
   }
 
   /// By id, of one provider or of those that name none.

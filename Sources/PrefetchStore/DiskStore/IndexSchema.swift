@@ -18,7 +18,7 @@ extension Schema {
   /// taken over, and the files of their indexes at that time.
   static let index = Schema(
     applicationID: 0x5046_4958,
-    version: 17,
+    version: 18,
     layout: """
       CREATE TABLE items (
         item INTEGER PRIMARY KEY,

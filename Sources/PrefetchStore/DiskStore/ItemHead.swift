@@ -16,6 +16,8 @@ struct ItemHead {
   var state: ItemState
   /// Whether the server gave a `Last-Modified`.
   var isDated = false
+  /// As ``ContentRecord/form``.
+  var form: BundleForm?
   private var hasTag = false
   private var tagLength = 0
   private var digestsLength = 0
@@ -39,6 +41,9 @@ struct ItemHead {
     state = Self.states[stateNumber]
     freshness = Freshness(until: Self.optional(word(3)), kind: Int64(last >> 56 & 3))
     isDated = last & Self.datedBit != 0
+    let formNumber = Int(last >> Self.formShift & 3)
+    guard Self.forms.indices.contains(formNumber) else { return nil }
+    form = Self.forms[formNumber]
     hasTag = last & Self.tagBit != 0
     tagLength = Int(last & 0xffff_ffff)
     digestsLength = Int(last >> 32 & 0xffff)
@@ -91,6 +96,7 @@ struct ItemHead {
     var last = UInt64(tag?.utf8.count ?? 0) | UInt64(digests.count) << 32
     last |= UInt64(Self.states.firstIndex(of: state) ?? 0) << 48 | UInt64(columns.kind) << 56
     last |= (isDated ? Self.datedBit : 0) | (tag == nil ? 0 : Self.tagBit)
+    last |= UInt64(Self.forms.firstIndex(of: form) ?? 0) << Self.formShift
     let words = (
       size.littleEndian, description.littleEndian, (validatedAt ?? .min).littleEndian,
       (columns.until ?? .min).littleEndian, (fetchedAt ?? .min).littleEndian, last.littleEndian
@@ -109,6 +115,10 @@ struct ItemHead {
   private static let byteCount = digestLength + 6 * 8
   private static let datedBit: UInt64 = 1 << 58
   private static let tagBit: UInt64 = 1 << 59
+  private static let formShift: UInt64 = 60
+
+  /// Stored by position: only ever append.
+  private static let forms: [BundleForm?] = [nil, .stream, .ad]
 
   /// Stored by position: only ever append.
   private static let states: [ItemState] = [

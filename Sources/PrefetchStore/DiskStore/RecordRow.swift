@@ -28,6 +28,7 @@ enum RecordRow {
     record.fetchedAt = head.fetchedAt.map(Instant.init(milliseconds:))
     record.validatedAt = head.validatedAt.map(Instant.init(milliseconds:))
     record.freshness = head.freshness
+    record.form = head.form
     return true
   }
 
@@ -62,7 +63,7 @@ enum RecordRow {
   }
 
   static func append(_ record: ContentRecord, to facts: inout [UInt8]) {
-    let head = ItemHead(
+    var head = ItemHead(
       digest: record.digest,
       size: record.size,
       state: record.state,
@@ -72,6 +73,7 @@ enum RecordRow {
       fetchedAt: record.fetchedAt,
       isDated: record.validators.lastModified != nil
     )
+    head.form = record.form
     head.append(
       to: &facts,
       tag: record.validators.entityTag,

@@ -37,6 +37,10 @@ package final class StoreView<Answer: Sendable>: Sendable {
       for url in urls() {
         if let record = try store.record(url: url), record.digest != nil { return record }
       }
+      for url in urls() {
+        let ads = try store.ads(ofTag: url)
+        if ads.count == 1, ads[0].digest != nil { return ads[0] }
+      }
       return nil
     }
   }
