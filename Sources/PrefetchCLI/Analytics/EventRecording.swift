@@ -108,7 +108,7 @@ struct EventRecording {
     _ quartiles: Quartiles,
     at time: Instant
   ) -> AnalyticsEvent {
-    let url = Redaction.masked(Redaction.url(item.url), needles: context.console.needles)
+    let url = Redaction.masked(Redaction.url(item.shownURL), needles: context.console.needles)
     return AnalyticsEvent(
       new: .consumption,
       item.id.isEmpty ? nil : item.id,

@@ -30,10 +30,13 @@ struct ConsumeCommand: Command {
   }
 }
 
-/// How long a stored stream is, as its playlists say.
+/// How long a stored ad or stream is, as its server or its playlists say.
 enum StreamLength {
   /// Nil for what is none.
   static func of(_ item: ContentRecord, in bodies: BodyPaths) -> Duration? {
+    if let seconds = item.seconds, seconds > 0 {
+      return .milliseconds(Int64((seconds * 1000).rounded()))
+    }
     guard !item.files.isEmpty, item.mime?.contains("mpegurl") == true else { return nil }
     let playlists = item.files.filter { $0.role == .playlist && !$0.isReserved }
     // What is opened first is the item's own body, and may be all there is.

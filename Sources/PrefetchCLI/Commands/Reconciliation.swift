@@ -265,14 +265,14 @@ struct Reconciliation {
     return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
   }
 
-  /// What an ad brings as a page could load anything, and is not kept.
+  /// Frames are their servers' to count, and long pages are no end cards.
   private func htmlCards(_ report: Report) -> Diagnostic? {
     guard let first = report.firstHTMLCard else { return nil }
     let cards = Amounts.count(Int64(report.htmlCardCount), "HTML end card")
     let name = (try? WebURL(first))?.redacted ?? ""
     return Diagnostic(
       "run.html-cards",
-      "\(cards) of ads not kept, the first at \(name); pictures are",
+      "\(cards) of ads not kept, the first at \(name): frames of other servers, or longer than 1 MiB",
       severity: .warning
     )
   }

@@ -22,7 +22,7 @@ package struct BundleReading: Hashable, Sendable {
   package var seconds = 0.0
   /// Whether it is there in several qualities.
   package var hasChoice = false
-  /// End cards of ads that are pages, which are not kept.
+  /// Count of the end cards of ads that are pages and are not kept.
   package var htmlCards = 0
   /// What all of it may come to, where the documents say how much a second takes.
   package var expectedBytes: Int64?

@@ -98,7 +98,7 @@ package struct Report: Sendable {
   /// Ad servers that had no ad, and the first of them.
   package var emptyCount = 0
   package var firstEmpty: String?
-  /// End cards of ads that are pages, which are not kept, and the first item with one.
+  /// Count of the end cards of ads that are pages and are not kept, and the first item with one.
   package var htmlCardCount = 0
   package var firstHTMLCard: String?
 

@@ -6,6 +6,8 @@ package struct XMLElement: Sendable {
   /// The text that stands in it directly, without blanks at its ends.
   package var text = ""
   package var children: [XMLElement] = []
+  /// Whether its text was longer than its shape allows, and is not kept.
+  package var isCut = false
   /// Where its tag begins.
   package var byte: Int
 

@@ -7,6 +7,11 @@ package struct XMLShape: Sendable {
   /// What is kept within a record, however deep, by its local name, or with the prefix of another
   /// vocabulary; all else is passed over.
   package var kept: Set<String>
+  /// Elements of which everything within is kept, as long as it is little: ``XMLRecords/openParts``.
+  package var open: Set<String> = []
+  /// Elements whose text may be long, and how many bytes of it are kept; it does not count for the
+  /// record's bound.
+  package var bulky: [String: Int] = [:]
 
   package init(records: [[String]], facts: [[String]] = [], kept: Set<String>) {
     self.records = records
@@ -40,6 +45,10 @@ package enum XMLRecords {
   /// Elements and bytes of text that are kept of one record.
   package static let maximumParts = 10_000
   package static let maximumText = 1 << 20
+  /// Elements within open ones that are kept of one record, and bytes of text of each; more is passed
+  /// over.
+  package static let openParts = 500
+  package static let openText = 4_096
 
   package static func read(
     _ bytes: RawSpan,
@@ -74,6 +83,7 @@ private final class XMLRecordSink: XMLSink {
   private var isRecord = false
   private var partCount = 0
   private var textCount = 0
+  private var openCount = 0
   fileprivate(set) var fault: XMLReadingFault?
   /// Ends the parse; set before it starts, dropped after it.
   var parser: XMLParser?
@@ -104,11 +114,11 @@ private final class XMLRecordSink: XMLSink {
     if skipped > 0 {
       skipped += 1
     } else if !open.isEmpty {
-      guard isRecord, shape?.kept.contains(known) == true else {
+      guard isRecord, isKept(known) else {
         skipped = 1
         return
       }
-      partCount += 1
+      if !isWithinOpen { partCount += 1 }
       guard partCount <= XMLRecords.maximumParts else {
         return fail("it holds more than \(XMLRecords.maximumParts) elements", at: bytes)
       }
@@ -116,6 +126,20 @@ private final class XMLRecordSink: XMLSink {
     } else if !isForeign {
       begin(local, attributes, at: bytes)
     }
+  }
+
+  private func isKept(_ name: String) -> Bool {
+    guard let shape else { return false }
+    if isWithinOpen {
+      openCount += 1
+      return openCount <= XMLRecords.openParts
+    }
+    return shape.kept.contains(name)
+  }
+
+  private var isWithinOpen: Bool {
+    guard let shape, !shape.open.isEmpty else { return false }
+    return open.contains { shape.open.contains($0.name) }
   }
 
   private func root(
@@ -135,7 +159,7 @@ private final class XMLRecordSink: XMLSink {
     let isRecord = shape.records.contains(path)
     guard isRecord || shape.facts.contains(path) else { return }
     self.isRecord = isRecord
-    (partCount, textCount) = (0, 0)
+    (partCount, textCount, openCount) = (0, 0, 0)
     open = [XMLElement(local, attributes, byte: bytes.lowerBound)]
   }
 
@@ -161,6 +185,16 @@ private final class XMLRecordSink: XMLSink {
 
   func characters(_ text: [UInt8], at bytes: Range<Int>) {
     guard skipped == 0, !open.isEmpty else { return }
+    let place = open.count - 1
+    let ownLimit = isWithinOpen ? XMLRecords.openText : shape?.bulky[open[place].name]
+    if let limit = ownLimit {
+      guard !open[place].isCut, open[place].text.utf8.count + text.count <= limit else {
+        (open[place].isCut, open[place].text) = (true, "")
+        return
+      }
+      open[place].text += String(decoding: text, as: UTF8.self)
+      return
+    }
     textCount += text.count
     guard textCount <= XMLRecords.maximumText else {
       return fail("it holds more than \(XMLRecords.maximumText) bytes of text", at: bytes)

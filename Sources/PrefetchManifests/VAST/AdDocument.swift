@@ -31,6 +31,7 @@ struct AdWrapper {
 
 struct InlineAd {
   var system: String?
+  var systemVersion: String?
   var title: String?
   /// The same wherever the creative is.
   var universalID: String?
@@ -39,8 +40,8 @@ struct InlineAd {
   var clickThrough: String?
   var media: [AdMedium] = []
   var extras: [AdExtra] = []
-  /// End cards that are pages rather than pictures.
-  var htmlCards = 0
+  /// Texts of extensions, by the names of their elements.
+  var extensions: [(String, String)] = []
 }
 
 /// An address as it is written.
@@ -88,6 +89,9 @@ struct AdMedium {
 
 /// What is shown besides the film.
 struct AdExtra {
+  /// Longest page that is kept as an end card, in bytes.
+  static let longestPage = 1 << 20
+
   enum Purpose: String, CaseIterable {
     case companion
     case icon
@@ -96,8 +100,17 @@ struct AdExtra {
     case image
   }
 
+  /// Where its bytes are.
+  enum Source {
+    case link(AdLink)
+    /// Written out in the document.
+    case page(String)
+    /// End card that is not kept: a frame of its server's, or a page that is too long.
+    case leftOut
+  }
+
   var kind: Purpose
-  var link: AdLink
+  var source: Source
   var type: String?
   /// For players.
   var facts: [(String, JSONValue)] = []

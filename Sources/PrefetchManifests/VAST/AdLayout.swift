@@ -180,8 +180,11 @@ struct AdLayout {
         .map { extra in
           // What it names is relative to where that stands.
           var extra = extra
-          if let url = try? document.base.resolving(extra.link.text) {
-            extra.link.text = url.string
+          if case .link(var link) = extra.source,
+            let url = try? document.base.resolving(link.text)
+          {
+            link.text = url.string
+            extra.source = .link(link)
           }
           return extra
         }
@@ -214,13 +217,16 @@ struct AdLayout {
       ("id", found.ad.id.map { .string($0) }),
       ("sequence", found.ad.sequence.map { .integer(Int64($0)) }),
       ("system", found.inline.system.map { .string($0) }),
+      ("system_version", found.inline.systemVersion.map { .string($0) }),
       ("title", found.inline.title.map { .string($0) }),
       ("universal_ad_id", found.inline.universalID.map { .string($0) }),
       ("duration", found.inline.seconds.map { .double($0) }),
       ("click_through", found.inline.clickThrough.map { .string($0) }),
     ]
-    reading.htmlCards += found.inline.htmlCards
     var ad: [(String, JSONValue)] = facts.compactMap { key, value in value.map { (key, $0) } }
+    if !found.inline.extensions.isEmpty {
+      ad.append(("extensions", .object(found.inline.extensions.map { ($0, .string($1)) })))
+    }
     let medium: AdMedium
     let name: String
     if found.ladder.steps.isEmpty {
@@ -330,18 +336,39 @@ struct AdLayout {
   ) throws(Failure) -> [JSONValue] {
     var described: [JSONValue] = []
     for extra in extras.prefix(Self.mostExtras) {
-      // A picture that cannot be had is no reason to show nothing.
-      guard extra.link.macro == nil, let url = try? found.base.resolving(extra.link.text),
-        !rules.leftOut.contains(rules.key(of: url))
-      else { continue }
       let stem = "\(stem).\(extra.kind.rawValue)\(described.count + 1)"
-      let ending = Self.ending(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
-      let isText = extra.kind == .caption
-      let name = take(url, .extra, named: stem, ending: ending, isText: isText)
+      let name: String
+      switch extra.source {
+      case .leftOut:
+        reading.htmlCards += 1
+        continue
+      case .page(let text): name = take(page: text, named: stem)
+      case .link(let link):
+        // A picture that cannot be had is no reason to show nothing.
+        guard link.macro == nil, let url = try? found.base.resolving(link.text),
+          !rules.leftOut.contains(rules.key(of: url))
+        else { continue }
+        let ending = Self.ending(extra.type, url) ?? (extra.kind == .caption ? "vtt" : "bin")
+        let isText = extra.kind == .caption
+        name = take(url, .extra, named: stem, ending: ending, isText: isText, extra.type)
+      }
       described.append(.object([("file", .string(name))] + extra.facts))
     }
     return described
   }
+
+  /// The name of a page that is written out; ads that bring the same one share it.
+  private mutating func take(page: String, named stem: String) -> String {
+    let bytes = Array(page.utf8)
+    if let known = reading.texts.first(where: { $0.mime == Self.pageType && $0.bytes == bytes }) {
+      return known.name
+    }
+    let text = BundleText(name: "\(stem).html", bytes: bytes, mime: Self.pageType)
+    reading.texts.append(text)
+    return text.name
+  }
+
+  private static let pageType = "text/html"
 
   private static let mostExtras = 20
 
@@ -351,7 +378,8 @@ struct AdLayout {
     _ role: BundleFile.Role,
     named stem: String,
     ending: String,
-    isText: Bool = false
+    isText: Bool = false,
+    _ type: String? = nil
   ) -> String {
     let key = rules.key(of: url)
     if let known = reading.parts.first(where: { rules.key(of: $0.url) == key }) {
@@ -361,6 +389,7 @@ struct AdLayout {
     let ending = ending == "json" && role == .media ? "mp4" : ending
     var part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
     if isText { part.type = nil }
+    if type == Self.pageType { part.type = "page" }
     reading.parts.append(part)
     return part.name
   }
@@ -377,6 +406,7 @@ struct AdLayout {
     case "image/gif": "gif"
     case "image/webp": "webp"
     case "image/svg+xml": "svg"
+    case "text/html": "html"
     case "text/vtt": "vtt"
     case "text/srt", "application/x-subrip": "srt"
     case "application/ttml+xml": "ttml"

@@ -11,10 +11,13 @@ enum AdReader {
     guard !document.bytes.isEmpty else { return AdDocument() }
     let receiver = AdReceiver(takingExtensions: takingExtensions)
     let name = document.url.redacted
+    // Templates of servers often begin with a blank line, before which XML allows nothing.
+    let start = beginning(of: document.bytes)
     do throws(XMLReadingFault) {
-      try unsafe XMLRecords.read(document.bytes.span.bytes, for: receiver)
+      let bytes = unsafe document.bytes.span.bytes
+      try XMLRecords.read(bytes.extracting(start..<bytes.byteCount), for: receiver)
     } catch {
-      let place = place(of: error.byte, in: document.bytes)
+      let place = place(of: start + error.byte, in: document.bytes)
       guard receiver.isVAST != false else {
         throw Failure(.corrupted, "`\(name)`, \(place): \(error.message)", vast: 101)
       }
@@ -35,6 +38,12 @@ enum AdReader {
       )
     }
     return receiver.document
+  }
+
+  private static func beginning(of bytes: [UInt8]) -> Int {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let rest = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+    return rest.firstIndex { $0 != 0x20 && !(0x09...0x0D).contains($0) } ?? 0
   }
 
   static func place(of byte: Int, in bytes: [UInt8]) -> String {
@@ -66,11 +75,10 @@ private final class AdReceiver: XMLRecordReceiver {
       let major = version.prefix { $0 != "." }
       if !["2", "3", "4"].contains(major) { strangeVersion = version }
     }
-    return XMLShape(
-      records: [["VAST", "Ad"]],
-      kept: takesExtensions
-        ? Self.kept.union(Self.picturesOfExtensions).union(["Extensions", "Extension"]) : Self.kept
-    )
+    var shape = XMLShape(records: [["VAST", "Ad"]], kept: Self.kept)
+    shape.open = ["Extension"]
+    shape.bulky = ["HTMLResource": AdExtra.longestPage]
+    return shape
   }
 
   /// Nothing that tells a server of a view, a click or an error.
@@ -79,7 +87,7 @@ private final class AdReceiver: XMLRecordReceiver {
     "UniversalAdId", "Linear", "Duration", "MediaFiles", "MediaFile", "VideoClicks",
     "ClickThrough", "ClosedCaptionFiles", "ClosedCaptionFile", "CompanionAds", "Companion",
     "CompanionClickThrough", "AltText", "StaticResource", "HTMLResource", "IFrameResource", "Icons",
-    "Icon",
+    "Icon", "Extensions", "Extension",
   ]
 
   private static let picturesOfExtensions: Set<String> = ["VirtualCurrencyImage", "Image"]
@@ -116,10 +124,10 @@ private final class AdReceiver: XMLRecordReceiver {
   private func inline(_ element: XMLElement) -> InlineAd {
     var ad = InlineAd()
     ad.system = element["AdSystem"]?.text
+    ad.systemVersion = element["AdSystem"]?.text("version")
     ad.title = element["AdTitle"]?.text
     ad.extras = extras(of: element)
-    ad.htmlCards = element.all("Creatives", "Creative", "CompanionAds", "Companion")
-      .count { Self.picture(of: $0) == nil && Self.isPage($0) }
+    ad.extensions = texts(ofExtensions: element)
     for creative in element.all("Creatives", "Creative") {
       guard let linear = creative["Linear"] else { continue }
       let media = linear.all("MediaFiles", "MediaFile").compactMap(medium)
@@ -158,8 +166,7 @@ private final class AdReceiver: XMLRecordReceiver {
     let creatives = element.all("Creatives", "Creative")
     var extras: [AdExtra] = []
     for companion in creatives.flatMap({ $0.all("CompanionAds", "Companion") }) {
-      guard let resource = Self.picture(of: companion) else { continue }
-      var extra = AdExtra(kind: .companion, link: resource.link, type: resource.type)
+      guard var extra = Self.card(of: companion) else { continue }
       extra.facts = companion.facts(numbers: ["width", "height"], texts: ["id", "adSlotId"])
       if let click = companion["CompanionClickThrough"]?.text, !click.isEmpty {
         extra.facts.append(("click_through", .string(click)))
@@ -169,7 +176,7 @@ private final class AdReceiver: XMLRecordReceiver {
     }
     for icon in creatives.flatMap({ $0.all("Linear", "Icons", "Icon") }) {
       guard let resource = Self.picture(of: icon) else { continue }
-      var extra = AdExtra(kind: .icon, link: resource.link, type: resource.type)
+      var extra = AdExtra(kind: .icon, source: .link(resource.link), type: resource.type)
       extra.facts = icon.facts(
         numbers: ["width", "height"],
         texts: ["program", "xPosition", "yPosition", "offset", "duration"]
@@ -181,17 +188,18 @@ private final class AdReceiver: XMLRecordReceiver {
     }
     for caption in captions where !caption.text.isEmpty {
       let link = AdLink(text: caption.text, byte: caption.byte)
-      var extra = AdExtra(kind: .caption, link: link, type: caption.text("type"))
+      var extra = AdExtra(kind: .caption, source: .link(link), type: caption.text("type"))
       extra.facts = caption.facts(numbers: [], texts: ["language"])
       extras.append(extra)
     }
+    guard takesExtensions else { return extras }
     let pictures = element.all("Extensions", "Extension").flatMap { holder in
       Self.picturesOfExtensions.sorted().flatMap { holder.all($0) }
     }
     for picture in pictures where picture.text.hasPrefix("http") {
       let link = AdLink(text: picture.text, byte: picture.byte)
       extras.append(
-        AdExtra(kind: .image, link: link, facts: [("name", .string(picture.name))])
+        AdExtra(kind: .image, source: .link(link), facts: [("name", .string(picture.name))])
       )
     }
     return extras
@@ -204,20 +212,57 @@ private final class AdReceiver: XMLRecordReceiver {
       guard type?.hasPrefix("image/") ?? true else { continue }
       return (AdLink(text: resource.text, byte: resource.byte), type)
     }
-    for resource in element.all("HTMLResource") {
-      let text = resource.text.lowercased()
-      guard text.hasPrefix("http://") || text.hasPrefix("https://"),
-        !text.contains(where: \.isWhitespace)
-      else { continue }
-      return (AdLink(text: resource.text, byte: resource.byte), nil)
-    }
     return nil
   }
 
-  /// Whether a companion is written out as HTML, or is a page of its server's.
-  private static func isPage(_ element: XMLElement) -> Bool {
-    (element.all("HTMLResource") + element.all("IFrameResource")).contains { !$0.text.isEmpty }
+  /// The end card of a companion: a picture, else a page, which is written out or has an address.
+  private static func card(of element: XMLElement) -> AdExtra? {
+    if let picture = picture(of: element) {
+      return AdExtra(kind: .companion, source: .link(picture.link), type: picture.type)
+    }
+    var card: AdExtra?
+    for resource in element.all("HTMLResource") where resource.isCut || !resource.text.isEmpty {
+      let source: AdExtra.Source
+      if resource.isCut {
+        source = .leftOut
+      } else if isAddress(resource.text) {
+        source = .link(AdLink(text: resource.text, byte: resource.byte))
+      } else {
+        source = .page(resource.text)
+      }
+      card = AdExtra(kind: .companion, source: source, type: "text/html")
+      if case .leftOut = source { continue }
+      return card
+    }
+    // What a frame shows is its server's to count.
+    let hasFrame = element.all("IFrameResource").contains { !$0.text.isEmpty }
+    return card ?? (hasFrame ? AdExtra(kind: .companion, source: .leftOut) : nil)
   }
+
+  private static func isAddress(_ text: String) -> Bool {
+    let start = text.prefix(8).lowercased()
+    return (start.hasPrefix("http://") || start.hasPrefix("https://"))
+      && text.utf8.count <= WebURL.maximumLength && !text.contains(where: \.isWhitespace)
+  }
+
+  /// What extensions say in words; addresses are for players that fire them, and are left out.
+  private func texts(ofExtensions element: XMLElement) -> [(String, String)] {
+    var texts: [(String, String)] = []
+    var seen: Set<String> = []
+    var rest = Array(element.all("Extensions", "Extension").flatMap(\.children).reversed())
+    while let child = rest.popLast(), texts.count < Self.mostExtensions {
+      rest += child.children.reversed()
+      guard child.children.isEmpty, !child.text.isEmpty, !child.text.contains("://"),
+        !child.text.hasPrefix("//"), child.text.utf8.count <= Self.longestText,
+        seen.insert(child.name).inserted
+      else { continue }
+      texts.append((child.name, child.text))
+    }
+    return texts
+  }
+
+  private static let mostExtensions = 100
+  private static let longestText = 4_096
 
   /// `HH:MM:SS` with or without `.mmm`.
   private static func seconds(_ text: String) -> Double? {
