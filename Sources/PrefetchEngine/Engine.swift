@@ -107,7 +107,8 @@ package struct Engine {
           at: end,
           tier: tier?.figures,
           gates: dispatcher.openGates(at: end),
-          responseTimes: dispatcher.namedResponseTimes
+          responseTimes: dispatcher.namedResponseTimes,
+          paces: dispatcher.namedPaces
         )
       }
       var deadline = dispatcher.nextDeadline

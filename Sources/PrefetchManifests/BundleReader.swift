@@ -28,6 +28,8 @@ package enum BundleReader {
     let layout = try StreamLayout(documents, rules)
     var reading = BundleReading()
     reading.documents = layout.missing
+    reading.quality = layout.quality
+    reading.choice = layout.automaticChoice
     guard reading.documents.isEmpty else { return reading }
     reading.parts = layout.parts
     reading.texts = try layout.texts()

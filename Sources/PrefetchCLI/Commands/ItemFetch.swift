@@ -72,8 +72,9 @@ struct ItemFetch {
       request.segments[index].network?.isSwitchedOff = false
     }
     builder.applyNetwork(to: &request, publisher: builder.publisher?.network)
-    let wanted = request
     let memory = session.hostMemory()
+    request.streams.rates = memory.rates
+    let wanted = request
     return try context.reading { () throws(Failure) in
       let start = context.clock.now().wall
       let store = try session.writingStore()

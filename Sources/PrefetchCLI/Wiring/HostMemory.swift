@@ -7,6 +7,8 @@ import PrefetchStore
 struct HostMemory {
   var gates: [HostGate] = []
   var lessons: [ProtocolLesson: Set<String>] = [:]
+  /// Bytes a second.
+  var rates: [String: Int64] = [:]
 
   static let none = HostMemory()
 
@@ -20,6 +22,7 @@ struct HostMemory {
   ) throws(Failure) {
     guard let state else { return }
     gates = try state.hostGates(at: now)
+    rates = try state.hostPaces(at: now).mapValues(\.rate)
     guard try state.hasProtocolLessons else { return }
     lessons = try state.protocolLessons(configuration: Self.fingerprint(loaded), at: now)
   }
@@ -31,7 +34,7 @@ struct HostMemory {
 
   /// Whether a run has learnt anything that is worth opening the state for.
   static func hasNews(_ report: Report) -> Bool {
-    !report.gates.isEmpty || !report.lessons.isEmpty
+    !report.gates.isEmpty || !report.lessons.isEmpty || !report.paces.isEmpty
   }
 
   /// Keeps what a run has learnt.
@@ -41,6 +44,7 @@ struct HostMemory {
     in state: StateStore
   ) throws(Failure) {
     try state.recordHostGates(report.gates, at: report.finished)
+    try state.recordHostPaces(report.paces, at: report.finished)
     guard !report.lessons.isEmpty else { return }
     try state.record(
       report.lessons,

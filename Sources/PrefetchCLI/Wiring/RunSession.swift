@@ -306,7 +306,9 @@ struct RunSession {
     request.shard = shard.map { ShardRule($0) { SHA256.digest(of: $0) } }
     request.rules = rules(for: request)
     if request.segments.contains(where: { $0.bundleRules.quality == nil }) {
-      request.pastDownloads = (try? state?.pastDownloads()) ?? [:]
+      request.streams.downloads = (try? state?.pastDownloads()) ?? [:]
+      request.streams.rates = memory.rates
+      if !memory.rates.isEmpty { request.streams.spare = spare(in: store, request.policy.room) }
     }
     request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - waited) }
     // No server is asked, so none is waited for.
@@ -338,6 +340,18 @@ struct RunSession {
     if keepsItems, report.network == nil { report.network = circumstances.glance }
     observers.finish(&report)
     return report
+  }
+
+  /// Bytes that the cache and the disk have left; nil where no rule limits them.
+  private func spare(in store: any ContentStore, _ rules: Room.Rules) -> Int64? {
+    var spare: Int64?
+    if let limit = rules.limit {
+      spare = (try? store.usedBytes()).map { max(0, limit - $0) } ?? 0
+    }
+    if rules.minimumFree != 0, let disk = (try? store.diskSpace()) ?? nil {
+      spare = min(spare ?? .max, max(0, disk.free - rules.minimumFree(of: disk.size)))
+    }
+    return spare
   }
 
   /// What a segment published before stands also where nothing was published anew.

@@ -136,7 +136,7 @@ extension Segment {
       \.declaration.bundleRules.quality,
       .words(("auto", nil), ("low", .low), ("medium", .medium), ("high", .high))
     )
-    .help("Quality to take of streams that have several; `auto` goes by how long the last one took")
+    .help("Quality to take of streams that have several; `auto` goes by how fast its host is")
     Field("max_bitrate", \.declaration.bundleRules.maximumBitrate, .bitRate)
       .help("Highest bit rate to take")
     Field("max_height", \.declaration.bundleRules.maximumHeight, .integer(1...100_000))

@@ -22,6 +22,10 @@ package struct BundleReading: Hashable, Sendable {
   package var seconds = 0.0
   /// Whether it is there in several qualities.
   package var hasChoice = false
+  /// Of a stream, which quality was taken; nil where that is for the rules to say.
+  package var quality: BundleRules.Quality?
+  /// Of a stream, what `variant: auto` has chosen.
+  package var choice: AutomaticVariant.Choice?
   /// Count of the end cards of ads that are pages and are not kept.
   package var htmlCards = 0
   /// What all of it may come to, where the documents say how much a second takes.

@@ -52,6 +52,8 @@ package struct BundleRules: Hashable, Sendable {
   package var moment = AdMoment()
   /// By what the files that are here are known.
   package var held: Set<String> = []
+  /// By what the variant of a stream is chosen where no quality is said.
+  package var automatic: AutomaticVariant?
   /// In which quality what is here stays, however fast the line is now; nil where that is said.
   package var heldQuality: Quality?
   /// By what the files are known that are here of an item of which only the beginning is shown; nil

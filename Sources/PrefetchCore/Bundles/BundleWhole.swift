@@ -92,6 +92,8 @@ extension BundleWork {
     let (files, main) = whole(staged)
     var record = old
     record.files = files
+    // The better variant goes on in the next run.
+    if rules.automatic?.hasFailed == true { record.files += old.files.filter(\.isReserved) }
     record.headers = Revalidation.storable(response.headers)
     record.validators = rules.form == .ad ? Validators() : documents[0].file.validators
     record.mime = main.mime
@@ -146,7 +148,9 @@ extension BundleWork {
   /// learnt from it.
   func download(at now: Duration) -> PastDownload? {
     let hasParts = rules.form == .ad ? !arrivals.files.isEmpty : !arrivals.bodies.isEmpty
-    guard let quality = rules.quality, reading.hasChoice, hasParts else { return nil }
+    guard let quality = reading.quality ?? rules.quality, reading.hasChoice, hasParts else {
+      return nil
+    }
     return PastDownload(
       quality: quality,
       seconds: Double((now - terms.begunAt).milliseconds) / 1000,
@@ -158,11 +162,17 @@ extension BundleWork {
 
   /// Takes what has come out of it, for the next run to go on with; nil where that is nothing.
   mutating func reserve(in record: inout ContentRecord) -> [StagedBody]? {
-    guard rules.form != .ad, !arrivals.files.isEmpty else { return nil }
+    // The playlists alone tell the next run which variant was begun.
+    guard rules.form != .ad, !arrivals.files.isEmpty || arrivals.bodies.contains(where: isDocument)
+    else { return nil }
     let waiting = rules.shown == nil ? toReserve : rest
     record.files = record.files.filter { !$0.isReserved } + waiting
     let kept = Set(record.files.map(\.digest))
     return staged.filter { kept.contains($0.digest) }
+  }
+
+  private func isDocument(_ body: StagedBody) -> Bool {
+    documents.contains { $0.file.digest == body.digest }
   }
 
   mutating func drop(_ bodies: [StagedBody]) {

@@ -201,6 +201,7 @@ struct BundleWork {
       ending = objection(to: new).map { .failed($0) }
       return ending != nil ? [] : new.parts.indices.compactMap { want(part: $0, isHere: isHere) }
     case .success(let new):
+      reading.choice = new.choice
       return new.documents.compactMap { want($0, isHere: isHere) }
     }
   }

@@ -10,7 +10,22 @@ struct Bundles {
   }
 
   private var works: [Int: BundleWork] = [:]
+  /// Bytes that better variants may still take; nil for any number.
+  var spare: Int64?
+  /// The items for whose better variants that is counted already.
+  private var withRoom: Set<Int> = []
   private var pieces: [Int: Piece] = [:]
+
+  /// Takes so much of what is spare for an item; false where it is not there any more.
+  mutating func takeSpare(_ need: Int64, for item: Int) -> Bool {
+    guard need > 0, !withRoom.contains(item) else { return true }
+    if let spare {
+      guard need <= spare else { return false }
+      self.spare = spare - need
+    }
+    withRoom.insert(item)
+    return true
+  }
 
   subscript(item: Int) -> BundleWork? {
     get { works[item] }

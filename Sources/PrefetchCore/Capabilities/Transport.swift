@@ -255,6 +255,16 @@ package final class TransferResult: Sendable {
     }
   }
 
+  /// How long a body of its host was under way, be it whole or the beginning of one; nil where none
+  /// came from there.
+  var bodyTime: Duration? {
+    switch outcome {
+    case .success(let response):
+      response.body != nil && response.toldByTierAt == nil ? figures.total : nil
+    case .failure: partial != nil ? figures.total : nil
+    }
+  }
+
   package var failure: Failure? {
     if case .failure(let failure) = outcome { failure } else { nil }
   }

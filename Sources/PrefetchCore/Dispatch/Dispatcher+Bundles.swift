@@ -32,7 +32,14 @@ extension Dispatcher {
   }
 
   /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
-  mutating func gather(_ item: Int, _ response: TransferResponse, body: StagedBody?) {
+  ///
+  /// `hasFailed` is whether a better variant did not come: then it stays with the one that is here.
+  mutating func gather(
+    _ item: Int,
+    _ response: TransferResponse,
+    body: StagedBody?,
+    hasFailed: Bool = false
+  ) {
     let work = items.active(item)
     let files = work.record?.value.files ?? []
     let bundle = BundleWork(
@@ -40,7 +47,7 @@ extension Dispatcher {
       answer(response, for: work),
       body: body,
       stored: files,
-      rules: bundleRules(of: item, files, body),
+      rules: bundleRules(of: item, files, body, hasFailed: hasFailed),
       terms: BundleWork.Terms(
         begunAt: now.uptime,
         sizeLimit: sizeLimit(nil, in: Int(items[item].segment)),
@@ -71,7 +78,8 @@ extension Dispatcher {
   private func bundleRules(
     of item: Int,
     _ files: [BundleFile],
-    _ body: StagedBody?
+    _ body: StagedBody?,
+    hasFailed: Bool
   ) -> BundleRules {
     let entry = items.active(item).entry
     var rules = segments[Int(items[item].segment)].declaration.bundleRules
@@ -88,24 +96,67 @@ extension Dispatcher {
     if rules.quality == nil {
       let key = rules.key(of: entry.url)
       let isSame = body == nil || files.contains { $0.key == key && $0.digest == body?.digest }
-      rules.quality = quality(of: entry, isAd: isAd(item), isKept: isSame)
+      if isAd(item) {
+        rules.quality = quality(of: entry, isKept: isSame)
+      } else {
+        rules.automatic = automatic(item, files, isKept: isSame, rules, hasFailed: hasFailed)
+      }
     }
     return rules
   }
 
-  /// By what its last download was like; as long as its own document stays the same, so does that.
-  private func quality(
-    of entry: ManifestEntry,
-    isAd: Bool,
-    isKept: Bool
-  ) -> BundleRules.Quality {
+  private func past(_ entry: ManifestEntry) -> PastDownload? {
     let id = entry.id ?? start.identify(entry.url.string)
-    let past = request.pastDownloads[PastDownload.key(provider: entry.provider, id: id)]
+    return request.streams.downloads[PastDownload.key(provider: entry.provider, id: id)]
+  }
+
+  private func automatic(
+    _ item: Int,
+    _ files: [BundleFile],
+    isKept: Bool,
+    _ rules: BundleRules,
+    hasFailed: Bool
+  ) -> AutomaticVariant {
+    let work = items.active(item)
+    let past = past(work.entry)
+    let isBegun = isBeginning(work.record?.value, rules)
+    let documents = files.filter { $0.role == .document }
+    var facts = AutomaticVariant()
+    facts.rates = request.streams.rates
+    facts.bound = bound(at: work.entry.url)
+    facts.suggested = (isKept ? past?.quality : past?.next) ?? .medium
+    facts.isUnchanged = isKept
+    facts.hasFailed = hasFailed
+    facts.held = Set(documents.filter { !$0.isReserved && !isBegun }.map(\.key))
+    facts.begun = Set(documents.filter { $0.isReserved || isBegun }.map(\.key))
+    facts.size = work.record?.value.wholeSize ?? 0
+    facts.spare = bundles.spare
+    facts.sizeLimit = sizeLimit(nil, in: Int(items[item].segment))
+    facts.mayClimb =
+      !hasFailed && request.mode.isOfSegments && work.result.isUsable
+      // What is left of a limit of volume is for what is not here.
+      && network?.limitsVolume(of: Int(items[item].segment)) != true
+      && files.allSatisfy { isHere($0.digest) }
+    return facts
+  }
+
+  /// Of streams on the network as it was measured, by the host where nothing else came lately.
+  private func bound(at url: WebURL) -> BundleRules.Quality {
+    let policy = request.policy.network.quality
+    let level = network?.quality ?? .unknown
+    let rate = request.streams.rates[url.authority]
+    return policy.bound(under: level == .unknown ? policy.quality(ofRate: rate) : level)
+  }
+
+  /// Of an ad, by what its last download was like; as long as its own document stays the same, so
+  /// does that.
+  private func quality(of entry: ManifestEntry, isKept: Bool) -> BundleRules.Quality {
+    let past = past(entry)
     guard !isKept else { return past?.quality ?? .low }
     // A line that is known to be bad by now makes no better one come.
     let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
     // An ad is over before a better one would be seen.
-    return min(past?.next ?? (isAd ? .low : .medium), bound)
+    return min(past?.next ?? .low, bound)
   }
 
   private mutating func readBundle(_ item: Int) {
@@ -118,6 +169,12 @@ extension Dispatcher {
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     begun.end(.documents)
     guard bundles[item] != nil else { return }
+    if case .success(let reading) = result, let choice = reading.choice,
+      !bundles.takeSpare(choice.need, for: item)
+    {
+      bundles[item]?.rules.automatic?.mayClimb = false
+      return readBundle(item)
+    }
     // Some may end as soon as they are asked for.
     bundles[item]?.open += 1
     if let halt, bundles[item]?.ending == nil {
@@ -289,11 +346,16 @@ extension Dispatcher {
 
   /// Whether readers see the beginning of an item that never came whole.
   private func showsBeginning(_ item: Int) -> Bool {
-    let isPartial = items.ifActive(item)?.record?.value.state == .partial
-    return isPartial && bundles[item]?.rules.seconds == 0
+    guard let rules = bundles[item]?.rules else { return false }
+    return isBeginning(items.ifActive(item)?.record?.value, rules)
+  }
+
+  private func isBeginning(_ record: ContentRecord?, _ rules: BundleRules) -> Bool {
+    record?.state == .partial && rules.seconds == 0
   }
 
   private mutating func conclude(bundle item: Int, _ ending: BundleWork.Ending) {
+    if stays(bundle: item, ending) { return }
     let isAd = bundles[item]?.rules.form == .ad
     // What is too large today is so tomorrow.
     let isRemoved = items.ifActive(item)?.control == .removed
@@ -310,6 +372,22 @@ extension Dispatcher {
     }
   }
 
+  /// Where a better variant of a stream that has not changed does not come, the one that is here is
+  /// looked after as if no other had been tried.
+  private mutating func stays(bundle item: Int, _ ending: BundleWork.Ending) -> Bool {
+    guard case .failed(let failure) = ending, failure.code.category != .trust, halt == nil,
+      storeFailure == nil, let bundle = bundles[item], bundle.reading.choice?.isClimb == true,
+      bundle.rules.automatic?.hasFailed == false
+    else { return false }
+    if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
+    let root = bundle.arrivals.root
+    bundles[item]?.arrivals.root = nil
+    letGo(item)
+    activate(item).result.reason += "; a better variant did not come: \(failure.message)"
+    gather(item, bundle.response, body: root, hasFailed: true)
+    return true
+  }
+
   /// What a run would make of it.
   private mutating func foretell(bundle item: Int) {
     guard let bundle = bundles[item] else { return }
@@ -324,8 +402,9 @@ extension Dispatcher {
     } else {
       work.result.action = work.result.isUsable ? .update : .fetch
       if work.result.isUsable {
-        work.result.reason =
-          showsBeginning(item) ? "only its beginning is here" : "its playlists changed"
+        let isClimb = bundle.reading.choice?.isClimb == true
+        let news = isClimb ? AutomaticVariant.climbReason : "its playlists changed"
+        work.result.reason = showsBeginning(item) ? "only its beginning is here" : news
       }
       work.result.size = bundle.reading.expectedBytes
     }
@@ -415,6 +494,9 @@ extension Dispatcher {
       // It is remembered by that.
       if work.result.download != nil, work.result.id.isEmpty {
         work.result.id = start.identify(work.entry.url.string)
+      }
+      if work.result.isUsable, bundle.reading.choice?.isClimb == true {
+        work.result.reason = AutomaticVariant.climbReason
       }
       work.result.action = work.result.isUsable ? .update : .fetch
       work.result.outcome = work.result.isUsable ? .updated : .added

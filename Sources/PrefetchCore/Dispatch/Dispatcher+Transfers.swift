@@ -157,7 +157,7 @@ extension Dispatcher {
     if isCutOff { result = explained(result, of: job) }
     tell(result, of: job)
     guard let exchange = exchange(of: job), let host = host(of: job) else { return }
-    wire.finished(job, on: host, result)
+    wire.finished(job, on: host, result, at: now)
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
     // The hop and the try that this result belongs to, before the exchange goes on.
     let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)

@@ -154,6 +154,7 @@ package struct Dispatcher: Uncopied {
     connections = ConnectionTable(start.request.policy)
     jitter = Jitter(seed: start.seed)
     space = Space(start.request.policy.room)
+    bundles.spare = start.request.streams.spare
     batch =
       start.request.servesClients
       ? CommitBatch(patience: CommitBatch.patienceOfClients) : CommitBatch()
@@ -177,6 +178,9 @@ package struct Dispatcher: Uncopied {
 
   /// Of each host that answered.
   package var namedResponseTimes: [String: ResponseTimes] { wire.namedResponseTimes }
+
+  /// Of each host that enough came from.
+  package var namedPaces: [String: HostPace] { wire.namedPaces }
 
   /// The hosts that the next run must leave alone as well.
   package func openGates(at now: Moment) -> [HostGate] { wire.openGates(at: now) }

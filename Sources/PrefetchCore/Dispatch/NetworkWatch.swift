@@ -124,6 +124,11 @@ struct NetworkWatch: Sendable {
     return isReady && needed.isSubset(of: readings.known)
   }
 
+  /// Whether what a segment may receive is limited.
+  func limitsVolume(of segment: Int) -> Bool {
+    !rules.ofSegments[segment].budgets.isEmpty
+  }
+
   var isThrottled: Bool {
     verdicts.contains(.throttle)
   }

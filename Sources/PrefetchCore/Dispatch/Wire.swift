@@ -11,6 +11,8 @@ struct Wire: Sendable {
   private(set) var advances: [TransferID: TransferAdvance] = [:]
   /// Response times per host, indexed by `HostID.number`.
   private var responseTimes: [ResponseTimes] = []
+  /// How fast the bodies of each host came, indexed likewise.
+  private var paces: [HostPace] = []
 
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
     queue = TransferQueue(
@@ -160,9 +162,12 @@ struct Wire: Sendable {
     queue.tookBack(job.number, from: host)
   }
 
-  mutating func finished(_ job: Job, on host: HostID, _ result: TransferResult) {
+  mutating func finished(_ job: Job, on host: HostID, _ result: TransferResult, at now: Moment) {
     queue.finished(job.number, on: host, result)
     note(result.figures.responseTime, of: host)
+    if let elapsed = result.bodyTime {
+      notePace(result.figures.wireBytes, elapsed, of: host, at: now)
+    }
   }
 
   /// Ends a request whose response was the expected one.
@@ -171,6 +176,20 @@ struct Wire: Sendable {
     limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
     queue.restrict(host, to: limits.limit(of: host))
     note(outcome.responseTime, of: host)
+    if let arrival = outcome.arrival {
+      notePace(outcome.wireBytes, arrival.timing.elapsed, of: host, at: now)
+    }
+  }
+
+  private mutating func notePace(
+    _ bytes: Int64,
+    _ elapsed: Duration,
+    of host: HostID,
+    at now: Moment
+  ) {
+    let place = Int(host.number)
+    while paces.count <= place { paces.append(HostPace()) }
+    paces[place].note(bytes, took: elapsed, until: now.uptime)
   }
 
   private mutating func note(_ time: Duration?, of host: HostID) {
@@ -276,6 +295,15 @@ struct Wire: Sendable {
     var named: [String: ResponseTimes] = [:]
     for (place, times) in responseTimes.enumerated() where !times.isEmpty {
       named[name(of: HostID(Int32(place)))] = times
+    }
+    return named
+  }
+
+  /// The hosts of which enough came to tell how fast they are, by their names.
+  var namedPaces: [String: HostPace] {
+    var named: [String: HostPace] = [:]
+    for (place, pace) in paces.enumerated() where pace.isTelling {
+      named[name(of: HostID(Int32(place)))] = pace
     }
     return named
   }

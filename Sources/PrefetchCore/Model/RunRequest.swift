@@ -36,9 +36,8 @@ package struct RunRequest: Sendable {
   /// Whether the report keeps the items one by one; without it, of a million only those that weigh
   /// on the exit status.
   package var keepsItems = true
-  /// By which the quality of streams is chosen where no rule says it, by
-  /// ``PastDownload/key(provider:id:)``.
-  package var pastDownloads: [String: PastDownload] = [:]
+  /// By which the variants of streams are chosen where no rule says it.
+  package var streams = StreamMemory()
   /// Of everything besides manifests that decides about items, see ``QuietMark``.
   package var rules: UInt64 = 0
 

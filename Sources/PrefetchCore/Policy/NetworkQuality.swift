@@ -48,7 +48,12 @@ package struct QualityPolicy: Hashable, Sendable {
     guard isMeasured, let measurement else { return .unknown }
     // Servers that begin to answer after seconds make the fastest line a poor one.
     guard !measurement.isSlowToAnswer else { return .poor }
-    guard let rate = measurement.rate else { return .unknown }
+    return quality(ofRate: measurement.rate)
+  }
+
+  /// What a rate in bytes a second means; nil for one that is not known.
+  package func quality(ofRate rate: Int64?) -> NetworkQuality {
+    guard isMeasured, let rate else { return .unknown }
     if let good, rate < good { return .poor }
     if let excellent, rate >= excellent { return .excellent }
     return .good

@@ -95,6 +95,8 @@ package struct Report: Sendable {
   package var oldestStale: Instant?
   /// Of the hosts that answered, by ``WebURL/authority``.
   package var responseTimes: [String: ResponseTimes] = [:]
+  /// Of the hosts that enough came from to tell how fast they are, likewise.
+  package var paces: [String: HostPace] = [:]
   /// Ad servers that had no ad, and the first of them.
   package var emptyCount = 0
   package var firstEmpty: String?

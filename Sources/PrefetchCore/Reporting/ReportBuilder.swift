@@ -201,7 +201,8 @@ package struct ReportBuilder: Sendable {
     at now: Moment,
     tier: TierFigures? = nil,
     gates: [HostGate] = [],
-    responseTimes: [String: ResponseTimes] = [:]
+    responseTimes: [String: ResponseTimes] = [:],
+    paces: [String: HostPace] = [:]
   ) -> Report {
     var finished = report
     finished.gates = gates
@@ -221,6 +222,7 @@ package struct ReportBuilder: Sendable {
       )
     }
     finished.responseTimes = responseTimes
+    finished.paces = paces
     finished.finished = now.wall
     finished.elapsed = now.uptime - startedUptime
     return finished

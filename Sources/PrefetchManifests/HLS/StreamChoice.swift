@@ -8,8 +8,17 @@ struct StreamChoice {
   var renditions: [MasterPlaylist.Rendition]
   /// Whether another quality would have been another variant.
   var hasChoice: Bool
+  /// The best quality that takes no better variant than this.
+  var quality: BundleRules.Quality?
+  /// Where no quality was said.
+  var automatic: AutomaticVariant.Choice?
 
-  init(of master: MasterPlaylist, _ rules: BundleRules) throws(Failure) {
+  /// `locate` says where a variant is; nil where its address leads nowhere.
+  init(
+    of master: MasterPlaylist,
+    _ rules: BundleRules,
+    locate: (MasterPlaylist.Variant) -> WebURL?
+  ) throws(Failure) {
     let all = master.variants
     guard !all.isEmpty else { throw Failure(.manifestInvalid, "it names no variant") }
     let seen = all.filter { !$0.isSoundOnly }
@@ -31,7 +40,15 @@ struct StreamChoice {
         ladder.append([variant])
       }
     }
-    let step = ladder[(rules.quality ?? .low).place(among: ladder.count)]
+    if rules.quality == nil, let facts = rules.automatic {
+      automatic = facts.choice(
+        among: ladder.map { Self.step($0, facts, key: rules.key, locate: locate) }
+      )
+    }
+    let place = automatic?.place ?? (rules.quality ?? .low).place(among: ladder.count)
+    let step = ladder[place]
+    let qualities = BundleRules.Quality.allCases
+    quality = rules.quality ?? qualities.last { $0.place(among: ladder.count) <= place }
     variant = step[0]
     hasChoice = ladder.count > 1
     redundant = Array(step.dropFirst().prefix(Self.mostRedundant))
@@ -41,6 +58,23 @@ struct StreamChoice {
   }
 
   private static let mostRedundant = 8
+
+  private static func step(
+    _ variants: [MasterPlaylist.Variant],
+    _ facts: AutomaticVariant,
+    key: (WebURL) -> String,
+    locate: (MasterPlaylist.Variant) -> WebURL?
+  ) -> AutomaticVariant.Step {
+    let urls = variants.map(locate)
+    let keys = urls.compactMap { $0.map(key) }
+    let rate = urls.first.flatMap { $0 }.flatMap { facts.rates[$0.authority] }
+    return AutomaticVariant.Step(
+      bitrate: variants[0].bitrate,
+      rate: rate.map { min($0, .max / 8) * 8 },
+      isHeld: keys.contains { facts.held.contains($0) },
+      isBegun: keys.contains { facts.begun.contains($0) }
+    )
+  }
 
   private static func fits(_ variant: MasterPlaylist.Variant, _ rules: BundleRules) -> Bool {
     if let limit = rules.maximumBitrate, variant.bitrate > limit { return false }

@@ -67,7 +67,9 @@ struct StreamLayout {
       streams[0].playlist = playlist
       streams[0].isContinued = continues(root, playlist)
     case .master(let master):
-      let choice = try StreamChoice(of: master, rules)
+      let choice = try StreamChoice(of: master, rules) { variant in
+        try? Self.resolve(variant.uri, root, line: variant.line)
+      }
       self.master = (choice, master.heading, name)
       try plan(choice, in: root)
       try fill(documents, importing: master.variables)
@@ -365,6 +367,14 @@ struct StreamLayout {
 
   var hasChoice: Bool {
     master.map { $0.choice.hasChoice } ?? false
+  }
+
+  var quality: BundleRules.Quality? {
+    master?.choice.quality
+  }
+
+  var automaticChoice: AutomaticVariant.Choice? {
+    master?.choice.automatic
   }
 
   var expectedBytes: Int64? {

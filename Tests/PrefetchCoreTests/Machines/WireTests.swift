@@ -52,7 +52,7 @@ struct WireTests {
     #expect(started == [.item(0), .item(1)] && wire.transfers.map(\.job) == started)
     let ended = (wire.end(ids[0]), wire.end(ids[0]))
     #expect(ended == (.item(0), nil))
-    wire.finished(.item(0), on: host, Self.answer(200))
+    wire.finished(.item(0), on: host, Self.answer(200), at: Self.moment(0))
     let next = wire.take(at: .zero)
     #expect(next?.job == .item(2))
   }

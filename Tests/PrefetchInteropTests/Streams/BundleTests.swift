@@ -185,6 +185,115 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 2, of: good == "9GB" ? "low" : "high"))
   }
 
+  @Test("A stream that has not changed comes in a better variant once its host is known to be fast")
+  func climbs() throws {
+    publish(version: 1, size: 40_000)
+    let high = film(version: 1, of: "high")
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1), "not in the run that fetched it first")
+    // The cache has no room for it.
+    configure(cache: ", size: 1MB")
+    let full = try home.run("--json")
+    #expect(full.status == 0, "\(full)")
+    #expect(try full.totals()["updated"] == 0, "\(full)")
+    // Nor has a limit of volume.
+    configure("    network: { daily_limit: 1GB }")
+    #expect(try home.run("-q").status == 0)
+    configure("    max_bitrate: 8000")
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == film(version: 1))
+    configure()
+    let plan = try home.run("plan")
+    #expect(plan.output.hasPrefix("update\tfilms\t"), "\(plan)")
+    #expect(plan.output.contains("its line brings a better variant"), "\(plan)")
+    #expect(try played() == film(version: 1))
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["updated"] == 1, "\(run)")
+    #expect(try played() == high)
+    trap.set(nil)
+    #expect(try home.run("plan").output.isEmpty)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == high)
+    #expect(trap.requests.allSatisfy { !$0.path.contains("low") })
+    #expect(try home.run("verify", "-q").status == 0)
+  }
+
+  @Test("A better variant that does not come leaves the stream as it was, and goes on later")
+  func climbsInVain() throws {
+    publish(version: 1, size: 40_000)
+    let high = film(version: 1, of: "high")
+    #expect(try home.run("-q").status == 0)
+    let lost = site["/high-1-6.ts"]
+    site["/high-1-6.ts"] = nil
+    for _ in 0..<2 {
+      let run = try home.run("--json", "-j", "1")
+      #expect(run.status == 0, "\(run)")
+      #expect(try run.totals()["updated"] == 0, "\(run)")
+      #expect(try played() == film(version: 1))
+      #expect(try home.run("verify", "-q").status == 0)
+    }
+    site["/high-1-6.ts"] = lost
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == high)
+    let asked = Set(trap.requests.map(\.path).filter { $0.hasSuffix(".ts") })
+    #expect(asked.contains("/high-1-6.ts"))
+    #expect(asked.isSubset(of: ["/high-1-6.ts", "/high-1-7.ts"]), "what came stayed, unseen")
+    #expect(try home.run("verify", "-q").status == 0)
+    #expect(try home.run("gc").status == 0)
+    #expect(FileTree.objects(home.cache).count == 8 + 4, "8 pieces, 2 playlists and their copies")
+  }
+
+  @Test("A new stream begins as fast as its host was in the last days, whatever came from there")
+  func hostRate() throws {
+    publish(version: 1)
+    let files = { (lines: String) in
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: files, urls: ["\(self.server.address("/large"))"] }
+      \(lines)
+      """
+    }
+    let film = """
+        - name: films
+          urls: [{ url: "\(server.address("/film.m3u8"))", id: film, type: hls }]
+      """
+    site["/large"] = Site.Page(String(repeating: "x", count: 300_000))
+    home.configure(files(""))
+    #expect(try home.run("-q").status == 0)
+    home.configure(files(film))
+    #expect(try home.run("-q").status == 0)
+    #expect(try played() == self.film(version: 1, of: "high"))
+    // What a `get` brings counts as well, and what was measured long ago does not.
+    for age in [nil, "-8 days"] as [String?] {
+      try home.removeCache()
+      #expect(try home.tool("rm", "-rf", home.state).status == 0)
+      home.configure(files(film))
+      #expect(try home.run("get", server.address("/large"), "-o", "large").status == 0)
+      if let age {
+        let change = "UPDATE host_paces SET at=1000*unixepoch('now', '\(age)')"
+        let database = "\(home.state)/state.sqlite"
+        try #require(home.tool("sqlite3", database, change).status == 0)
+      }
+      #expect(try home.run("-q", "run", "films").status == 0)
+      #expect(try played() == self.film(version: 1, of: age == nil ? "high" : "low"))
+    }
+  }
+
+  @Test("A stream that broke off goes on with its variant, though its host is known by then")
+  func begun() throws {
+    publish(version: 1, pieces: 4, size: 100_000)
+    site["/low-1-3.ts"] = nil
+    #expect(try home.run("-q", "-j", "1").status == 4)
+    publish(version: 1, pieces: 4, size: 100_000)
+    trap.set(nil)
+    #expect(try home.run("-q").status == 0)
+    #expect(trap.requests.map(\.path).filter { $0.hasSuffix(".ts") } == ["/low-1-3.ts"])
+    #expect(try played() == film(version: 1, pieces: 4))
+  }
+
   @Test("Two runs that want one stream at the same time ask for each of its files once")
   func together() throws {
     publish(version: 1, pieces: 40)
