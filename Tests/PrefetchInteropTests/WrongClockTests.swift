@@ -109,6 +109,27 @@ struct WrongClockTests {
     return Site.Page(text, headers: [HeaderField("Date", date)])
   }
 
+  @Test("forgets nothing that was used of a limit")
+  func limit() throws {
+    for name in ["/a", "/b"] { site[name] = Site.Page(String(repeating: name, count: 10_000)) }
+    let configure = { (names: [String]) in
+      home.configure(
+        """
+        segments: [{ name: s, urls: [\(names.map { "\"\(server.address($0))\"" }.joined(separator: ", "))] }]
+        cache: { min_free: 0 }
+        network: { daily_limit: 20kB }
+        """
+      )
+    }
+    configure(["/a"])
+    #expect(try run("+0", "run", "-q").status == 0)
+    configure(["/a", "/b"])
+    #expect(try run("+400d", "run", "-q").status == 0)
+    try home.removeCache()
+    #expect(try run("+0", "run", "-q").status == 75)
+    #expect(site.requests.isEmpty)
+  }
+
   @Test("leaves no Retry-After gate that lies more than a day ahead")
   func gate() throws {
     site["/a"] = Site.Page([], headers: [HeaderField("Retry-After", "7200")], status: 503)

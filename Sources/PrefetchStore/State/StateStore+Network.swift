@@ -29,6 +29,9 @@ extension StateStore {
     return bytes
   }
 
+  /// More than a month has, in whatever zone, and some of a wrong clock.
+  private static let daysOfUsage: Int64 = 100
+
   private func samples(at now: Instant) throws(Failure) -> [TransferSamples.Sample] {
     try database.rows(
       """
@@ -58,7 +61,7 @@ extension StateStore {
   }
 
   private func add(_ usage: TransferUsage) throws(Failure) {
-    guard let latest = usage.bytes.keys.map(\.day).max() else { return }
+    guard !usage.bytes.isEmpty else { return }
     let addition = try database.prepare(
       """
       INSERT INTO transfer_usage (day, network, identity, segment, bytes) \
@@ -75,9 +78,12 @@ extension StateStore {
         bytes
       )
     }
-    // Another zone may still be in the month before.
+    // Days and not their dates, since a clock that is ahead once must not forget what was used today.
     try database.run(
-      "DELETE FROM transfer_usage WHERE substr(day, 1, 7)<substr(date(\(latest), '-35 days'), 1, 7)"
+      """
+      DELETE FROM transfer_usage WHERE day NOT IN \
+      (SELECT DISTINCT day FROM transfer_usage ORDER BY day DESC LIMIT \(Self.daysOfUsage))
+      """
     )
   }
 
