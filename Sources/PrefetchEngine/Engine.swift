@@ -84,7 +84,10 @@ package struct Engine {
     var controls = ControlWatch()
     while true {
       let now = clock.now()
-      if looks.areDue(at: now) { looks.take(at: dispatcher.standing(at: now), now) }
+      if looks.areDue(at: now) {
+        let standing = dispatcher.standing(at: now, expectsBytes: looks.needExpectations)
+        looks.take(at: standing, now)
+      }
       if !hasStopped, let signal = stop.pending {
         hasStopped = true
         events.append(.interrupted(signal: signal))
@@ -387,10 +390,12 @@ package struct Engine {
 private struct Looks {
   private let observers: [any RunObserver]
   private let pause: Duration
+  let needExpectations: Bool
   private var next: Duration = .zero
 
   init(_ observers: [any RunObserver]) {
     self.observers = observers.filter { $0.pauseBetweenLooks != nil }
+    needExpectations = self.observers.contains(where: \.needsExpectations)
     pause = self.observers.compactMap(\.pauseBetweenLooks).min() ?? .zero
   }
 
@@ -427,7 +432,9 @@ private struct ControlWatch {
     version = newest
     let items = items()
     // What cannot be told is told by the next look, or changes nothing.
-    guard !items.isEmpty, let controls = try? store.controls(of: items.map(\.url)) else { return [] }
+    guard !items.isEmpty, let controls = try? store.controls(of: items.map(\.url)) else {
+      return []
+    }
     return zip(items, controls).compactMap { item, control in
       control.map { .controlled(item: item.item, $0) }
     }

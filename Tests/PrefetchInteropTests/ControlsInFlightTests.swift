@@ -80,7 +80,8 @@ struct ControlsInFlightTests {
     gate.open()
     #expect(try home.run("resume", server.address("/a")).status == 0)
     #expect(try home.run("-q").status == 0)
-    #expect(server.requests.last?.headers["Range"] != nil, "only the rest is asked for")
+    let later = server.requests.last { $0.path == "/a" }
+    #expect(later?.headers["Range"] != nil, "only the rest is asked for")
     #expect(try home.run("path", server.address("/a")).status == 0)
     #expect(try home.run("verify").status == 0)
   }
@@ -171,6 +172,35 @@ struct ControlsInFlightTests {
     #expect(try home.run("path", server.address("/a")).status == 4)
     #expect(parts() == 0)
     gate.open()
+  }
+
+  @Test("What is under way is told with its bytes by `list`, `explain` and `status`")
+  func told() throws {
+    let url = server.address("/a")
+    let run = try home.start(["-q"])
+    waitFor(begun)
+    var bytes: Int?
+    for _ in 0..<500 where bytes == nil {
+      bytes = try home.run("explain", "--json", url).json().number("progress.bytes")
+    }
+    #expect(bytes == Self.half)
+    let explained = try home.run("explain", "--json", url).json()
+    #expect(explained.text("state") == "downloading")
+    #expect(explained.number("progress.total") == Self.body.count)
+    let listed = try home.run("list", "--json", "--state", "downloading").json().list("items")
+    #expect(listed.map { $0.text("url") } == [url])
+    #expect(listed.first?.number("progress.bytes") == Self.half)
+    let status = try home.run("status", "--json").json()
+    #expect(status.text("transfers.0.url") == url)
+    #expect(status.text("transfers.0.segment") == "s")
+    #expect(status.number("transfers.0.bytes") == Self.half)
+    #expect(status.number("segments.0.states.downloading") == 1)
+    run.signal(9)
+    #expect(run.finish().status == 137)
+    #expect(try home.run("status", "--json").json().list("transfers").isEmpty)
+    #expect(try home.run("explain", "--json", url).json().number("progress.bytes") == nil)
+    gate.open()
+    #expect(try home.run("-q").status == 0)
   }
 
   @Test("What nobody transfers and nobody stored is not there")

@@ -12,6 +12,8 @@ struct CachedItem {
   var granted: [Freshness.Lifetime] = []
   /// Why it is in its state, where that is not its failure.
   var reason: String?
+  /// How far it has come, where a run has it under way.
+  var progress: ItemProgress?
 
   func json(bodies: BodyPaths) -> JSONValue {
     [
@@ -38,6 +40,7 @@ struct CachedItem {
       "thumbnail": .optional(record.thumbnail.map(Redaction.url)),
       "reason": .optional(reason ?? record.failure?.message),
       "error": .failure(record.failure),
+      "progress": progress?.document ?? .null,
     ]
   }
 
@@ -53,5 +56,23 @@ struct CachedItem {
       under: granted,
       answeredAt: record.validatedAt ?? record.fetchedAt
     )
+  }
+}
+
+extension ItemProgress {
+  var document: JSONValue {
+    ["bytes": .integer(bytes), "total": .optional(total), "rate": .optional(rate)]
+  }
+
+  /// For people.
+  var words: String {
+    let all = total.map { " of \(Amounts.bytes($0))" } ?? ""
+    let speed = rate.map { ", \(Amounts.bytes($0))/s" } ?? ""
+    return "\(Amounts.bytes(bytes))\(all)\(speed)"
+  }
+
+  /// Of all items that any process has under way, by their URLs.
+  static func byURL(inCache path: String) -> [String: ItemProgress] {
+    Dictionary(TransferNote.all(inCache: path).map { ($0.url, $0) }) { first, _ in first }
   }
 }

@@ -97,6 +97,7 @@ struct ExplainCommand: Command {
       now: now,
       bodies: store?.bodyPaths ?? places.bodies
     )
+    facts.progress = ItemProgress.byURL(inCache: places.cache)[url.string]
     facts.grants = grants(entry, declared.map(\.segment), policy)
     if let store {
       facts.absence = try context.reading { () throws(Failure) in
@@ -238,7 +239,8 @@ struct ExplainCommand: Command {
         segments: holders,
         isLocked: false,
         usedAt: uses[RememberedURL.name(of: record.url)],
-        granted: facts.grants.map(\.lifetime)
+        granted: facts.grants.map(\.lifetime),
+        progress: facts.progress
       )
     }
     let url = facts.url.string

@@ -24,6 +24,8 @@ struct ExplainFacts {
   var bodies: BodyPaths
   /// How far it has come without a body, and why no further.
   var standing: (state: ItemState, reason: String)?
+  /// How far it has come, where a run has it under way.
+  var progress: ItemProgress?
   /// What declarers grant of freshness.
   var grants: [FreshnessGrant] = []
   /// A server's word, given to a single question, that it does not have it.
@@ -85,6 +87,7 @@ extension ExplainFacts {
       } ?? .null,
       "decision": .string(decision.rawValue),
       "reason": .string(reason),
+      "progress": progress?.document ?? .null,
     ]
   }
 
@@ -136,6 +139,7 @@ extension ExplainFacts {
     let entry = security.entry.map { " by `\(SafeText.line($0))`" } ?? ""
     lines.append("security   \(verdict)\(entry): \(SafeText.line(security.reason))")
     lines += recordLines()
+    if let progress { lines.append("progress   \(progress.words)") }
     lines += files.map { file in
       let name = file.isShown ? file.name : Redaction.url(file.key)
       let waits = file.isReserved ? ", waits for the rest" : ""

@@ -19,7 +19,7 @@ struct ItemFetch {
   /// Whether an older copy may stand in for an answer that cannot be had.
   var mayBeStale = true
   /// Of streams; nil for what is configured.
-  var quality: BundleRules.Quality?
+  var quality: StreamQuality?
 
   private var context: CommandContext { session.context }
   private var loaded: LoadedConfiguration { session.loaded }
@@ -52,7 +52,10 @@ struct ItemFetch {
     )
     if let quality {
       for index in request.segments.indices {
-        request.segments[index].bundleRules.quality = quality
+        request.segments[index].bundleRules.quality = quality.fixed
+      }
+      if quality == .auto {
+        request.pastDownloads = (try? session.writingState().pastDownloads()) ?? [:]
       }
     }
     if !mayBeStale {

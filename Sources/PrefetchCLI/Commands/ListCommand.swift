@@ -19,7 +19,8 @@ struct ListCommand: Command {
       console: context.console,
       bodies: store?.bodyPaths ?? places.bodies,
       uses: uses,
-      grants: GrantedLifetimes(loaded.configuration)
+      grants: GrantedLifetimes(loaded.configuration),
+      progress: context.shared.isJSON ? ItemProgress.byURL(inCache: places.cache) : [:]
     )
     let declared = try declared(loaded, places, store)
     let consumed = try consumptions(places)
@@ -215,18 +216,21 @@ private final class ItemPrinter {
   private let bodies: BodyPaths
   private let uses: [String: Instant]
   private let grants: GrantedLifetimes
+  private let progress: [String: ItemProgress]
   private(set) var hasBegun = false
 
   init(
     console: Console,
     bodies: BodyPaths,
     uses: [String: Instant],
-    grants: GrantedLifetimes
+    grants: GrantedLifetimes,
+    progress: [String: ItemProgress]
   ) {
     self.console = console
     self.bodies = bodies
     self.uses = uses
     self.grants = grants
+    self.progress = progress
   }
 
   /// `STATE <TAB> BYTES <TAB> SEGMENTS <TAB> URL`, for people and for `cut`.
@@ -253,7 +257,8 @@ private final class ItemPrinter {
       isLocked: item.isLocked,
       usedAt: uses[RememberedURL.name(of: record.url)],
       granted: grants.of(item.segments),
-      reason: reason
+      reason: reason,
+      progress: progress[record.url]
     )
     let document = cached.json(bodies: bodies).masked(needles: console.needles)
     let bytes = JSONWriter.bytes(document, form: .pretty, level: 2)

@@ -283,7 +283,22 @@ struct StatusCommand: Command {
         "hits": .integer(served?.hits ?? 0), "misses": .integer(served?.misses ?? 0),
         "failures": .integer(served?.failures ?? 0), "bytes": .integer(served?.bytes ?? 0),
       ],
+      "transfers": transfers(places),
     ])
+  }
+
+  /// What runs have under way.
+  private func transfers(_ places: Places) -> JSONValue {
+    let values = TransferNote.all(inCache: places.cache).map { item -> JSONValue in
+      [
+        "url": .string(Redaction.url(item.url)),
+        "segment": .string(item.segment),
+        "bytes": .integer(item.bytes),
+        "total": .optional(item.total),
+        "rate": .optional(item.rate),
+      ]
+    }
+    return .array(values)
   }
 
   private func states(_ counts: [ItemState: Int]) -> JSONValue {

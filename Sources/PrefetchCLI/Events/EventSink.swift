@@ -12,7 +12,7 @@ final class EventSink: RunObserver {
   /// Knows what must not be told, also what becomes known on the way.
   private let console: Console
   private var progress = RunProgress()
-  private var lastLook: Look?
+  private var lastLook: TransferLook?
   /// What came for each segment.
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
   private var changed: Set<String> = []
@@ -91,7 +91,7 @@ final class EventSink: RunObserver {
   }
 
   func look(at standing: RunStanding, _ now: Moment) {
-    defer { lastLook = Look(standing, at: now.uptime) }
+    defer { lastLook = TransferLook(standing, at: now.uptime) }
     guard let last = lastLook else { return }
     let line = line(at: now.wall)
     let transfers = standing.transfers.map { transfer in
@@ -112,25 +112,6 @@ final class EventSink: RunObserver {
         ("bytes", .integer(progress.received)), ("transfers", .array(transfers)),
       ]
     )
-  }
-
-  /// How far bodies were when they were looked at last.
-  private struct Look {
-    private var arrived: [WebURL: Int64] = [:]
-    private let time: Duration
-
-    init(_ standing: RunStanding, at time: Duration) {
-      self.time = time
-      for transfer in standing.transfers { arrived[transfer.url] = transfer.advance.arrived }
-    }
-
-    /// Bytes a second since then.
-    func rate(of transfer: RunStanding.Transfer, at now: Duration) -> Int64? {
-      let bytes = transfer.advance.arrived - (arrived[transfer.url] ?? 0)
-      let milliseconds = (now - time).milliseconds
-      guard bytes >= 0, milliseconds > 0 else { return nil }
-      return Int64(clamping: Int(Double(bytes) * 1000 / Double(milliseconds)))
-    }
   }
 
   /// Waits for those who listen, not for long, and says what they missed.

@@ -11,7 +11,7 @@ struct GetOptions: CommandOptions, Hashable {
   var type: String?
   /// What is brought of them; nil for all.
   var behavior: ItemBehavior?
-  var quality: BundleRules.Quality?
+  var quality: StreamQuality?
   var isOffline = false
   var revalidates = false
   var maximumAge: Duration?
@@ -60,7 +60,7 @@ struct GetOptions: CommandOptions, Hashable {
         ),
       .value("quality", \.quality, .word.called("Q"))
         .help(
-          "Take streams in this quality (`low`, `medium`, `high`) instead of the configured one"
+          "Take streams in this quality (`low`, `medium`, `high`, or `auto` by how the last ones came) instead of the configured one"
         ),
       .flag("offline", \.isOffline).help("Ask no server; what is not cached ends with 4"),
       .flag("revalidate", \.revalidates)
@@ -154,4 +154,15 @@ extension ValueKind where Value == ContentDigest {
       ContentDigest($0)
     }
   }
+}
+
+/// Which of several variants of a stream a user asks for.
+enum StreamQuality: String, Hashable, Sendable, CaseIterable {
+  case auto
+  case low
+  case medium
+  case high
+
+  /// Nil for what the last downloads suggest.
+  var fixed: BundleRules.Quality? { BundleRules.Quality(rawValue: rawValue) }
 }

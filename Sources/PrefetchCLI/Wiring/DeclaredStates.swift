@@ -40,6 +40,8 @@ struct DeclaredStates {
   private let inventory: Inventory
   private let collects: Bool
   private let parts: Set<String>
+  /// What living runs have under way.
+  private let progress: [String: ItemProgress]
   /// Rows of the inventory that have some of their files already.
   private let begun: Set<Int>
   private let isRunning: Bool
@@ -67,6 +69,7 @@ struct DeclaredStates {
       )
     }
     self.parts = parts
+    progress = ItemProgress.byURL(inCache: places.cache)
     begun = Set(inventory.parts.map(\.row))
     let subscribed = try context.reading { () throws(Failure) in
       loaded.files.isEmpty
@@ -127,6 +130,7 @@ struct DeclaredStates {
         of: special,
         hasBegun: place.map(begun.contains) ?? false
           || !parts.isEmpty && parts.contains(entries.url(at: position)),
+        isUnderWay: !progress.isEmpty && progress[entries.url(at: position)] != nil,
         in: segment,
         isKnown: isKnown,
         deferral
@@ -150,21 +154,21 @@ struct DeclaredStates {
   private func standing(
     of entry: ManifestEntry?,
     hasBegun: Bool,
+    isUnderWay: Bool,
     in segment: SegmentDeclaration,
     isKnown: Bool,
     _ deferral: Deferral?
   ) -> (ItemState, String) {
+    if isUnderWay { return (.downloading, "a run is under way") }
     let behavior = entry?.behavior ?? segment.manifestRules.behavior
     let isWithheld = behavior.withholds(isThumbnail: entry?.isThumbnail ?? false)
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
-    if hasBegun {
-      return isRunning
-        ? (.downloading, "a run is under way") : (.idle, "interrupted; the next run goes on")
-    }
+    if hasBegun, isRunning { return (.downloading, "a run is under way") }
     if let deferral {
       let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
       return (.idle, "deferred by \(deferral.rule.rawValue)\(until)")
     }
+    if hasBegun { return (.idle, "interrupted; the next run goes on") }
     return isKnown
       ? (.queued, isRunning ? "a run is under way" : "the next run fetches it")
       : (.pending, "no run has looked at it yet")

@@ -38,6 +38,8 @@ struct EngineRun {
       secrets: context.console.needles,
       isDry: isDry
     )
+    var observers = self.observers
+    if request.mode.writes, !isDry { observers.append(TransferNotes(inCache: bodies.cache)) }
     let engine = Engine(
       transport: tiered,
       store: store,

@@ -4,12 +4,15 @@ package protocol RunObserver: AnyObject {
   var hearsOfEach: Bool { get }
   /// How long it may be between two looks at how the run stands; nil where it takes none.
   var pauseBetweenLooks: Duration? { get }
+  /// Whether what it looks at has to say what segments bring in all, and whom they wait for.
+  var needsExpectations: Bool { get }
   func observe(_ fact: RunFact, at now: Moment)
   func look(at standing: RunStanding, _ now: Moment)
 }
 
 extension RunObserver {
   package var pauseBetweenLooks: Duration? { nil }
+  package var needsExpectations: Bool { true }
   package func look(at standing: RunStanding, _ now: Moment) {}
 }
 

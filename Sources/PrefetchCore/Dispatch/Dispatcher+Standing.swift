@@ -1,11 +1,11 @@
 /// What is told of how a run stands, and of requests one by one.
 extension Dispatcher {
   /// Looked at some times a second, and only where a display draws it.
-  package mutating func standing(at now: Moment) -> RunStanding {
-    expectBytes()
+  package mutating func standing(at now: Moment, expectsBytes: Bool = true) -> RunStanding {
+    if expectsBytes { expectBytes() }
     var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
     for (_, job) in wire.transfers { standing.segments[segment(of: job)].active += 1 }
-    for index in segments.indices where standing.segments[index].wait == nil {
+    for index in segments.indices where expectsBytes && standing.segments[index].wait == nil {
       standing.segments[index].wait = heldHost(of: index, at: now)
     }
     for (id, job) in wire.transfers {
@@ -16,11 +16,26 @@ extension Dispatcher {
           url: url,
           segment: segment(of: job),
           isDocument: isDocument,
-          advance: advance
+          advance: advance,
+          whole: whole(of: job)
         )
       )
     }
     return standing
+  }
+
+  /// The item that a piece is for.
+  private func whole(of job: Job) -> RunStanding.Whole? {
+    guard case .item(let item) = job, let parent = bundles.parent(of: item) else { return nil }
+    var whole = RunStanding.Whole(
+      url: items.active(parent.item).entry.url,
+      bytes: 0,
+      size: parent.work.reading.expectedBytes
+    )
+    for case let file? in parent.work.files {
+      whole.bytes = whole.bytes.addingSaturated(file.size)
+    }
+    return whole
   }
 
   private static func standing(of segment: SegmentWork, at now: Moment) -> RunStanding.Segment {

@@ -34,6 +34,17 @@ package struct RunStanding: Hashable, Sendable {
     package var segment: Int
     package var isDocument: Bool
     package var advance: TransferAdvance
+    /// The item of several files that it is for.
+    package var whole: Whole?
+  }
+
+  /// An item of several files.
+  package struct Whole: Hashable, Sendable {
+    package var url: WebURL
+    /// Of those of its files that are here.
+    package var bytes: Int64
+    /// Of all of them, as far as that is known.
+    package var size: Int64?
   }
 
   package var segments: [Segment]
