@@ -60,6 +60,69 @@ struct ItemStateTests {
     #expect(try state("/a") == "deleted")
   }
 
+  @Test("A paused item without a body is so in the report, too")
+  func pausedReport() throws {
+    configure(Self.quiet)
+    #expect(try home.run("pause", server.address("/c")).status == 0)
+    let run = try home.run("--json")
+    #expect(run.status == 0)
+    let item = try run.json().list("items").first { $0.text("url")?.hasSuffix("/c") == true }
+    #expect(item?.text("state") == "paused" && item?.text("deferred.rule") == "paused", "\(run)")
+    #expect(try state("/c") == "paused")
+  }
+
+  @Test("What a limit of volume puts off says until when, whoever tells it")
+  func deferredUntil() throws {
+    configure(
+      "\(Self.quiet.replacing("network: {", with: "network: { daily_limit: 1B, concurrency: 1,"))"
+    )
+    var run = try home.run("--json")
+    if run.status == 0 { run = try home.run("--json", "--refetch") }
+    #expect(run.status == 75, "\(run)")
+    let report = try run.json()
+    let until = try #require(report.text("exit.next_allowed_at")).prefix(19)
+    let items = report.list("items").filter { $0.text("deferred.rule") == "daily_limit" }
+    #expect(items.allSatisfy { $0.text("deferred.until")?.hasPrefix(until) == true })
+    let item = try #require(items.first { $0.text("state") == "idle" })
+    let url = try #require(item.text("url"))
+    let idle = try home.run("list", "--json", "--state", "idle", "--url", url).json().list("items")
+    #expect(idle.first?.text("reason")?.contains("until \(until)") == true, "\(idle)")
+    let explained = try home.run("explain", "--json", url).json()
+    #expect(explained.text("state_reason")?.contains("until \(until)") == true)
+    let status = try home.run("status", "--json").json()
+    #expect(status.text("segments.0.deferred.until")?.hasPrefix(until) == true)
+  }
+
+  @Test("What had to go says that it does not fit")
+  func evicted() throws {
+    for (place, name) in ["/a", "/b"].enumerated() {
+      site[name] = Site.Page([UInt8](repeating: UInt8(place), count: 20_000))
+    }
+    let segments = { (names: [String]) in
+      names.enumerated().map { place, name in
+        "{ name: s\(name.dropFirst()), priority: \(name == "/a" ? 1 : 2), "
+          + "urls: [\(server.address(name))] }"
+      }.joined(separator: ", ")
+    }
+    home.configure("segments: [\(segments(["/b"]))]\ncache: { min_free: 0, size: 25000B }")
+    #expect(try home.run("-q").status == 0)
+    home.configure("segments: [\(segments(["/a", "/b"]))]\ncache: { min_free: 0, size: 25000B }")
+    let run = try home.run("--json")
+    #expect(run.status == 3, "\(run)")
+    let url = server.address("/b")
+    let item = try run.json().list("items").first { $0.text("url") == url }
+    #expect(item?.text("error.code") == "cache_full" && item?.text("state") == "failed", "\(run)")
+    let explained = try home.run("explain", "--json", url).json()
+    #expect(explained.text("state") == "failed", "\(explained)")
+    #expect(
+      explained.text("state_reason")?.contains("25 kB of `cache.size`") == true,
+      "\(explained)"
+    )
+    let listed = try home.run("list", "--json", "--url", url).json().list("items")
+    #expect(listed.first?.text("error.code") == "cache_full", "\(listed)")
+    #expect(try home.run("status", "--json").json().number("segments.1.states.failed") == 1)
+  }
+
   @Test("discovered is what a behaviour leaves to `get`, which brings it")
   func withheld() throws {
     configure("download: { behavior: none }\n\(Self.quiet)")

@@ -216,7 +216,7 @@ private struct Content {
       }
       segments[key, default: SegmentRecord(key: key)].documents = documents
       members[key] = members[key] ?? []
-    case .evict(let digests, let identity):
+    case .evict(let digests, let identity, _):
       for digest in digests { evict(digest, for: identity) }
     case .forget(let key):
       leave(key, members[key]?.sorted() ?? [])

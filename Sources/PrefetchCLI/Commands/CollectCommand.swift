@@ -127,9 +127,21 @@ struct CollectCommand: Command {
     let rest = missing - (stock.used - room.used)
     _ = room.free(rest, for: .passing, isPartEnough: true)
     let going = room.takeEvicted(keepingWhatFits: rest <= 0)
-    outcome.removed += try store.commit([.evict(going, for: loaded.identity)])
+    outcome.removed += try store.commit([
+      .evict(going, for: loaded.identity, because: Self.failure(under: rules))
+    ])
     outcome.excess = max(0, room.used - (rules.limit ?? .max))
     outcome.shortage = try shortage(store, rules)
+  }
+
+  /// What the records of declared items say that had to go.
+  private static func failure(under rules: Room.Rules) -> Failure? {
+    rules.limit.map {
+      Failure(
+        .cacheFull,
+        "it had to go: what comes before it needs the \(SizeText.format(limit: $0)) of `cache.size`"
+      )
+    }
   }
 
   private func shortage(_ store: DiskStore, _ rules: Room.Rules) throws(Failure) -> Int64 {

@@ -379,8 +379,8 @@ package enum StoreChange: Sendable {
   /// the new ones among them.
   indirect case documents(SegmentKey, [DocumentRecord], bodies: [StagedBody])
   /// Whatever names these bodies lets go of them, to make room: items that a segment holds keep their
-  /// records. What another identity than this one declares stays.
-  case evict([ContentDigest], for: String)
+  /// records, which then say why. What another identity than this one declares stays.
+  case evict([ContentDigest], for: String, because: Failure? = nil)
   /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
   /// A server told this `Date`, the newest of all.

@@ -154,7 +154,7 @@ struct CommitBatch: Sendable {
   /// Returns what was to go for it, and stays for now.
   mutating func takeBack() -> [ContentDigest] {
     var kept: [ContentDigest] = []
-    for case .evict(let digests, _) in writing.map(\.change) { kept += digests }
+    for case .evict(let digests, _, _) in writing.map(\.change) { kept += digests }
     let (back, items) = (
       writing.filter { if case .evict = $0.change { false } else { true } }, writingPlain
     )

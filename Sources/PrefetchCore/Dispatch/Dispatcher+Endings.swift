@@ -70,7 +70,7 @@ extension Dispatcher {
     work.result.outcome = .deferred
     work.result.deferral = deferral
     work.result.reason = reason ?? deferral?.rule.rawValue ?? "interrupted"
-    if !work.result.isUsable { work.result.state = .idle }
+    if !work.result.isUsable { work.result.state = deferral?.rule == .paused ? .paused : .idle }
   }
 
   /// What another segment may let go of in this run is declared all the same, and what waits is listed.

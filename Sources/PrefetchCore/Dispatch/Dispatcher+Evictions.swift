@@ -38,7 +38,7 @@ extension Dispatcher {
       result.isRequired = holders.contains {
         segments[$0].declaration.isRequired && requires(key, in: $0)
       }
-      result.failure = Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
+      result.failure = evictionFailure
       // What a list that did not come would have named was not counted before.
       let wasTold = holders.contains { segments[$0].declaredCount > 0 }
       let was = space.endings[key] ?? .keep
@@ -53,6 +53,11 @@ extension Dispatcher {
 
   private func isPaused(_ key: URLKey) -> Bool {
     facts.inventory.position(of: key).map { facts.inventory.rows[$0].state == .paused } ?? false
+  }
+
+  /// Why an item that a segment declares is not there any more.
+  var evictionFailure: Failure {
+    Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
   }
 
   private var shortOf: String {

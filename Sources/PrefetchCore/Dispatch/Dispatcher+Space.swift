@@ -251,7 +251,8 @@ extension Dispatcher {
   private mutating func evict(_ digests: [ContentDigest]) {
     guard !digests.isEmpty else { return }
     facts.missing.formUnion(digests)
-    batch.add(.evict(digests, for: request.identity), now: now.uptime)
+    let change = StoreChange.evict(digests, for: request.identity, because: evictionFailure)
+    batch.add(change, now: now.uptime)
   }
 
   /// Brings a cache whose limit was lowered back within it, once everything has come that may have

@@ -132,8 +132,8 @@ final class IndexWriter {
       try write(record, manifest: manifest, adopting: adopt)
     case .documents(let key, let records, _):
       try write(records, of: key, adopting: adopt)
-    case .evict(let digests, let identity):
-      for digest in digests { try evict(digest, for: identity, record: record) }
+    case .evict(let digests, let identity, let failure):
+      for digest in digests { try evict(digest, for: identity, because: failure, record: record) }
     case .forget(let key):
       try forget(key)
     case .dated(let date):
@@ -184,11 +184,16 @@ final class IndexWriter {
   private func empty(
     _ standing: ItemRows.Standing,
     _ given: ContentRecord,
-    _ removal: ItemRows.Removal
+    _ removal: ItemRows.Removal,
+    because failure: Failure? = nil
   ) throws(Failure) {
     guard let digest = standing.digest else { return }
     var (record, content) = (given, removal.content)
     record.forgetBody()
+    if let failure, record.state != .paused {
+      record.state = .failed
+      record.failure = failure
+    }
     try release(standing.item)
     try setFiles([], of: standing.item)
     try items.update(standing, to: record)
@@ -249,6 +254,7 @@ final class IndexWriter {
   private func evict(
     _ digest: ContentDigest,
     for identity: String,
+    because failure: Failure?,
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     let names = try items.urls(naming: digest)
@@ -261,7 +267,7 @@ final class IndexWriter {
     }
     for url in names {
       guard let standing = try items.standing(url: url) else { continue }
-      try evict(standing.item, record: record)
+      try evict(standing.item, because: failure, record: record)
     }
   }
 
@@ -278,6 +284,7 @@ final class IndexWriter {
   /// An item that a segment holds keeps its record, any other goes as a whole.
   private func evict(
     _ item: Int64,
+    because failure: Failure?,
     record: (Int64) throws(Failure) -> ContentRecord?
   ) throws(Failure) {
     guard let standing = try items.standing(item: item),
@@ -286,7 +293,7 @@ final class IndexWriter {
     removal.content.wasEvicted = true
     guard standing.holders != 0 else { return try drop(item, removal) }
     guard let known = try record(item) else { return }
-    try empty(standing, known, removal)
+    try empty(standing, known, removal, because: failure)
   }
 
   private func keys(of set: Int64) throws(Failure) -> [SegmentKey] {

@@ -30,7 +30,7 @@ struct CommitBatchTests {
       case .store(let record, _, _, _): "store \(record.url)"
       case .confirm(let all): "confirm \(all.map(\.item))"
       case .join(let key, let items): "join \(key.name) \(items)"
-      case .evict(let digests, _): "evict \(digests.count)"
+      case .evict(let digests, _, _): "evict \(digests.count)"
       case .leave(let key, let items): "leave \(key.name) \(items)"
       case .arrived, .joinNew, .segment, .documents, .forget, .dated: "else"
       }

@@ -57,7 +57,9 @@ final class WatchedStore: ContentStore {
     }
     let there = Set(after.map(\.body))
     let evicted = Set(
-      changes.flatMap { if case .evict(let digests, _) = $0 { digests } else { [ContentDigest]() } }
+      changes.flatMap {
+        if case .evict(let digests, _, _) = $0 { digests } else { [ContentDigest]() }
+      }
     )
     let gone = before.filter { evicted.contains($0.body) && !there.contains($0.body) }
     evictionCount += gone.count
