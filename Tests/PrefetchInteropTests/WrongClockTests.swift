@@ -130,6 +130,73 @@ struct WrongClockTests {
     #expect(site.requests.isEmpty)
   }
 
+  @Test("lets no part and no lock grow old")
+  func partAndLock() throws {
+    let body = [UInt8](repeating: 7, count: 300_000)
+    let broken = try LoopbackServer { request in
+      let headers = [
+        ("ETag", "\"one\""), ("Date", HTTPDate.format(SystemClock().now().wall)),
+      ]
+      guard request.path == "/film" else { return Script.respond(200, headers, text: "a") }
+      if let range = request.headers["Range"], let start = Int(range.dropFirst(6).dropLast()) {
+        return Script.respond(
+          206,
+          headers + [("Content-Range", "bytes \(start)-\(body.count - 1)/\(body.count)")],
+          body: Array(body[start...])
+        )
+      }
+      let head = Script.head(200, headers + [("Content-Length", "\(body.count)")])
+      return Script([.send(head + body.prefix(200_000)), .close])
+    }
+    home.configure(
+      """
+      segments: [{ name: s, urls: ["\(broken.address("/a"))", "\(broken.address("/film"))"] }]
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      """
+    )
+    #expect(try run("+0", "run", "-q").status == 3)
+    #expect(try run("+0", "lock", "--for", "1h", broken.address("/a")).status == 0)
+    #expect(try run("+400d", "rm", broken.address("/a")).status == 3)
+    #expect(try run("+400d", "gc", "-q").status == 0)
+    // So long without a network, by a clock that is right.
+    #expect(try run("+9d", "gc", "-q").status == 0)
+    #expect(try run("+0", "run", "-q").status == 0)
+    #expect(broken.requests.last { $0.path == "/film" }?.headers["Range"] != nil)
+    #expect(try run("+0", "path", broken.address("/a")).status == 0)
+  }
+
+  @Test("lets no event go that waits for its collector")
+  func events() throws {
+    site["/a"] = dated("a")
+    home.configure(
+      "segments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]\ncache: { min_free: 0 }"
+    )
+    #expect(try run("+0", "run", "-q").status == 0)
+    #expect(try run("+0", "event", "log", "one").status == 0)
+    #expect(try run("+400d", "event", "log", "two").status == 0)
+    #expect(try run("+0", "event", "list").lines.count == 2)
+  }
+
+  @Test("keeps the books of the days on which it was right")
+  func books() throws {
+    for name in ["/a", "/b", "/c", "/d"] { site[name] = Site.Page(name) }
+    let urls = ["/a", "/b", "/c", "/d"].map { "\"\(server.address($0))\"" }.joined(separator: ", ")
+    home.configure(
+      """
+      segments: [{ name: s, urls: [\(urls)] }]
+      cache: { min_free: 0 }
+      network: { daily_limit: 1B, concurrency: 1 }
+      """
+    )
+    #expect(try run("+0", "run", "-q").status == 75)
+    #expect(try run("+400d", "run", "-q").status == 75)
+    #expect(!site.requests.isEmpty)
+    let again = try run("+0", "run", "--json")
+    #expect(again.status == 75, "\(again)")
+    #expect(site.requests.isEmpty, "the day's limit is spent")
+  }
+
   @Test("leaves no Retry-After gate that lies more than a day ahead")
   func gate() throws {
     site["/a"] = Site.Page([], headers: [HeaderField("Retry-After", "7200")], status: 503)

@@ -70,9 +70,10 @@ struct ControlCommand: Command {
     case .pause: try store.pause(items.filter { $0.state != .paused })
     case .resume: try store.resume(items.filter { $0.state == .paused })
     case .lock:
+      let now = try store.presentTime()
       let guardian = DiskStore.Guardian(
         process: options.process.map { Int32($0) },
-        until: options.lifetime.map { context.clock.now().wall + $0 }
+        until: options.lifetime.map { now + $0 }
       )
       try store.introduce(items.filter { underWay.contains($0.url) })
       try store.lock(urls, for: guardian)

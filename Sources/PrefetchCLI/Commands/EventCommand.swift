@@ -91,6 +91,7 @@ struct EventRunCommand: Command {
   ) {
     do throws(Failure) {
       let state = try StateStore.openForWriting(state: places.state)
+      state.believesClock = { context.believesClock(places) }
       context.console.report(state.diagnostics)
       let event = AnalyticsEvent.timed(
         open,

@@ -233,6 +233,16 @@ extension CommandContext {
     }
   }
 
+  /// Whether the clock agrees with what servers have told, as far as the cache knows.
+  func believesClock(_ places: Places) -> Bool {
+    let store = try? DiskStore.openForReading(
+      cache: places.cache,
+      clockStart: clock.now().wall
+    )
+    guard let store = store ?? nil, let isBelieved = try? store.believesClock() else { return true }
+    return isBelieved
+  }
+
   /// Runs work on the state that may change it.
   func writingState<Value>(
     _ places: Places,
@@ -240,6 +250,7 @@ extension CommandContext {
   ) throws(CommandExit) -> Value {
     try reading { () throws(Failure) in
       let state = try StateStore.openForWriting(state: places.state)
+      state.believesClock = { believesClock(places) }
       console.report(state.diagnostics)
       let value = try work(state)
       try state.close()

@@ -69,6 +69,12 @@ final class ItemSession: @unchecked Sendable {
   func writingState() throws(Failure) -> StateStore {
     if let memory { return memory }
     let state = try StateStore.openForWriting(state: places.state)
+    // One process opens no second index beside the one that it writes.
+    state.believesClock = { [weak self] in
+      guard let self else { return true }
+      let store: DiskStore? = if let written { written } else { reading ?? nil }
+      return ((try? store?.believesClock()) ?? nil) ?? true
+    }
     memory = state
     return state
   }

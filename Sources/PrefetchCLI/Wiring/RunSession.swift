@@ -147,6 +147,7 @@ struct RunSession {
     )
     if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
     store.orderRoom { state }
+    state.believesClock = { [weak store] in ((try? store?.believesClock()) ?? nil) ?? true }
     let memory = try memory(state)
     let history = HistoryRecorder(
       state,

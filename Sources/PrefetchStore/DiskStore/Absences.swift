@@ -25,7 +25,10 @@ package struct Absence: Hashable, Sendable {
 /// What single questions learnt of URLs that lead nowhere, so that the next ones need not ask.
 extension DiskStore {
   package func absence(of url: String) throws(Failure) -> Absence? {
-    try answering { () throws(Failure) in try namedItems().absence(url) }
+    let known = try answering { () throws(Failure) in try namedItems().absence(url) }
+    // A time in the future was noted by a clock that was wrong.
+    guard let known, !Freshness.isFuture(known.since, at: clockStart) else { return nil }
+    return known
   }
 
   /// Remembers these, and forgets those whose time is over.

@@ -139,7 +139,7 @@ extension DiskStore {
           newest = try dataVersion()
           hasSeenOthers = hasSeenOthers || writtenVersion.map { $0 != newest } ?? false
           writtenVersion = newest
-          let locks = try LockRule(database, now: clockStart)
+          let locks = try LockRule(database, now: expiryTime())
           writer.begin(
             files: files,
             locks: locks,

@@ -63,7 +63,7 @@ extension DiskStore {
   package func locked(among urls: [String]) throws(Failure) -> Set<String> {
     try answering { () throws(Failure) in
       let database = try database()
-      let rule = try LockRule(database, now: clockStart)
+      let rule = try LockRule(database, now: expiryTime())
       let find = try database.prepare("SELECT item FROM items WHERE url=?1")
       var locked: Set<String> = []
       for url in urls {

@@ -59,7 +59,7 @@ extension DiskStore {
     let rows = try database().rows(
       "SELECT item FROM items WHERE holders=0 AND expires_at<=\(try expiryTime())"
     )
-    let locks = try LockRule(database(), now: clockStart)
+    let locks = try LockRule(database(), now: expiryTime())
     var items: [Int64] = []
     while try rows.step() {
       if !locks.isLocked(rows.number(0)) { items.append(rows.number(0)) }

@@ -67,7 +67,9 @@ extension DiskStore {
     let changes = try database.number("SELECT changes FROM upkeep") ?? 0
     guard changes > 0 else { return false }
     let made = Instant(milliseconds: backup.modified / 1_000_000)
-    if clockStart - made > Self.longestBackupAge { return true }
+    let age = clockStart - made
+    // One of the future was made by a clock that was ahead.
+    if age > Self.longestBackupAge || age < .zero - Self.longestBackupAge { return true }
     // The highest number stands for the count, which would cost a pass over a large index.
     return changes * 10 >= (try database.number("SELECT max(item) FROM items") ?? 0)
   }
@@ -87,8 +89,20 @@ extension DiskStore {
 
   /// The time by which content expires: none where the clock is far ahead of what servers told.
   package func expiryTime() throws(Failure) -> Instant {
+    try believesClock() ? clockStart : Instant(milliseconds: .min)
+  }
+
+  /// Whether the clock is not far ahead of what servers have told.
+  package func believesClock() throws(Failure) -> Bool {
     let told = ServerTime(recorded: try database().newestDate())
-    return told.isBehind(clockStart) ? Instant(milliseconds: .min) : clockStart
+    return !told.isBehind(clockStart)
+  }
+
+  /// The time from which something is to last: no earlier than what servers have told, since a clock
+  /// that begins anew with the machine may be years behind.
+  package func presentTime() throws(Failure) -> Instant {
+    guard let told = try database().newestDate() else { return clockStart }
+    return max(clockStart, told)
   }
 
   // MARK: The key of header digests

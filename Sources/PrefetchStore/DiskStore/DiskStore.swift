@@ -232,7 +232,7 @@ package final class DiskStore: ContentStore {
     let writing = try requireWriting()
     if !database.isDamaged {
       try writing.partial.removeStale()
-      try writing.partial.parts.tidyUp(now: clockStart)
+      try tidyUpParts(writing)
       try writing.claims.inTurn { () throws(Failure) in try recordUpkeep(database) }
     }
     connection = nil
@@ -243,6 +243,14 @@ package final class DiskStore: ContentStore {
       }
     }
     try index.close(database, patience: patience)
+  }
+
+  /// Parts grow old by a clock that servers agree with, and never those of what a person has paused.
+  private func tidyUpParts(_ writing: Writing) throws(Failure) {
+    let now = try expiryTime()
+    try writing.partial.parts.tidyUp(now: now) { key in
+      ((try? record(url: key)) ?? nil)?.state == .paused
+    }
   }
 
   /// Asks the index, and what is left of it should it turn out damaged.

@@ -115,25 +115,40 @@ struct KeptParts: Sendable {
     remove(Self.name(of: key))
   }
 
-  /// Removes what can never be continued, and what no run came back for.
-  func tidyUp(now: Instant) throws(Failure) {
+  /// Removes what can never be continued, and what no run came back for unless it is spared.
+  func tidyUp(now: Instant, sparing isSpared: (String) -> Bool = { _ in false }) throws(Failure) {
     var stems: Set<String> = []
     for name in try folder.names() {
       for suffix in [Self.factsSuffix, Self.bodySuffix] where name.hasSuffix(suffix) {
         stems.insert(String(name.dropLast(suffix.count)))
       }
     }
-    for stem in stems where !isWorthKeeping(stem, now) {
+    for stem in stems where !isWorthKeeping(stem, now, isSpared) {
       remove(stem)
     }
   }
 
-  private func isWorthKeeping(_ name: String, _ now: Instant) -> Bool {
+  private func isWorthKeeping(
+    _ name: String,
+    _ now: Instant,
+    _ isSpared: (String) -> Bool
+  ) -> Bool {
     guard let facts = facts(of: name), part(name, facts) != nil,
       let status = try? folder.status(of: Self.bodyName(name))
     else { return false }
-    return now - Instant(milliseconds: status.modified / 1_000_000) < Self.longestLife
+    let changed = Instant(milliseconds: status.modified / 1_000_000)
+    if changed < Self.firstPossible {
+      // A machine without a clock of its own wrote it before it knew the time: its age begins now.
+      if let file = (try? folder.openExisting(Self.bodyName(name), O_RDWR)) ?? nil {
+        futimens(file.number, nil)
+      }
+      return true
+    }
+    return now < changed + Self.longestLife || isSpared(facts.key)
   }
+
+  /// No part is older.
+  private static let firstPossible = Instant(seconds: 1_577_836_800)
 
   /// Removes the largest part that no worker writes; false where there is none.
   func giveWay() -> Bool {

@@ -128,18 +128,22 @@ extension StateStore {
     try trim(identity, within: bounds, at: now)
   }
 
+  /// Lets go of what has waited for too long, and says how much that was.
+  private func expire(_ identity: String, before end: Instant) throws(Failure) -> Int {
+    let old = try database.number(
+      "SELECT count(*) FROM analytics_events WHERE identity=\(identity) AND at<\(end)"
+    )
+    guard let old, old > 0, believesClock() else { return 0 }
+    try database.run("DELETE FROM analytics_events WHERE identity=\(identity) AND at<\(end)")
+    return Int(old)
+  }
+
   private func trim(
     _ identity: String,
     within bounds: QueueBounds,
     at now: Instant
   ) throws(Failure) {
-    try database.run(
-      """
-      DELETE FROM analytics_events WHERE identity=\(identity) AND \
-      at<\(now + (.zero - bounds.keep))
-      """
-    )
-    let expired = database.changeCount
+    let expired = try expire(identity, before: now + (.zero - bounds.keep))
     try database.run(
       """
       DELETE FROM analytics_events WHERE identity=\(identity) AND event <= coalesce((SELECT event \

@@ -6,6 +6,8 @@ package import PrefetchCore
 /// writes, and reported in ``diagnostics``.
 package final class StateStore {
   package private(set) var diagnostics: [Diagnostic] = []
+  /// Whether the clock agrees with what servers have told; asked only before something goes by time.
+  package var believesClock: () -> Bool = { true }
 
   private let file: DatabaseFile
   private let connection: Connection
