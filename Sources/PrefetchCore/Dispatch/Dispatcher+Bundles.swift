@@ -90,7 +90,7 @@ extension Dispatcher {
       rules.moment = AdMoment(of: entry.url, at: now.wall)
       rules.held = Set(files.filter { $0.role == .media || $0.role == .document }.map(\.key))
       if rules.quality == nil, !request.policy.refetchesAll {
-        rules.heldQuality = quality(of: entry, isAd: true, isKept: true)
+        rules.heldQuality = quality(of: entry, isKept: true)
       }
     }
     if rules.quality == nil {
