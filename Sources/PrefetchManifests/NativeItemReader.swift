@@ -102,7 +102,7 @@ struct NativeItemReader {
 
   private static let mostCategories = 64
 
-  /// What is for people only is left out where it is too long for a row of the index.
+  /// Drops a text for people that is too long for a row of the index.
   private static func kept(_ text: String) -> String? {
     text.utf8.count <= ItemCaption.longest ? text : nil
   }

@@ -30,7 +30,7 @@ struct ConsumeCommand: Command {
   }
 }
 
-/// How long a stored ad or stream is, as its server or its playlists say.
+/// Length of a stored ad or stream, as its server or its playlists state it.
 enum StreamLength {
   /// Nil for what is none.
   static func of(_ item: ContentRecord, in bodies: BodyPaths) -> Duration? {

@@ -265,7 +265,7 @@ struct Reconciliation {
     return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
   }
 
-  /// Frames are their servers' to count, and long pages are no end cards.
+  /// Warns of frames, whose servers count each load, and of pages that are too long.
   private func htmlCards(_ report: Report) -> Diagnostic? {
     guard let first = report.firstHTMLCard else { return nil }
     let cards = Amounts.count(Int64(report.htmlCardCount), "HTML end card")

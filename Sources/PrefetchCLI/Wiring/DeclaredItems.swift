@@ -32,7 +32,7 @@ struct DeclaredItems {
   /// Manifests that should have been looked into and could not be read.
   private(set) var warnings: [Diagnostic] = []
   private var byURL: [String: [Declaration]] = [:]
-  /// Of ad spaces, whichever tags they name.
+  /// Declarations of ad spaces by zone, whichever tags they name.
   private var byZone: [String: [Declaration]] = [:]
 
   /// Every declaration, in the order of the configuration.
@@ -40,7 +40,7 @@ struct DeclaredItems {
     byURL[url.string] ?? []
   }
 
-  /// The same of one item: of an ad space those that have its ad, whichever tags they name.
+  /// Declarations of one item; those of an ad space may name several tags.
   subscript(entry: ManifestEntry) -> [Declaration] {
     entry.zone.map { byZone[$0] ?? [] } ?? self[entry.url]
   }

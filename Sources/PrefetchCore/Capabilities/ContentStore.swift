@@ -236,10 +236,10 @@ package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
   case passthrough
 }
 
-/// What is known of a few items beyond their bodies.
+/// Facts that only a few items have, beside those of their bodies.
 package struct ContentTraits: Hashable, Sendable {
   package var caption = ItemCaption()
-  /// What the document under its URL was last seen to be; nil for one file.
+  /// Form of the document under its URL, as the last answer showed it; nil for one file.
   ///
   /// The item is kept as one file all the same where its record has no further files.
   package var form: BundleForm?

@@ -402,7 +402,7 @@ extension Dispatcher {
     record.otherDigests = body.otherDigests
     record.size = body.size
     record.mime = response.headers[.contentType] ?? entry.mime
-    // Where segments disagree it stays one file, and no run looks at it again for that.
+    // If segments disagree, the item stays one file, and no later run fetches it again for that.
     let isDisputed =
       entry.isRecognizable && work.segments.contains { segments[$0].declaration.recognizesBundles }
     record.form = isDisputed ? nil : BundleForm.recognized(of: response, at: entry.url)

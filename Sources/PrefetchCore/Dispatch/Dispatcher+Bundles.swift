@@ -18,7 +18,7 @@ extension Dispatcher {
     return { !missing.contains($0) && !evicted.contains($0) }
   }
 
-  /// Takes an item for what its body turns out to be, or no longer is, where nothing declares it.
+  /// Turns an undeclared item into a stream or an ad, or back into a file, by the body that came.
   mutating func recognize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard response.body != nil, work.entry.bundleForm == nil else { return }

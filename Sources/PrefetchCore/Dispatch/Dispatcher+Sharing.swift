@@ -69,7 +69,7 @@ extension Dispatcher {
     }
     // What only the first one's own rules refuse this one asks for.
     if isRefused, step.decision != .fail { return false }
-    // What turned out to be a stream or an ad is not the file that this one wants.
+    // The first segment's item is a stream or an ad by its body; this segment wants the file.
     if known >= 0, let form = items[known].step.bundle, step.bundle == nil,
       first.entries[Int(mention.entry)].bundleForm != form,
       !(entry.isRecognizable && segments[index].declaration.recognizesBundles)
@@ -240,7 +240,7 @@ extension Dispatcher {
     _ other: ManifestEntry
   ) -> Rivalry? {
     let second = segments[index].declaration
-    // Tags of one ad space are asked with whatever belongs to each; their ad is the same.
+    // Tags of one ad space need not be asked with the same headers; their ad is the same.
     guard entry.zone == nil else { return nil }
     guard
       !first.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
@@ -406,8 +406,7 @@ extension Dispatcher {
     }
   }
 
-  /// Lets the next tag of an ad space be asked where the one that was asked has failed; the rest of the
-  /// segments wait for that one's answer.
+  /// Asks the next tag of an ad space after one has failed; the other segments share its answer.
   mutating func askNextTag(of item: Int) {
     let work = items.active(item)
     guard work.entry.zone != nil, halt == nil, storeFailure == nil,

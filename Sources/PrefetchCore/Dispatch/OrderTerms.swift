@@ -93,7 +93,7 @@ extension OrderTerms {
     )
   }
 
-  /// What a body turns out to be, which whoever looks at the whole story has to decide about.
+  /// Returns the form of a body that is no plain file; the dispatcher decides what becomes of it.
   private func form(of body: StagedBody, _ mime: String?, _ entry: Int) -> BundleForm? {
     guard BundleForm.mayBegin(body.prefix) else { return nil }
     let path = urls.url(at: entry).url.path

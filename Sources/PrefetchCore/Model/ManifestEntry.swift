@@ -83,7 +83,7 @@ package struct Thumbnail: Hashable, Sendable {
   }
 }
 
-/// What a publisher says of an item to people and players.
+/// Texts of a publisher about an item, for people and players.
 package struct ItemCaption: Hashable, Sendable {
   /// Longest text of either that is kept, in bytes.
   package static let longest = 64 << 10
@@ -246,7 +246,7 @@ extension ContentRecord {
 }
 
 extension ContentRecord {
-  /// What its body was recognized as, where it is kept as that and nothing else is declared.
+  /// Returns the recognized type of an item that is kept in that form, else the declared one.
   private func describedType(by entry: ManifestEntry) -> String? {
     guard let form, !files.isEmpty, entry.isRecognizable else { return entry.type }
     return form.rawValue

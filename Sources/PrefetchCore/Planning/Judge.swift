@@ -102,7 +102,7 @@ struct Judge {
     return wanted
   }
 
-  /// Takes an item for what its body turned out to be, where nothing declares another kind.
+  /// Plans an undeclared item by the form that its stored body has shown.
   func recognize(
     _ wanted: inout Wanted,
     _ index: Int,
@@ -249,8 +249,8 @@ struct Judge {
     isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
-    // What is declared of it names its files, and may mean that it was no ad before. The ad of an ad
-    // space never was anything else, and has the name of that.
+    // Its declaration names its files, and may mean that it was no ad before. The ad of an ad space
+    // never was anything else, and has the name of the space.
     if !isDescribed, wanted.full?.zone == nil, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {

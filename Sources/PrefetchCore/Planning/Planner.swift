@@ -275,8 +275,7 @@ package enum Planner {
     }
   }
 
-  /// What the manifest, the configuration and the segments say about how long an answer holds; `form`
-  /// is what its body turned out to be.
+  /// Lifetimes that manifest, configuration and segments grant an answer; `form` is that of its body.
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,

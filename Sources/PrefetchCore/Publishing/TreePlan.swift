@@ -292,7 +292,7 @@ package struct TreePlan: Sendable {
 package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
   package var size: Int64
-  /// What the item consists of where it is more than this body.
+  /// Form of an item that has more files than this body; nil for one file.
   package var form: BundleForm?
 
   package init(digest: ContentDigest, size: Int64, form: BundleForm? = nil) {

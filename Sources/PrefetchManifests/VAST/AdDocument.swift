@@ -100,10 +100,10 @@ struct AdExtra {
     case image
   }
 
-  /// Where its bytes are.
+  /// Place of its bytes.
   enum Source {
     case link(AdLink)
-    /// Written out in the document.
+    /// Text that is written out in the document.
     case page(String)
     /// End card that is not kept: a frame of its server's, or a page that is too long.
     case leftOut

@@ -234,7 +234,7 @@ private final class AdReceiver: XMLRecordReceiver {
       if case .leftOut = source { continue }
       return card
     }
-    // What a frame shows is its server's to count.
+    // A frame's server counts who loads it.
     let hasFrame = element.all("IFrameResource").contains { !$0.text.isEmpty }
     return card ?? (hasFrame ? AdExtra(kind: .companion, source: .leftOut) : nil)
   }
@@ -245,7 +245,7 @@ private final class AdReceiver: XMLRecordReceiver {
       && text.utf8.count <= WebURL.maximumLength && !text.contains(where: \.isWhitespace)
   }
 
-  /// What extensions say in words; addresses are for players that fire them, and are left out.
+  /// Texts of extensions without addresses, which players would fire.
   private func texts(ofExtensions element: XMLElement) -> [(String, String)] {
     var texts: [(String, String)] = []
     var seen: Set<String> = []

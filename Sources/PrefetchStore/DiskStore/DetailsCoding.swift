@@ -26,7 +26,7 @@ enum DetailsCoding {
     case isPassedThrough
     case title
     case info
-    /// In milliseconds.
+    /// Length of an ad in milliseconds.
     case length
     case address
 
