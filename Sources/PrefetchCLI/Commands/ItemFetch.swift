@@ -55,7 +55,7 @@ struct ItemFetch {
         request.segments[index].bundleRules.quality = quality.fixed
       }
       if quality == .auto {
-        request.pastDownloads = (try? session.writingState().pastDownloads()) ?? [:]
+        request.streams.downloads = (try? session.writingState().pastDownloads()) ?? [:]
       }
     }
     if !mayBeStale {
