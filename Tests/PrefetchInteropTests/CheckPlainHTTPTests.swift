@@ -42,7 +42,7 @@ struct CheckPlainHTTPTests {
         "11 segments[1].urls[1].alternates[0].url",
       ]
     )
-    #expect(found.allSatisfy { $0.text("hint")?.contains("NSException") == true })
+    #expect(found.allSatisfy { $0.text("hint")?.contains("--set allow_http=") == true })
     #expect(found.allSatisfy { $0.text("column") != nil })
   }
 

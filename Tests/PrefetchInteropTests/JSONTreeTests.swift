@@ -41,7 +41,7 @@ struct JSONTreeTests {
     let list = #"{"files": [{"u": "x/a.txt", "n": "named/one"}, {"u": "a.txt"}]}"#
     let run = try mirror(list, keys("json.items=/files", "json.url=/u", "json.path=/n"))
     #expect(run.status == 0, "\(run)")
-    #expect(ground.files() == ["named/one": "x", "a.txt": "a"])
+    #expect(ground.files() == ["named/one": "x", "pub/a.txt": "a"])
   }
 
   @Test("refuses names that leave the tree, and says where a pointer leads nowhere")

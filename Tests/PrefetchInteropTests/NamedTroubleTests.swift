@@ -23,12 +23,12 @@ struct NamedTroubleTests {
 
   @Test("names a proxy that refuses connections, and not the server behind it")
   func deadProxy() throws {
-    declare("network: { proxy: \"http://me:secret@127.0.0.1:1\", retries: { items: 0 } }")
+    declare("network: { proxy: \"http://me:hunter2@127.0.0.1:1\", retries: { items: 0 } }")
     let run = try home.run("run")
     #expect(run.status == 69, "\(run)")
     #expect(run.errors.contains("the proxy `127.0.0.1:1` refused the connection"))
     #expect(!run.errors.contains("`origin.example` refused"))
-    #expect(!run.errors.contains("secret"))
+    #expect(!run.errors.contains("hunter2"))
   }
 
   @Test("names a proxy that wants credentials, over https and http, and ends with 77")

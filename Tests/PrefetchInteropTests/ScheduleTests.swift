@@ -179,4 +179,29 @@ struct ScheduleTests {
     #expect(server.requests.count == 1)
     #expect(try home.run("path", server.address("/a")).status == 0, "it went to one's own cache")
   }
+
+  @Test("Times that the scheduler would not take are refused, and others are printed as they are")
+  func times() throws {
+    home.write("segments: [{ name: s, urls: [\"https://a.example/x\"] }]\n")
+    let taken = [
+      ("cron", "23 3 * * *"), ("cron", "*/15 0-6,22 1,15 jan-mar mon"), ("cron", "@daily"),
+      ("systemd", "daily"), ("systemd", "Mon..Fri *-*-* 03:00:00"), ("systemd", "03:00 UTC"),
+      ("systemd", "*-*-1..7 18:30 Europe/Berlin"),
+    ]
+    for (scheduler, time) in taken {
+      let run = try home.run("schedule", scheduler, "--at", time)
+      #expect(run.status == 0 && run.output.contains(time), "\(run)")
+    }
+    let refused = [
+      ("cron", "61 3 * * *"), ("cron", "daily"), ("cron", "3 * * *"), ("cron", "5-1 * * * *"),
+      ("cron", "* * * foo *"), ("cron", "*/0 * * * *"), ("systemd", "nonsense"),
+      ("systemd", "23 3 * * *"), ("systemd", ""),
+    ]
+    for (scheduler, time) in refused {
+      let run = try home.run("schedule", scheduler, "--at", time)
+      #expect(run.status == 64 && run.output.isEmpty, "\(run)")
+    }
+    let hint = try home.run("schedule", "cron", "--at", "daily")
+    #expect(hint.errors.contains("cron writes `@daily`"))
+  }
 }

@@ -38,6 +38,10 @@ struct TrustServerTests {
     case .accepted:
       #expect(run.status == 0, "\(run)")
       #expect(server.record.requests == 1)
+    case .refused(.permission, _):
+      // The file cannot be read, so nothing is asked at all.
+      #expect(run.status == 78, "\(run)")
+      #expect(server.record.bytes == 0)
     case .refused(let code, let words):
       #expect(run.status == status(code), "\(run)")
       #expect(report.text("items.0.error.code") == code.rawValue)

@@ -75,9 +75,10 @@ struct DoctorCommand: Command {
     guard errors == 0 else {
       let count = Amounts.count(Int64(errors), "error")
       let name = files.isEmpty ? "" : "\(files): "
+      let first = loaded.diagnostics.first { $0.severity == .error }?.message ?? ""
       return Finding(
         "configuration",
-        "\(name)\(count); `prefetch check` names them",
+        "\(name)\(count), the first: \(first); `prefetch check` names all",
         trouble: loaded.hasUsageErrors ? .usage : .config
       )
     }

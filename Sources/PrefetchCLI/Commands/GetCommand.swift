@@ -15,6 +15,7 @@ struct GetCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
     let (loaded, places) = try context.standing()
+    if !options.isOffline { try context.requireTrustFiles(loaded) }
     let builder = builder(loaded)
     let session = ItemSession(context: context, loaded: loaded, places: places)
     defer { try? session.close() }

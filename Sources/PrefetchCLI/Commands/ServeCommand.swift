@@ -63,6 +63,7 @@ struct ServeCommand: Command {
 
   private func serveCache() throws(CommandExit) -> Int32 {
     let (loaded, places) = try context.standing()
+    if options.pulls { try context.requireTrustFiles(loaded) }
     let objections = options.skipsHooks ? [] : HookTrust.diagnostics(loaded)
     guard objections.isEmpty else { throw context.failed(.config, objections) }
     let generations = ServedGenerations(

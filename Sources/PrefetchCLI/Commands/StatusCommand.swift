@@ -34,8 +34,11 @@ struct StatusCommand: Command {
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
     var totals = StoreTotals()
+    // Without a configuration the cache says whose it is, as that of a mirror does.
+    var identity = loaded.identity
     if let store {
       let records = try context.reading { () throws(Failure) in try store.segments() }
+      if loaded.files.isEmpty, let own = records.first?.key.identity { identity = own }
       let summary = try context.reading { () throws(Failure) in try store.summary() }
       totals = summary.totals
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
@@ -51,10 +54,10 @@ struct StatusCommand: Command {
     }
     let quotas = network.quotas
     let deferrals = try context.reading { () throws(Failure) in
-      try state?.deferrals(of: loaded.identity) ?? [:]
+      try state?.deferrals(of: identity) ?? [:]
     }
     let trends = try context.reading { () throws(Failure) in
-      try state?.segmentRuns(of: loaded.identity, atMost: SegmentTrend.mostRuns) ?? [:]
+      try state?.segmentRuns(of: identity, atMost: SegmentTrend.mostRuns) ?? [:]
     }
     for index in segments.indices {
       segments[index].trend = SegmentTrend(runs: trends[segments[index].name] ?? [])

@@ -56,6 +56,14 @@ struct ScheduleOptions: CommandOptions, Hashable {
       if options.isForServer, options.times != nil {
         diagnostics.append(.exclusive("--serve", "--at"))
       }
+      if let times = options.times {
+        let objection =
+          switch options.scheduler {
+          case .cron: ScheduleTimes.objection(toCron: times)
+          case .systemd: ScheduleTimes.objection(toCalendar: times)
+          }
+        if let objection { diagnostics.append("usage.bad-value", "`--at`: \(objection)") }
+      }
       return diagnostics
     },
     makeCommand: { ScheduleCommand(context: $0, options: $1) }

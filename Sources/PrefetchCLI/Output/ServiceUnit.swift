@@ -72,7 +72,7 @@ struct ServiceUnit {
       DynamicUser=yes
       User=\(user)
       \(folders.joined(separator: "\n"))
-      UMask=0077
+      UMask=0022
       ProtectSystem=strict
       ProtectHome=\(looksIntoHomes ? "read-only" : "yes")
       \(Self.hardening.joined(separator: "\n"))

@@ -90,10 +90,14 @@ package enum Program {
 }
 
 extension CommandContext {
+  /// Ends the command where a file of certificates is missing, before anything is asked.
+  func requireTrustFiles(_ loaded: LoadedConfiguration) throws(CommandExit) {
+    let missing = loaded.trustFileDiagnostics(isReadable: FileReading.isReadable)
+    guard missing.isEmpty else { throw failed(.config, missing) }
+  }
+
   /// Before any thread or transfer begins.
   func prepareTransfers() throws(CommandExit) {
-    let missing = outset.configuration?.trustFileDiagnostics(isReadable: FileReading.isReadable) ?? []
-    guard missing.isEmpty else { throw failed(.config, missing) }
     try reading { () throws(Failure) in try CurlTransport.prepareProcess() }
   }
 }

@@ -64,6 +64,8 @@ package struct BundleFile: Hashable, Sendable {
     var record = ContentRecord(url: url.string, id: "")
     record.digest = digest
     record.size = size
+    // A server gave it; a date without an answer would be that of a file that a user brought.
+    record.status = 200
     record.validators = validators
     record.finalURL = finalURL
     return record

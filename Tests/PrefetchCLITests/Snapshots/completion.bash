@@ -11,7 +11,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --rollback | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       ;;
@@ -186,7 +186,7 @@ _prefetch() {
     return
     ;;
   --quality)
-    mapfile -t COMPREPLY < <(compgen -W 'low medium high' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'auto low medium high' -- "$current")
     return
     ;;
   --sha256)
@@ -201,7 +201,16 @@ _prefetch() {
   --pid)
     return
     ;;
+  --cache)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
   --rollback)
+    return
+    ;;
+  --shell)
+    mapfile -t COMPREPLY < <(compgen -W 'sh github dotenv' -- "$current")
     return
     ;;
   --origin)
@@ -300,11 +309,11 @@ _prefetch() {
     unlock) mapfile -t COMPREPLY < <(compgen -W '--provider --pid -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     rm) mapfile -t COMPREPLY < <(compgen -W '--provider --files-only --keep-thumbnail -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    import) mapfile -t COMPREPLY < <(compgen -W '--url --provider --id --type -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    import) mapfile -t COMPREPLY < <(compgen -W '--cache --url --provider --id --type -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    env) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    env) mapfile -t COMPREPLY < <(compgen -W '--shell --strict -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --events-in --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event start') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event stop') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event log') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -315,7 +324,7 @@ _prefetch() {
     'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;

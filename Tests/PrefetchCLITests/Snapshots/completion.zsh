@@ -33,7 +33,7 @@ _prefetch() {
     'unlock:Take back locks'
     'with-lock:Run a program while an item is locked'
     'rm:Remove items from the cache'
-    'import:Store a file as the body of a URL'
+    'import:Store a file as the body of a URL, or all items of another cache'
     'export:Write what is cached into a new cache'
     'publish:Make the published trees again, or switch one back'
     'env:Print the variables that point tools at published trees'
@@ -273,7 +273,7 @@ _prefetch() {
         '*--type=[Only items of this type, or of one of several with commas between them]:TYPE: ' \
         '*--category=[Only items in one of these categories]:NAME,…: ' \
         '*--parent=[Only items in categories that are a part of this one]:NAME: ' \
-        '(--search)--search=[Only items with this text in their URL, id, provider or categories]:TEXT: ' \
+        '(--search)--search=[Only items with this text in their URL, id, provider, title, info or categories]:TEXT: ' \
         '*--provider=[Only items of this provider]:P: ' \
         '*--id=[Only the item with this id]:ID: ' \
         '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
@@ -318,7 +318,7 @@ _prefetch() {
         '*--id=[An item of the provider, by its id]:ID: ' \
         '(--type)--type=[What the items are, where nothing declares it, such as video]:TYPE: ' \
         '(--behavior)--behavior=[Bring the items and store their thumbnails (all), bring their thumbnails instead (thumbnails), or what is stored of them (none)]:WHAT:(all thumbnails none)' \
-        '(--quality)--quality=[Take streams in this quality (low, medium, high) instead of the configured one]:Q:(low medium high)' \
+        '(--quality)--quality=[Take streams in this quality (low, medium, high, or auto by how the last ones came) instead of the configured one]:Q:(auto low medium high)' \
         '(--offline)--offline[Ask no server; what is not cached ends with 4]' \
         '(--revalidate)--revalidate[Ask conditionally, also where the cached copy is fresh]' \
         '(--max-age)--max-age=[Take a cached copy as fresh only when it is at most this old]:D: ' \
@@ -372,11 +372,12 @@ _prefetch() {
       ;;
     import)
       _arguments -s -S $shared \
+        '(--cache)--cache=[Take the items of the cache in DIR]:DIR:_files -/' \
         '(--url)--url=[Whose body the file is]:URL: ' \
         '(--provider)--provider=[The provider of the item]:P: ' \
         '(--id)--id=[The id of the item; else made from the URL]:ID: ' \
         '(--type)--type=[What it is, such as video or image; else file]:TYPE: ' \
-        ':FILE: ' && ret=0
+        '::FILE: ' && ret=0
       ;;
     export)
       _arguments -s -S $shared \
@@ -391,6 +392,8 @@ _prefetch() {
       ;;
     env)
       _arguments -s -S $shared \
+        '(--shell)--shell=[Write the variables for a shell (sh), for $GITHUB_ENV (github) or as dotenv]:FORM:(sh github dotenv)' \
+        '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
         '*:SEGMENT: ' && ret=0
       ;;
     serve)
@@ -402,6 +405,7 @@ _prefetch() {
         '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
         '(--allow-origin)--allow-origin=[Let web pages of this origin use the server, or with null those without one]:ORIGIN: ' \
         '(--token-file)--token-file=[Take requests whose path begins with /-/t/ and the token in this file, too]:FILE:_files' \
+        '(--events-in)--events-in[Record what is posted to /-/event with the token, as the commands event do]' \
         '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
         '(--for)--for=[End with 0 after this time]:D: ' \
         '(--events)--events=[Write serve.started and serve.stopped to a file or an open descriptor]:FD|FILE:_files' \
@@ -475,6 +479,7 @@ _prefetch() {
     schedule)
       _arguments -s -S $shared \
         '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
+        '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
         '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
         ':systemd|cron:(systemd cron)' && ret=0
       ;;

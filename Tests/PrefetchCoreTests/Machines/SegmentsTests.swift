@@ -188,6 +188,7 @@ struct SegmentsTests {
       var record = SegmentRecord(key: segments[0].key)
       record.state = .current
       segments[0].accepted = record
+      segments[0].manifest.status = .notModified
       if leaves { segments[0].leaving = [0] }
       let changes = segments.lastChanges(Self.inventory, at: Self.now, isHalted: isHalted)
       let removes = changes.contains { if case .leave = $0 { true } else { false } }
