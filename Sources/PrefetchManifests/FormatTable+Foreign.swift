@@ -26,7 +26,8 @@ extension FormatTable {
       syntax: .json,
       names: ["pipfile.lock"],
       keys: [["_meta", "default", "develop"]],
-      advice: "write requirements with `pipenv requirements --hash >requirements.txt`, and name those"
+      advice:
+        "write requirements with `pipenv requirements --hash >requirements.txt`, and name those"
     ),
     FormatRow(
       kind: .pyproject,

@@ -72,7 +72,9 @@ package enum ManifestReader {
   /// Turns warnings of what was left out into one entry that fails.
   private static func strict(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
-    let isMissed: (Diagnostic) -> Bool = { $0.code == "manifest.left-out" && $0.severity == .warning }
+    let isMissed: (Diagnostic) -> Bool = {
+      $0.code == "manifest.left-out" && $0.severity == .warning
+    }
     let missed = manifest.warnings.filter(isMissed)
     guard !missed.isEmpty else { return manifest }
     manifest.warnings.removeAll(where: isMissed)

@@ -86,12 +86,17 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
 
   @Test("Whoever is let off the rules keeps the version that holds for all")
   func letOff() throws {
-    let basis = Table.rules(arbitrary: true).basis(of: try WebURL("https://a.example/"), at: Table.now)
+    let basis = Table.rules(arbitrary: true).basis(
+      of: try WebURL("https://a.example/"),
+      at: Table.now
+    )
     #expect(basis.minimumTLS(forAll: .tls12) == .tls12)
     #expect(!basis.requiresForwardSecrecy)
   }
 
-  @Test("A host of `allow_http` is let off for plain http alone, by its exact name, until it expires")
+  @Test(
+    "A host of `allow_http` is let off for plain http alone, by its exact name, until it expires"
+  )
   func plainHosts() throws {
     var security = TransportSecurity()
     security.plainHosts = [

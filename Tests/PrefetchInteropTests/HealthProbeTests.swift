@@ -90,10 +90,18 @@ struct HealthProbeTests {
     site["/full.txt"] = Site.Page(try server.url("/one").string + "\n")
     let list = try server.url("/full.txt").string
     let made = try home.run(
-      "mirror", list, "isos", "--set", "allow_http=127.0.0.1", "--set", "cache.min_free=0"
+      "mirror",
+      list,
+      "isos",
+      "--set",
+      "allow_http=127.0.0.1",
+      "--set",
+      "cache.min_free=0"
     )
     #expect(made.status == 0, "\(made)")
-    for command in [["status", "--max-age", "1h"], ["verify"], ["explain", try server.url("/one").string]] {
+    for command in [
+      ["status", "--max-age", "1h"], ["verify"], ["explain", try server.url("/one").string],
+    ] {
       let run = try home.run(command + ["--cache-dir", "isos/.prefetch"])
       #expect(run.status == 0, "\(run)")
       #expect(!run.errors.contains("127.0.0.1:1"))

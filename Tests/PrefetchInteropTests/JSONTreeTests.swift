@@ -9,7 +9,9 @@ struct JSONTreeTests {
 
   init() throws {
     ground = try MirrorGround()
-    for (path, text) in [("/pub/a.txt", "a"), ("/pub/deep/b%20c%23.txt", "b"), ("/pub/x/a.txt", "x")] {
+    for (path, text) in [
+      ("/pub/a.txt", "a"), ("/pub/deep/b%20c%23.txt", "b"), ("/pub/x/a.txt", "x"),
+    ] {
       ground.serve(text, at: path)
     }
   }

@@ -80,7 +80,9 @@ struct ListedHostTests {
 
   @Test("may be all or nothing: `strict` makes a failure of what a reader leaves out")
   func strict() throws {
-    let digest = "sha512-" + "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
+    let digest =
+      "sha512-"
+      + "z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
     home.write(
       """
       {"lockfileVersion": 3, "packages": {
@@ -141,7 +143,14 @@ struct ListedHostTests {
     let older = "\(Digest.hexadecimal("two"))  two\n"
     home.write(older, to: "old")
     let signed = try home.tool(
-      "minisign", "-S", "-s", "sec", "-m", "old", "-t", "timestamp:1000000000\tfile:SHA256SUMS"
+      "minisign",
+      "-S",
+      "-s",
+      "sec",
+      "-m",
+      "old",
+      "-t",
+      "timestamp:1000000000\tfile:SHA256SUMS"
     )
     #expect(signed.status == 0, "\(signed)")
     site["/SHA256SUMS"] = Site.Page(older)

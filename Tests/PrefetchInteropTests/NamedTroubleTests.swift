@@ -51,7 +51,10 @@ struct NamedTroubleTests {
     #expect(plain.errors.contains("wants credentials (407)"))
   }
 
-  @Test("is told before anything is asked where certificates are missing", arguments: ["ca_file", "ca_dir", "client"])
+  @Test(
+    "is told before anything is asked where certificates are missing",
+    arguments: ["ca_file", "ca_dir", "client"]
+  )
   func missingFiles(key: String) throws {
     let path = home.path("nowhere.pem")
     home.write("not secret", to: "key.pem")

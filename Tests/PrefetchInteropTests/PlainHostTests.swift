@@ -98,7 +98,9 @@ struct PlainHostTests {
     )
     let both = try home.run("check")
     #expect(both.status == 78, "\(both)")
-    #expect(both.errors.contains("`nas.lan` stands under `allow_http` and under `NSExceptionDomains`"))
+    #expect(
+      both.errors.contains("`nas.lan` stands under `allow_http` and under `NSExceptionDomains`")
+    )
     try configure(
       "allow_http: [{ host: 127.0.0.1, reason: old camera, expires: 2020-01-31 }]",
       here("/one")

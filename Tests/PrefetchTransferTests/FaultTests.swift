@@ -176,7 +176,9 @@ struct FaultTests {
     let bench = try TransferBench { $0.proxy = .url(Secret("http://127.0.0.1:\(proxy.port)")) }
     let failure = try bench.failure(of: bench.request(try WebURL("https://127.0.0.1:1/")))
     #expect(failure.code == .credentialsRefused)
-    #expect(failure.message.hasPrefix("the proxy `127.0.0.1:\(proxy.port)` wants credentials (407)"))
+    #expect(
+      failure.message.hasPrefix("the proxy `127.0.0.1:\(proxy.port)` wants credentials (407)")
+    )
     #expect(!failure.isTransient)
   }
 

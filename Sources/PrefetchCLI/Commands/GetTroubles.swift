@@ -47,7 +47,8 @@ struct GetTroubles {
     let url = Redaction.masked(Redaction.url(address), secrets: loaded.secrets)
     // The user named the host, and there is no file that could allow it.
     let host = (try? WebURL(address)).flatMap { $0.scheme == .http ? $0.host : nil } ?? ""
-    let isOwn = loaded.files.isEmpty && failure.code == .transportSecurity && !host.isEmpty
+    let isOwn =
+      loaded.files.isEmpty && failure.code == .transportSecurity && !host.isEmpty
       && failure.message.hasPrefix("plain http to `\(host)`")
       && !failure.message.contains("allow_http")
     add(

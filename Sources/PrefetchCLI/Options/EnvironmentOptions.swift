@@ -32,8 +32,12 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     ],
     options: [
       .choice("shell", \.shell, .word.called("FORM"))
-        .help("Write the variables for a shell (`sh`), for `$GITHUB_ENV` (`github`) or as `dotenv`"),
-      .flag("strict", \.isStrict).help("End with 4 where a segment gets no variable for want of its tree"),
+        .help(
+          "Write the variables for a shell (`sh`), for `$GITHUB_ENV` (`github`) or as `dotenv`"
+        ),
+      .flag("strict", \.isStrict).help(
+        "End with 4 where a segment gets no variable for want of its tree"
+      ),
     ],
     operands: .any("SEGMENT", \.segments),
     exits: [.ok, .nothing, .usage, .config],

@@ -80,10 +80,11 @@ enum ScheduleTimes {
 
   private static func isWeekdays(_ word: String) -> Bool {
     let days = word.replacing("..", with: ",").replacing("-", with: ",").split(separator: ",")
-    return !days.isEmpty && days.allSatisfy { day in
-      day.utf8.count >= 3 && weekdays.contains(String(day.prefix(3)))
-        && day.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
-    }
+    return !days.isEmpty
+      && days.allSatisfy { day in
+        day.utf8.count >= 3 && weekdays.contains(String(day.prefix(3)))
+          && day.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+      }
   }
 
   private static func isDateOrTime(_ word: Substring) -> Bool {

@@ -107,7 +107,8 @@ enum BeginningText {
 
   private static func exceptions(for hosts: [String]) -> [String] {
     guard !hosts.isEmpty else { return [] }
-    return ["", "# \(comments["allow_http"] ?? "")", "allow_http:"] + hosts.map { "  - \(scalar($0))" }
+    return ["", "# \(comments["allow_http"] ?? "")", "allow_http:"]
+      + hosts.map { "  - \(scalar($0))" }
   }
 
   private static func scalar(_ text: String) -> String {

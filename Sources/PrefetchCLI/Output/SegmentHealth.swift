@@ -11,7 +11,8 @@ struct SegmentHealth {
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
     guard let lastSuccess else { return "has never succeeded" }
     if Freshness.isFuture(lastSuccess, at: now) {
-      return "last succeeded at \(Timestamp.format(lastSuccess)), which is later than now by this clock"
+      return
+        "last succeeded at \(Timestamp.format(lastSuccess)), which is later than now by this clock"
     }
     let age = now - lastSuccess
     return age > limit ? "last succeeded \(Amounts.duration(age)) ago" : nil

@@ -97,7 +97,8 @@ enum VariableText: String, Hashable, Sendable, CaseIterable {
       return "\(name)=\(ToolVariables.quoted(value))"
     case .github:
       // Nobody can know the delimiter beforehand, so no value ends early and sets another variable.
-      let delimiter = "prefetch_\(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255) }))"
+      let delimiter =
+        "prefetch_\(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255) }))"
       return "\(name)<<\(delimiter)\n\(value)\n\(delimiter)"
     case .dotenv:
       return "\(name)=\(ToolVariables.isPlain(value) ? value : Self.escaped(value))"

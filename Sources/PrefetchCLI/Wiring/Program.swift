@@ -36,7 +36,9 @@ package enum Program {
     } catch {
       let console = Console(shared: error.shared, environment: environment, log: nil)
       let status = console.fail(.usage, error.diagnostics)
-      guard words.contains("status"), words.contains("--nagios") else { return console.finish(status) }
+      guard words.contains("status"), words.contains("--nagios") else {
+        return console.finish(status)
+      }
       return monitored(status, console)
     }
   }

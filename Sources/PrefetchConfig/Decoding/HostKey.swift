@@ -100,7 +100,8 @@ extension ValueType where Value == String {
   /// A host in its one spelling, as a value.
   static var host: Self {
     scalar("a host", summary: "host", schema: [("type", .string("string"))]) {
-      text throws(ValueComplaint) in try HostKey.host.parse(text)
+      text throws(ValueComplaint) in
+      try HostKey.host.parse(text)
     } encode: {
       .string($0)
     }

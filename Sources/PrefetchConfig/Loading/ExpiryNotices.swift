@@ -52,17 +52,17 @@ extension LoadedConfiguration {
     }
     return plainHosts
       + exceptions.map { host, exception in
-      Dated(
-        what: "exception",
-        host: host,
-        expires: exception.rule.expires,
-        notice: .seconds(14 * 86_400),
-        path: ValuePath([
-          .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),
-        ]),
-        consequence: "its hosts are held to the rules for all"
-      )
-    }
+        Dated(
+          what: "exception",
+          host: host,
+          expires: exception.rule.expires,
+          notice: .seconds(14 * 86_400),
+          path: ValuePath([
+            .key("transport_security"), .key("NSExceptionDomains"), .key(host), .key("expires"),
+          ]),
+          consequence: "its hosts are held to the rules for all"
+        )
+      }
       + pins.map { host, pin in
         Dated(
           what: "pin",

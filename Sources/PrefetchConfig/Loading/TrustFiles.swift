@@ -17,7 +17,9 @@ extension LoadedConfiguration {
       files.append((client.key, false, place.appending(.key("key"))))
     }
     return files.compactMap { file in
-      guard let path = file.path, !path.isEmpty, !isReadable(path, file.isFolder) else { return nil }
+      guard let path = file.path, !path.isEmpty, !isReadable(path, file.isFolder) else {
+        return nil
+      }
       return diagnostic(
         "config.unreadable-file",
         "`\(path)` is missing or cannot be read",

@@ -137,11 +137,17 @@ extension ManifestEntry {
       more.combine(thumbnail?.url.string)
       hash = more.value
     }
-    guard !caption.isEmpty else { return hash }
+    guard !caption.isEmpty || lifetime != nil else { return hash }
     var more = StableHash()
     more.combine(String(hash))
     more.combine(title)
     more.combine(info)
+    // The row keeps how long the item holds, for those who read it without any list.
+    switch lifetime {
+    case .immutable: more.combine("immutable")
+    case .atMost(let limit): more.combine(limit.milliseconds)
+    case nil: break
+    }
     return more.value
   }
 

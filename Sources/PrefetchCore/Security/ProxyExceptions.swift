@@ -60,7 +60,9 @@ extension TransportSettings.Proxy {
     guard let address = address(before: url) else { return nil }
     let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    return String(authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+    return String(
+      authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    )
   }
 
   private func address(before url: WebURL) -> String? {

@@ -73,7 +73,9 @@ package struct TransportSecurity: Hashable, Sendable {
   ) -> Basis {
     let host = url.host
     if url.scheme == .http, let exception = plainHosts[host] {
-      if let expires = exception.expires, expires <= now { return .plainHTTPExpired(host, exception) }
+      if let expires = exception.expires, expires <= now {
+        return .plainHTTPExpired(host, exception)
+      }
       return .plainHTTP(host, exception)
     }
     if let (name, exception) = exceptions.entry(for: host) {
