@@ -429,12 +429,12 @@ private struct ControlWatch {
     due = now.uptime + Self.pause
     let newest = (try? store.dataVersion()) ?? nil
     guard newest != version else { return [] }
-    version = newest
     let items = items()
-    // What cannot be told is told by the next look, or changes nothing.
-    guard !items.isEmpty, let controls = try? store.controls(of: items.map(\.url)) else {
+    // What cannot be read now is read by the next look.
+    guard let controls = items.isEmpty ? [] : try? store.controls(of: items.map(\.url)) else {
       return []
     }
+    version = newest
     return zip(items, controls).compactMap { item, control in
       control.map { .controlled(item: item.item, $0) }
     }

@@ -24,7 +24,9 @@ enum FormatDetection {
     case .sitemap: return .sitemap
     case .page, nil: break
     }
-    if let format = source.rules.format { return try declared(format, finding) }
+    // Pointers say what a document of another make holds, whatever its name.
+    let pointed: ManifestFormat? = source.rules.pointers == .init() ? nil : .json
+    if let format = source.rules.format ?? pointed { return try declared(format, finding) }
     return try guessed(finding, source)
   }
 
@@ -55,7 +57,9 @@ enum FormatDetection {
     }
     let name = FormatTable.fileName(of: source)
     if let row = FormatTable.row(name: name) {
-      if row.isForeign { return row.kind }
+      if row.isForeign, case .syntax = finding { return row.kind }
+      if row.isForeign, case .kind(let kind) = finding, kind != .native { return row.kind }
+      if row.isForeign { return try unnamed(finding) }
       guard let kind = agreed(row, finding) else {
         throw disagreement("the name says \(row.words)", finding)
       }

@@ -120,6 +120,28 @@ struct ForeignLockTests {
     #expect(home.read("prefetch.yaml") == nil)
   }
 
+  @Test("is read as JSON where pointers say what it holds, and is no reason to refuse our own")
+  func pointed() throws {
+    let site = Site(["/a": Site.Page("a")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let home = try Home(isInMemory: true)
+    let url = try server.url("/a").string
+    home.write(
+      #"{"content-hash": "x", "packages-dev": [], "packages": [{"dist": {"url": "\#(url)"}}]}"#,
+      to: "composer.lock"
+    )
+    let own = #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(url)"}]}"#
+    home.write(own, to: "package.json")
+    let rules = ["--set", "allow_http=127.0.0.1", "--set", "cache.min_free=0"]
+    let pointers = ["json.items=/packages", "json.url=/dist/url"].flatMap {
+      ["--set", "segments.mirror.\($0)"]
+    }
+    let run = try home.run(["mirror", "composer.lock", "one"] + rules + pointers)
+    #expect(run.status == 0, "\(run)")
+    let native = try home.run(["mirror", "package.json", "two"] + rules)
+    #expect(native.status == 0, "\(native)")
+  }
+
   @Test("is known under another name where its first lines tell")
   func renamed() throws {
     for lock in Self.locks where ["poetry.lock", "pdm.lock", "composer.lock"].contains(lock.name) {

@@ -151,6 +151,37 @@ struct HealthProbeTests {
     #expect(broken.output.hasPrefix("PREFETCH UNKNOWN - "))
   }
 
+  @Test("reads the configuration where its cache is only called as a mirror's is")
+  func namedAlike() throws {
+    try declare("  - { name: extra, required: false, urls: [\"\(Self.nowhere)/x\"] }")
+    let place = ["--cache-dir", home.path(".prefetch")]
+    #expect(try home.run(["run"] + place).status == 0)
+    let status = try home.run(["status", "--max-age", "1h", "--json"] + place)
+    #expect(status.status == 0, "\(status)")
+    #expect(try status.json().list("segments").count == 2)
+  }
+
+  @Test("is critical where one segment failed, whatever another has not done yet")
+  func unknownBesides() throws {
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: bad, urls: [\"\(try server.url("/gone"))\"] }]"
+    )
+    #expect(try home.run("run").status == 4)
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - { name: bad, urls: ["\(try server.url("/gone"))"] }
+        - { name: new, urls: ["\(try server.url("/one"))"] }
+      """
+    )
+    let run = try probe("--nagios")
+    #expect(run.status == 2, "\(run)")
+    #expect(run.output.hasPrefix("PREFETCH CRITICAL - segment `bad` has failed"))
+    let wrong = try home.shell("PREFETCH_NAGIOS=1 $prefetch status --max-age bad")
+    #expect(wrong.status == 3 && wrong.output.hasPrefix("PREFETCH UNKNOWN - "), "\(wrong)")
+  }
+
   @Test("calls a broken rule of trust critical")
   func trust() throws {
     try declare("  - { name: extra, urls: [\"http://other.example/x\"] }")

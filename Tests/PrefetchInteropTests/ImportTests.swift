@@ -127,7 +127,7 @@ struct ImportTests {
     )
     try taker.removeCache()
     let refused = try taker.run("import", "--cache", giver.cache, "--json")
-    #expect(refused.status == 3, "\(refused)")
+    #expect(refused.status == 5, "\(refused)")
     #expect(try refused.json().list("left_out").count == 3)
   }
 

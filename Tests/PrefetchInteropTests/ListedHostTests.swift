@@ -53,6 +53,22 @@ struct ListedHostTests {
     #expect(try home.run("run").status == 0)
   }
 
+  @Test("lets the configuration and the user name what they like")
+  func own() throws {
+    home.configure(
+      """
+      hosts: []
+      cache: { min_free: 0 }
+      segments:
+        - name: files
+          urls: [{ url: "\(try here("/one"))", thumbnail: "\(try elsewhere("/two"))" }]
+      """
+    )
+    #expect(try home.run("run").status == 0)
+    let typed = try home.run("get", try elsewhere("/one"), "--output", "one")
+    #expect(typed.status == 0, "\(typed)")
+  }
+
   @Test("leaves redirects to `redirects`, whatever `hosts` says")
   func redirected() throws {
     site["/list.txt"] = Site.Page(try here("/moved") + "\n")

@@ -112,7 +112,7 @@ struct WrongClockTests {
   @Test("forgets nothing that was used of a limit")
   func limit() throws {
     for name in ["/a", "/b"] { site[name] = Site.Page(String(repeating: name, count: 10_000)) }
-    let configure = { (names: [String]) in
+    func configure(_ names: [String]) {
       home.configure(
         """
         segments: [{ name: s, urls: [\(names.map { "\"\(server.address($0))\"" }.joined(separator: ", "))] }]

@@ -48,7 +48,7 @@ struct ControlCommand: Command {
     let store = try context.readingStore(places)
     let declared = try DeclaredStates(context, loaded, places, store)
     return Set(
-      declared.items.filter { !going.contains($0.entry.url.string) }
+      declared.items.filter { !going.contains($0.entry.recordURL) }
         .compactMap { $0.entry.thumbnail?.url.string }
     )
   }

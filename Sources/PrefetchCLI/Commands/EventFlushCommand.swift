@@ -11,6 +11,7 @@ struct EventFlushCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
     let (loaded, places) = try context.standing()
+    try context.requireTrustFiles(loaded)
     let builder = context.builder(loaded)
     let flushed = try context.writingState(places) { state throws(Failure) -> Flushed? in
       let license = try Registrar(context: context, loaded: loaded, builder: builder)

@@ -16,7 +16,8 @@ struct GetCommand: Command {
     try context.prepareTransfers()
     let (loaded, places) = try context.standing()
     if !options.isOffline { try context.requireTrustFiles(loaded) }
-    let builder = builder(loaded)
+    var builder = builder(loaded)
+    builder.typedHosts = Set(options.items.compactMap { (try? WebURL($0))?.host })
     let session = ItemSession(context: context, loaded: loaded, places: places)
     defer { try? session.close() }
     let request = try AskedItems.read(options, builder, in: session)

@@ -12,8 +12,12 @@ struct ManifestCheck: Command {
 
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
-    let expiry = try context.configuration(isRequired: false).configuration.policy.manifestExpiry
     let keys = try options.keys.map { (key) throws(CommandExit) in try publicKey(key) }
+    let expiry =
+      keys.isEmpty
+      ? ManifestExpiry.required
+      : try context.configuration(isRequired: false, allowsUnsetSecrets: true)
+        .configuration.policy.manifestExpiry
     guard options.manifest.contains("://") else {
       return try checkFile(options.manifest, keys, expiry)
     }
@@ -223,6 +227,7 @@ final class ManifestVisit {
     digests: [ExpectedDigest] = []
   ) throws(CommandExit) -> [UInt8]? {
     let (loaded, places) = try context.standing()
+    try context.requireTrustFiles(loaded)
     var engine = EngineOptions()
     engine.revalidatesAll = true
     let builder = context.builder(loaded, engine)

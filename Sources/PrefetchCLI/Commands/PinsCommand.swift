@@ -15,6 +15,7 @@ struct PinsCommand: Command {
       throw context.failed(.usage, "usage.missing-operand", "`pins` needs a host")
     }
     let loaded = try context.configuration(isRequired: false)
+    try context.requireTrustFiles(loaded)
     let builder = context.builder(loaded)
     do throws(Failure) {
       let chain = try CertificateProbe.chain(of: url, settings: builder.transportSettings())

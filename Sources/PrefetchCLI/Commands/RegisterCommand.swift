@@ -12,6 +12,7 @@ struct RegisterCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     try context.prepareTransfers()
     let loaded = try context.configuration(isRequired: true)
+    try context.requireTrustFiles(loaded)
     var objections = LicenseSetup.diagnostics(loaded).filter { $0.severity == .error }
     if loaded.configuration.registration.url == nil {
       objections.append(

@@ -75,6 +75,7 @@ struct ScheduleCommand: Command {
     for setting in context.shared.settings {
       command += ["--set", "\(setting.key)=\(setting.value)"]
     }
+    if let network = context.shared.network { command += ["--network", network.text] }
     if let template = context.shared.manifestTemplate { command += ["--manifests", template] }
     let (cache, state) = (context.shared.cacheDirectory, context.shared.stateDirectory)
     let isCron = options.scheduler == .cron
@@ -89,8 +90,8 @@ struct ScheduleCommand: Command {
     let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     if let log = context.shared.logFile {
       command += ["--log-file", absolute(log)]
-      if context.shared.logFormat == .json { command += ["--log-format", "json"] }
     }
+    if context.shared.logFormat == .json { command += ["--log-format", "json"] }
     let paths = WrittenPaths(
       configuration,
       further: own.compactMap(\.self).map(absolute),

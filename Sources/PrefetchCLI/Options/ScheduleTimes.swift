@@ -49,7 +49,8 @@ enum ScheduleTimes {
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count <= 2, halves.count == 1 || (Int(halves[1]) ?? 0) > 0 else { return false }
     if halves[0] == "*" { return true }
-    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false).map { end in
+    let ends = halves[0].split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "~" }.map {
+      end in
       Int(end) ?? rule.words.firstIndex(of: end.lowercased())
     }
     let values = ends.compactMap(\.self)
@@ -65,7 +66,8 @@ enum ScheduleTimes {
     let isKnown = words.allSatisfy { word in
       let small = word.lowercased()
       return calendarWords.contains(small) || isWeekdays(small) || isDateOrTime(word)
-        || small == "utc" || word.contains("/") && word.first?.isUppercase == true
+        || small == "utc" || word == words.last && word.first?.isUppercase == true
+        || word.hasPrefix("@") && Int(word.dropFirst()) != nil
     }
     guard !words.isEmpty, isKnown else {
       return "`\(text)` is no time of systemd, such as `daily` or `Mon *-*-* 03:00`"
@@ -75,7 +77,7 @@ enum ScheduleTimes {
 
   private static let calendarWords = [
     "minutely", "hourly", "daily", "weekly", "monthly", "quarterly", "semiannually", "yearly",
-    "annually",
+    "annually", "biannually", "bi-annually", "semi-annually",
   ]
 
   private static func isWeekdays(_ word: String) -> Bool {

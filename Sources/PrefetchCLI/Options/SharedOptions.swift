@@ -49,8 +49,8 @@ struct SharedOptions: Hashable, Sendable {
 }
 
 extension SharedOptions {
-  /// Whether `--cache-dir` names the cache inside a mirror's folder, which needs no configuration.
-  var namesMirror: Bool {
+  /// Whether `--cache-dir` may name the cache inside a mirror's folder, which needs no configuration.
+  var mayNameMirror: Bool {
     guard configurationFiles.isEmpty, let cacheDirectory else { return false }
     return cacheDirectory.split(separator: "/").last == ".prefetch"
   }

@@ -35,6 +35,13 @@ struct StatusOptions: CommandOptions, Hashable {
     makeCommand: { StatusCommand(context: $0, options: $1) }
   )
 
+  /// Whether words that make no command were meant for a monitoring system.
+  static func isForMonitoring(_ words: [String], _ variables: [String: String]) -> Bool {
+    guard words.dropFirst().contains("status") else { return false }
+    let word = variables["PREFETCH_NAGIOS"]?.lowercased() ?? ""
+    return words.contains("--nagios") || ["1", "true", "yes", "on"].contains(word)
+  }
+
   /// When an age is a warning, and when it is critical.
   var ageLimits: AgeLimits {
     AgeLimits(warning: maximumAge, critical: criticalAge ?? maximumAge.map { $0 * 2 })

@@ -33,7 +33,17 @@ struct MonitoringLine: Hashable {
     case critical = 2
     case unknown = 3
 
-    static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    /// What is known to be bad weighs more than what is not known.
+    static func < (a: Self, b: Self) -> Bool { a.weight < b.weight }
+
+    private var weight: Int {
+      switch self {
+      case .ok: 0
+      case .unknown: 1
+      case .warning: 2
+      case .critical: 3
+      }
+    }
 
     var word: String {
       switch self {

@@ -58,6 +58,12 @@ extension CommandContext {
     return loaded
   }
 
+  /// Whether `--cache-dir` names the cache of a mirror, whose state is in the same folder.
+  private var namesMirror: Bool {
+    guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
+    return FileReading.exists("\(folder)/state.sqlite")
+  }
+
   /// The configuration, which may be missing, with the places that it leaves or names.
   func standing(
     isRequired: Bool = false,
@@ -77,7 +83,7 @@ extension CommandContext {
     defer { StopSignals.endReading() }
     var loader = ConfigurationLoader()
     loader.files = shared.configurationFiles
-    loader.searches = own.isEmpty && (isRequired || !shared.namesMirror)
+    loader.searches = own.isEmpty && (isRequired || !namesMirror)
     loader.profile = shared.profile
     loader.requiresFile = isRequired
     loader.requiresSources = needsSources
@@ -156,7 +162,7 @@ extension CommandContext {
       environment: environment
     ) {
       // A mirror's state is beside its cache.
-      if shared.namesMirror, shared.stateDirectory == nil, loaded?.files.isEmpty ?? true {
+      if namesMirror, shared.stateDirectory == nil, loaded?.files.isEmpty ?? true {
         places.state = places.cache
       }
       if let loaded { try addLower(of: loaded, to: &places) }

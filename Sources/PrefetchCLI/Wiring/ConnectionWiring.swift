@@ -10,7 +10,7 @@ extension RequestBuilder {
     connections.pins = configuration.pinTable
     connections.rules = connections.rules.map(rule)
     connections.netrc = netrc
-    connections.namedHosts = configuration.namedHosts
+    connections.namedHosts = configuration.namedHosts.union(typedHosts)
     connections.proxy = proxy(configuration.settings.proxy)
     let proxies = [connections.proxy] + connections.rules.compactMap(\.proxy)
     connections.mayBeProxied = proxies.contains { proxy in

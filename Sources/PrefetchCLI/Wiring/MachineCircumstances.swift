@@ -163,4 +163,9 @@ struct StatedNetwork: Hashable, Sendable {
     self.type = type
     isMetered = words.count == 2
   }
+
+  /// The same as the user writes it.
+  var text: String {
+    type.rawValue + (isMetered ? ",metered" : "")
+  }
 }

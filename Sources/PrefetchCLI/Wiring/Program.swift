@@ -34,11 +34,12 @@ package enum Program {
       )
       return run(invocation, environment)
     } catch {
-      let console = Console(shared: error.shared, environment: environment, log: nil)
+      var shared = error.shared
+      let isForMonitoring = StatusOptions.isForMonitoring(words, environment.variables)
+      if isForMonitoring { shared.isJSON = false }
+      let console = Console(shared: shared, environment: environment, log: nil)
       let status = console.fail(.usage, error.diagnostics)
-      guard words.contains("status"), words.contains("--nagios") else {
-        return console.finish(status)
-      }
+      guard isForMonitoring else { return console.finish(status) }
       return monitored(status, console)
     }
   }

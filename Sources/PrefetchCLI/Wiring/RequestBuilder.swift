@@ -11,6 +11,8 @@ struct RequestBuilder {
   /// Of the process.
   let environment: [String: String]
   var netrc: Netrc?
+  /// Hosts of URLs that the user typed, which are as good as those of the configuration.
+  var typedHosts: Set<String> = []
   /// What the publisher grants who gave the license.
   var publisher: PublisherPolicy?
   /// Headers of the client of a server that asks.

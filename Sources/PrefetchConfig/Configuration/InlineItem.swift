@@ -86,6 +86,11 @@ package struct InlineItem: Sendable {
   /// Other places of its bytes, in the order in which they stand there.
   package var alternateURLs: [WebURL?] { alternates.map(\.url) }
 
+  /// Where its thumbnail is, and the other places of its bytes.
+  var furtherURLs: [WebURL] {
+    (alternateURLs + [thumbnail?.thumbnail?.url]).compactMap(\.self)
+  }
+
   /// The whole of it; nil where it has no URL.
   package var whole: ManifestEntry? {
     guard let url else { return nil }

@@ -22,6 +22,7 @@ extension Configuration {
       let declaration = segment.declaration
       if case .remote(let url)? = segment.manifest { urls.append(url) }
       urls += segment.urls.compactMap(\.url) + declaration.alternates
+      for entry in segment.urls { urls += entry.item.furtherURLs }
       urls += [
         declaration.base, declaration.manifestRules.npmRegistry, declaration.manifestRules.pipIndex,
         declaration.manifestRules.goProxy, declaration.manifestRules.pointers.base,

@@ -88,10 +88,14 @@ extension ValueType where Value == String {
   static var hostPattern: Self {
     scalar("a host", summary: "host pattern", schema: [("type", .string("string"))]) {
       text throws(ValueComplaint) in
-      let plain = text.replacing("*", with: "x")
-      guard plain != text else { return try HostKey.host.parse(text) }
-      _ = try HostKey.host.parse(plain)
-      return text
+      guard text.contains("*") else {
+        let host = try HostKey.host.parse(text)
+        return host.contains(":") ? "[\(host)]" : host
+      }
+      _ = try HostKey.host.parse(text.replacing("*", with: "x"))
+      return text.split(separator: ".", omittingEmptySubsequences: false)
+        .map { $0.contains("*") ? String($0) : InternationalName.ascii($0) ?? String($0) }
+        .joined(separator: ".")
     } encode: {
       .string($0)
     }

@@ -142,6 +142,12 @@ extension Dispatcher {
     }
     guard isStored(item) else { return passed(item, response) }
     recognize(item, response)
+    if isBundle(item), items.active(item).control != nil {
+      // It was stopped as a file, and would go on as a stream.
+      discard(response)
+      _ = endsAsTold(.item(item))
+      return
+    }
     if isAd(item), Self.isBlank(response) {
       discard(response)
       return settleEmpty(item, Failure(.empty, "the ad server has no ad"))
@@ -172,6 +178,7 @@ extension Dispatcher {
     guard let record = work.record, !isEvicted(record), [200, 203].contains(response.status),
       record.value.isImported(like: response.headers, size: size),
       !Planner.isContradicted(work.digests, by: record.value), work.sharers.isEmpty,
+      work.rivals.isEmpty,
       objection(to: response, of: item) == nil
     else {
       exchange.value.askForBody()

@@ -377,10 +377,11 @@ extension Dispatcher {
   private mutating func stays(bundle item: Int, _ ending: BundleWork.Ending) -> Bool {
     guard case .failed(let failure) = ending, failure.code.category != .trust, halt == nil,
       storeFailure == nil, let bundle = bundles[item], bundle.reading.choice?.isClimb == true,
-      bundle.rules.automatic?.hasFailed == false
+      bundle.rules.automatic?.hasFailed == false, items.ifActive(item)?.control == nil
     else { return false }
     if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
-    let root = bundle.arrivals.root
+    // What has just been reserved is no longer to be had from here.
+    let root = bundles[item]?.arrivals.root
     bundles[item]?.arrivals.root = nil
     letGo(item)
     activate(item).result.reason += "; a better variant did not come: \(failure.message)"

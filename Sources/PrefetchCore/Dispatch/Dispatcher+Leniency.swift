@@ -57,6 +57,10 @@ extension Dispatcher {
   /// Whether the configuration gives up what its server has no more; then it leaves.
   mutating func removeGone(_ item: Int, _ status: Int) -> Bool {
     let work = items.active(item)
+    // Of an ad space another tag may still have the ad.
+    if work.entry.zone != nil, work.sharers.contains(where: { $0.entry.url != work.entry.url }) {
+      return false
+    }
     let row = row(of: items[item].step)
     let ending = GoneRule.ending(
       status: status,

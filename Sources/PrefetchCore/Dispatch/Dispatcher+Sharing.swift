@@ -373,7 +373,7 @@ extension Dispatcher {
     work.result.isRequired = work.result.isRequired || isRequired
     work.segments.append(index)
     raise(item, for: index, Int(step.entry))
-    if !entry.isRequired { work.sparing.append(index) }
+    if !entry.isRequired || work.control != nil { work.sparing.append(index) }
     if let rivalry {
       work.rivals.append(rivalry)
     } else {
