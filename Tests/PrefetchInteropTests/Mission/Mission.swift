@@ -54,12 +54,16 @@ struct Mission {
   }
 }
 
-/// Names of the black-box tests, as `Suite/test`, by their declarations in the source files.
+/// Names of the black-box tests and of the tests of the house, as `Suite/test`, by their declarations
+/// in the source files.
 enum TestNames {
   static let folder = "Tests/PrefetchInteropTests"
+  /// Tests of how the program is built, which no user can see.
+  private static let house = "Tests/PrefetchCoreTests/House"
 
   static func all() -> Set<String> {
-    let files = FileTree.listing(RepositoryPage.path(folder)).keys.filter { $0.hasSuffix(".swift") }
+    let files = [folder, house].flatMap { FileTree.listing(RepositoryPage.path($0)).keys }
+      .filter { $0.hasSuffix(".swift") }
     return files.reduce(into: []) { names, file in
       let text = String(decoding: FileTree.read(file) ?? [], as: UTF8.self)
       names.formUnion(Self.names(in: text))
