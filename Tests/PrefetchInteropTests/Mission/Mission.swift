@@ -78,7 +78,7 @@ enum TestNames {
     for line in text.split(separator: "\n") {
       let isAtMargin = line.utf8.first != UInt8(ascii: " ")
       if isAtMargin {
-        let match = line.firstMatch(of: /^(?:[a-z]+ )*(?:struct|class|enum|extension) (\w+)/)
+        let match = line.firstMatch(of: /^(?:@?[A-Za-z]+ )*(?:struct|class|enum|extension) (\w+)/)
         type = match?.output.1 ?? type
       }
       if line.hasPrefix("  @Test") { isMarked = true }
