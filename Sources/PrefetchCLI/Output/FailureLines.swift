@@ -119,7 +119,7 @@ struct FailureLines {
   /// A list from a server is none: nobody here has chosen its hosts.
   private var refusedPlainHost: String? {
     guard envelope.configurationFiles.isEmpty,
-      envelope.report.segments.allSatisfy({ $0.manifest.url == nil })
+      envelope.report.segments.allSatisfy({ $0.manifest.url?.contains("://") != true })
     else { return nil }
     return envelope.report.items.lazy.compactMap { item -> String? in
       guard let failure = item.failure, failure.code == .transportSecurity,

@@ -118,8 +118,11 @@ struct SegmentWork: Sendable {
   }
 
   /// Whether its list, and everything of it that it requires, holds as servers last said.
+  ///
+  /// A list that lies here is asked of nobody.
   var isConfirmed: Bool {
-    manifest.status != .skipped && !retention.hasStale
+    if case .remote = declaration.source, manifest.status == .skipped { return false }
+    return !retention.hasStale
   }
 
   var priority: Int? {
