@@ -29,7 +29,7 @@ extension Dispatcher {
     switch job {
     case .document(let number):
       noteAnswered(number)
-      return segments[documents[number].segment].isGathering
+      return isWanted(document: number)
     case .item(let item): return !bundles.isForsaken(item)
     }
   }

@@ -61,7 +61,7 @@ extension Dispatcher {
     documents[number].isLookedUp = isOurs
     documents[number].isClaimed = isOurs && documents[number].role == .manifest
     guard halt == nil else { return settleManifestHalted(index) }
-    guard segments[index].isGathering else { return }
+    guard isWanted(document: number) else { return }
     guard isOurs else {
       let since = documents[number].refusedSince ?? now.uptime
       documents[number].refusedSince = since

@@ -7,8 +7,8 @@ extension Dispatcher {
     let index = document.segment
     guard let url = document.url else { return }
     guard halt == nil else { return settleManifestHalted(index) }
-    if segments[index].heldBack != nil {
-      return useStored(number, status: .skipped)
+    if segments[index].lastList != nil {
+      return useStored(number, status: segments[index].manifest.status)
     }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
@@ -81,11 +81,11 @@ extension Dispatcher {
   mutating func settleDeferred(document number: Int, _ deferral: Deferral) {
     let index = documents[number].segment
     noteAnswered(number)
-    guard segments[index].isGathering else { return }
+    guard isWanted(document: number) else { return }
     segments[index].manifest.status = .skipped
     segments[index].deferral = deferral
     if showsLastGeneration(number) {
-      segments[index].heldBack = deferral
+      segments[index].lastList = .deferred(deferral)
       return useStored(number, status: .skipped)
     }
     settleManifestFailure(index, nil)
@@ -160,7 +160,7 @@ extension Dispatcher {
   private mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
-      return settleManifestFailure(index, nil)
+      return settleManifestFailure(index, segments[index].manifest.failure)
     }
     documents[number].bytes = .stored(stored.digest)
     documents[number].finalURL = try? WebURL(stored.finalURL ?? stored.url)
@@ -168,10 +168,11 @@ extension Dispatcher {
     if case .manifest = documents[number].role {
       segments[index].manifest.status = status
       let isOthers = segments[index].recorded?.manifest != stored.digest
-      if isOthers, segments[index].heldBack == nil {
+      let isOfThisRun = segments[index].lastList == nil
+      if isOthers, isOfThisRun {
         segments[index].accepted = recordOfManifest(index, stored)
       }
-      if !isOthers, segments[index].heldBack == nil, segments.isQuiet(index, at: now.wall) {
+      if !isOthers, isOfThisRun, segments.isQuiet(index, at: now.wall) {
         guard let rules = segments[index].declaration.publishing else {
           return settleQuiet(index)
         }
@@ -189,8 +190,11 @@ extension Dispatcher {
   /// Without any of its documents a manifest is not whole: the last good generation stays.
   mutating func fail(document number: Int, _ given: Failure) {
     let document = documents[number]
-    if segments[document.segment].heldBack != nil {
-      return settleManifestFailure(document.segment, nil)
+    if segments[document.segment].lastList != nil {
+      return settleManifestFailure(
+        document.segment,
+        segments[document.segment].manifest.failure
+      )
     }
     var failure = given
     if let url = document.url {
@@ -212,10 +216,15 @@ extension Dispatcher {
     manifestFailed(document.segment, failure)
   }
 
+  func isWanted(document number: Int) -> Bool {
+    segments[documents[number].segment].isGathering && !documents[number].isDropped
+  }
+
   /// Lets go of all documents of a segment, and calls back those that are under way.
   mutating func dropDocuments(_ index: Int) {
     let wasGathering = segments[index].isGathering
     segments[index].isGathering = false
+    segments[index].openDocuments = 0
     segments[index].accepted = nil
     segments[index].asked = []
     unsettledHoldbacks.insert(index)

@@ -52,12 +52,12 @@ extension Dispatcher {
         to: manifest,
         of: segment.declaration,
         bundleID: request.bundleID,
-        recorded: segment.recorded,
+        recorded: segment.lastList == nil ? segment.recorded : nil,
         policy: request.policy,
         now: now.wall
       ) ?? objection(toOtherList: manifest, of: index)
-    if segments[index].heldBack != nil, objection != nil {
-      return settleManifestFailure(index, nil)
+    if segment.lastList != nil, objection != nil {
+      return settleManifestFailure(index, segment.manifest.failure)
     }
     if let objection { return refuse(index, objection) }
     if let warning = ManifestGuard.warning(of: manifest, segment.declaration) {
@@ -90,7 +90,7 @@ extension Dispatcher {
     segments[index].isGathering = false
     documents[index].staged = nil
     // The last good generation stays as it is.
-    if segments[index].heldBack == nil { accept(index, record, manifest: staged) }
+    if segment.lastList == nil { accept(index, record, manifest: staged) }
     let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
     segments[index].entries = ownPart(of: entries)
     segments[index].mirrors = manifest.alternates
@@ -144,13 +144,32 @@ extension Dispatcher {
   }
 
   mutating func refuse(_ index: Int, _ failure: Failure) {
-    segments[index].manifest.status = .refused
-    settleManifestFailure(index, failure)
+    manifestFailed(index, failure, status: .refused)
   }
 
-  mutating func manifestFailed(_ index: Int, _ failure: Failure) {
-    segments[index].manifest.status = .failed
-    settleManifestFailure(index, failure)
+  /// What the last run accepted stays in force, as far as the failure lets anything be asked.
+  mutating func manifestFailed(
+    _ index: Int,
+    _ failure: Failure,
+    status: ManifestResult.Status = .failed
+  ) {
+    segments[index].manifest.status = status
+    let stored = documents[index].url.flatMap { segments[index].recorded?.document(at: $0.string) }
+    guard let stored, request.mode.isOfSegments, request.mode.plansItems, halt == nil,
+      storeFailure == nil, segments[index].lastList == nil,
+      let reason = LastList(after: failure)
+    else {
+      return settleManifestFailure(index, failure)
+    }
+    dropDocuments(index)
+    note(manifestFailure: failure, of: index)
+    segments[index].lastList = reason
+    segments[index].isGathering = true
+    segments[index].openDocuments = 1
+    segments[index].parts = PartCount()
+    segments[index].parts.begin(at: documents[index].url)
+    documents.startAnew(index, with: stored)
+    ask(document: index)
   }
 
   /// After a halt nothing is looked up any more; what the last run found still serves.
@@ -181,10 +200,14 @@ extension Dispatcher {
   /// The last good generation stays as it is, and nothing leaves.
   mutating func settleManifestFailure(_ index: Int, _ failure: Failure?) {
     dropDocuments(index)
-    segments[index].manifest.failure = failure
-    segments[index].manifest.needsSignature = !segments[index].declaration.manifestKeys.isEmpty
+    note(manifestFailure: failure, of: index)
     guard segments[index].recorded != nil else { return settleSegment(index) }
     withInventory(.settle(segment: index))
+  }
+
+  private mutating func note(manifestFailure failure: Failure?, of index: Int) {
+    segments[index].manifest.failure = failure
+    segments[index].manifest.needsSignature = !segments[index].declaration.manifestKeys.isEmpty
   }
 
   mutating func settleWithoutManifest(_ index: Int) {

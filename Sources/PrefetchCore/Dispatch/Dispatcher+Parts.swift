@@ -65,7 +65,7 @@ extension Dispatcher {
   mutating func documentRead(_ number: Int, _ reading: Result<Manifest, Failure>) {
     let index = documents[number].segment
     begun.end(.documents)
-    guard segments[index].isGathering else { return }
+    guard isWanted(document: number) else { return }
     if storeFailure != nil { return settleManifestHalted(index) }
     switch reading {
     case .failure(let failure):
@@ -82,7 +82,9 @@ extension Dispatcher {
 
   /// What the store has lost, or what proves a stored document no more, is asked for once more.
   private mutating func asksAgain(_ number: Int, after failure: Failure) -> Bool {
-    guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline else {
+    guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline,
+      segments[documents[number].segment].lastList == nil
+    else {
       return false
     }
     if let signature = documents[number].signature, documents[signature].exchange == nil {
@@ -135,10 +137,10 @@ extension Dispatcher {
     }
     // Any of them may fail at once, and then nothing is wanted of the others.
     for part in documents[number].parts {
-      guard segments[index].isGathering else { return }
+      guard isWanted(document: number) else { return }
       ask(document: part)
     }
-    guard segments[index].isGathering, segments[index].openDocuments == 0 else { return }
+    guard isWanted(document: number), segments[index].openDocuments == 0 else { return }
     judge(index)
   }
 

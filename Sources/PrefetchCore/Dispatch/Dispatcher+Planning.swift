@@ -42,7 +42,7 @@ extension Dispatcher {
     let rejected = isHeldBack ? [] : rejected + refuseNames(index)
     let declaration = segments[index].declaration
     let key = segments[index].key
-    let fragment = Planner.plan(
+    var fragment = Planner.plan(
       declaration,
       key: key,
       entries: segments[index].entries,
@@ -50,14 +50,19 @@ extension Dispatcher {
       named: segments[index].provenance,
       listsKept: request.listsKept
     )
+    if case .untrusted = segments[index].lastList {
+      let entries = segments[index].entries
+      fragment.askOnlyPinned { entries[$0].digests.contains { $0.algorithm.isTrustworthy } }
+    }
     // An entry that is wrong is still a declaration: what is stored for it stays.
     let refused = Set(rejected.map { URLKey($0.url) })
     segments[index].leaving =
       refused.isEmpty
       ? fragment.leaving
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
+    if segments[index].lastList != nil { segments.retainAll(index) }
     // What falls to other shards is declared, and not known here.
-    if isHeldBack || request.shard != nil { segments[index].leaving = [] }
+    if request.shard != nil { segments[index].leaving = [] }
     segments.retainLeaving(index, facts)
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
@@ -91,7 +96,7 @@ extension Dispatcher {
       declaration.manifestRules.behavior != .all && !segments[index].entries.isEmpty
     guard !isWithheld else { return }
     guard declaration.failsOnEmpty else {
-      guard segments[index].heldBack == nil else { return }
+      guard segments[index].lastList == nil else { return }
       let message = "`\(declaration.name)` has no items"
       segments[index].manifest.warnings.append(
         Diagnostic("manifest.empty", message, severity: .warning)
@@ -222,10 +227,7 @@ extension Dispatcher {
   /// Whether an answer could replace a stored body by which another segment may stand.
   private func mayReplace(_ step: PlannedStep) -> Bool {
     guard step.bundle == nil, let row = row(of: step), isUsable(row) else { return false }
-    return switch step.decision {
-    case .revalidate, .fetch, .update: true
-    case .keep, .describe, .fail: false
-    }
+    return step.asks
   }
 
   /// Tells of the items behind a number that wait for their turn; a run that only looks starts
@@ -292,22 +294,13 @@ extension Dispatcher {
     if request.policy.isOffline {
       return segments[index].declaration.isStored && step.decision == .fetch
     }
-    guard request.policy.probesItems else { return false }
-    switch step.decision {
-    case .revalidate, .fetch, .update: return true
-    case .keep, .describe, .fail: return false
-    }
+    return request.policy.probesItems && step.asks
   }
 
   /// Makes an item of work of it.
   mutating func begin(_ step: PlannedStep, of index: Int, at position: Int? = nil) {
     let item = newItem(step, of: index, at: position)
-    let asks =
-      switch step.decision {
-      case .revalidate, .fetch, .update: !request.policy.isOffline
-      case .keep, .describe, .fail: false
-      }
-    if asks {
+    if step.asks, !request.policy.isOffline {
       if let deferral = segments[index].heldBack ?? deferral(of: .item(item)) {
         return settleDeferred(item, deferral)
       }

@@ -179,7 +179,7 @@ extension Dispatcher {
       documents[number].provenance = result.provenance(
         throughProxy: request.policy.connections.mayBeProxied
       )
-      guard segments[documents[number].segment].isGathering else { return answered(job, step) }
+      guard isWanted(document: number) else { return answered(job, step) }
     }
     guard !isRefusedByPerson(job, step), !proceed(job, step) else { return }
     answered(job, step, announced: result.announcedSize)
@@ -204,7 +204,7 @@ extension Dispatcher {
     exchange(of: job)?.value.takeBack()
     switch job {
     case .document(let number):
-      guard segments[documents[number].segment].isGathering else { return }
+      guard isWanted(document: number) else { return }
     case .item(let item):
       items.active(item).result.attempts -= 1
       if endsAsTold(job) { return }

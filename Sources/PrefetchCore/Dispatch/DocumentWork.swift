@@ -43,6 +43,8 @@ struct DocumentWork {
   var parts: [Int] = []
   /// The number of what signs it.
   var signature: Int?
+  /// Whether the segment has let go of it, so that nothing waits for its answer.
+  var isDropped = false
 
   init(segment: Int, role: Role, url: WebURL?, named provenance: Provenance) {
     self.segment = segment

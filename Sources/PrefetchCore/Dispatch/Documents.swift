@@ -155,8 +155,19 @@ struct Documents: RandomAccessCollection, MutableCollection {
       }
       works[number].staged = nil
       works[number].manifest = nil
+      works[number].isDropped = true
     }
     return dropped
+  }
+
+  /// Makes a segment's manifest what the last run left, whose parts and signatures are not known yet.
+  mutating func startAnew(_ index: Int, with stored: DocumentRecord) {
+    works[index].stored = stored
+    works[index].offered = nil
+    works[index].mime = nil
+    works[index].parts = []
+    works[index].signature = nil
+    works[index].isDropped = false
   }
 
   func isDocument(_ job: Job, of index: Int) -> Bool {

@@ -144,6 +144,12 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].leaving = leaving
   }
 
+  /// Under a list of an earlier run nothing leaves.
+  mutating func retainAll(_ index: Int) {
+    if works[index].heldBack == nil { works[index].retained += works[index].leaving }
+    works[index].leaving = []
+  }
+
   /// Decides about them once all items of the segment have ended.
   mutating func concludeRetention(
     _ index: Int,

@@ -95,10 +95,15 @@ struct SegmentWork: Sendable {
   var deferral: Deferral?
   /// Whether the run was interrupted before the segment's end.
   var isInterrupted = false
-  /// The deferral of the manifest, where the items that the last one names are listed as deferred.
-  var heldBack: Deferral?
+  /// Why the list of the last run stands in for the one of this run.
+  var lastList: LastList?
   /// Until when every item holds without a question.
   var quietUntil = Instant.distantFuture
+
+  /// What holds back every item, since no list may be asked for now.
+  var heldBack: Deferral? {
+    if case .deferred(let deferral) = lastList { deferral } else { nil }
+  }
 
   var entries: EntryTable {
     get { table.value }
@@ -158,6 +163,26 @@ struct SegmentWork: Sendable {
 
   mutating func noteQuiet(until: Instant?) {
     quietUntil = min(quietUntil, until ?? Instant(milliseconds: .min))
+  }
+}
+
+/// Why a segment goes by the list that its last run accepted; nothing is removed then.
+enum LastList: Sendable {
+  /// No list may be asked for now: its items are listed as deferred.
+  case deferred(Deferral)
+  /// The list of this run could not be had, or is none: the items of the last one are kept true.
+  case unread
+  /// The list of this run may be forged or old: of the last one, only what it pins by digest is
+  /// asked for.
+  case untrusted
+
+  /// Nil where a failure of that kind forbids to ask for anything.
+  init?(after failure: Failure) {
+    switch failure.code {
+    case .signature, .rollback: self = .untrusted
+    case _ where [.content, .connectivity].contains(failure.code.category): self = .unread
+    default: return nil
+    }
   }
 }
 

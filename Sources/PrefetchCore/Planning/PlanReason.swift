@@ -39,6 +39,8 @@ package enum PlanReason: Hashable, Sendable {
   case otherKind
   case otherKindOffline
   case failedBefore
+  /// Its list is not proven, and pins it by no digest.
+  case untrustedList
   case notStoredOffline
   case objectLostOffline
   case digestDiffersOffline
@@ -77,6 +79,7 @@ package enum PlanReason: Hashable, Sendable {
     case .otherKind: "it is declared otherwise than it was stored"
     case .otherKindOffline: "it is declared otherwise than it was stored, offline"
     case .failedBefore: "it failed before, and `retry_failed` is false"
+    case .untrustedList: "its list is not proven, and gives it no digest"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
     case .digestDiffersOffline: "digest differs, offline"
@@ -150,6 +153,11 @@ package enum PlanReason: Hashable, Sendable {
       return Failure(
         .failed,
         "it failed before, and `download.retry_failed` is false; `get` or `--refetch` tries again"
+      )
+    case .untrustedList:
+      return Failure(
+        .signature,
+        "its list is not proven, and the last proven one gives it no digest; it was not asked for"
       )
     case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
       .digestDiffers, .digestNotTaken,

@@ -96,6 +96,14 @@ package struct PlannedStep: Hashable, Sendable {
     decision == .keep || decision == .describe
   }
 
+  /// Whether its server is to be asked.
+  var asks: Bool {
+    switch decision {
+    case .revalidate, .fetch, .update: true
+    case .keep, .describe, .fail: false
+    }
+  }
+
   /// What is expected to come of it: an answer that cannot be asked about conditionally may well be the
   /// stored one.
   package var action: ItemAction {
@@ -118,4 +126,15 @@ package struct PlanFragment: Sendable {
   package var leaving: [UInt32] = []
   /// Up to when every kept entry stays kept without a question.
   package var quietUntil = Instant.distantFuture
+
+  /// Leaves as they are those items that nothing but their servers would prove.
+  mutating func askOnlyPinned(_ isPinned: (Int) -> Bool) {
+    for place in steps.indices where steps[place].asks && !isPinned(Int(steps[place].entry)) {
+      let mayStand =
+        steps[place].decision == .revalidate
+        || [.noValidators, .refetchAskedFor].contains(steps[place].reason)
+      steps[place].decision = mayStand ? .keep : .fail
+      steps[place].reason = .untrustedList
+    }
+  }
 }

@@ -312,7 +312,8 @@ package enum Planner {
       .paused, .notStored,
       .objectLost, .refetchAskedFor, .digestDiffers, .digestNotTaken, .sizeDiffers, .offline,
       .staleOffline, .otherVariant, .noValidators, .revalidationAskedFor, .stale, .otherRevision,
-      .failedBefore, .severalFiles, .otherKind, .otherKindOffline, .notStoredOffline,
+      .failedBefore, .untrustedList, .severalFiles, .otherKind, .otherKindOffline,
+      .notStoredOffline,
       .objectLostOffline, .digestDiffersOffline,
       .sizeDiffersOffline, .otherVariantOffline:
       Instant(milliseconds: .min)

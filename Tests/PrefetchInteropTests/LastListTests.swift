@@ -1,0 +1,191 @@
+import PrefetchCore
+import PrefetchDocuments
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "The last good list stays in force",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct LastListTests {
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+    home = try Home()
+    for name in ["a", "b", "c", "d"] {
+      site["/\(name)"] = Site.Page("first \(name)", headers: Self.stale)
+    }
+  }
+
+  /// Asked about in every run.
+  private static let stale = [HeaderField("Cache-Control", "max-age=0")]
+
+  private func list(_ names: String...) throws -> String {
+    try names.map { try server.url("/\($0)").string + "\n" }.joined()
+  }
+
+  private func declare(_ rules: String = "", manifest: String? = nil) throws {
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments:
+        - name: files
+          manifest: "\(try manifest ?? server.url("/list").string)"
+          publish: { dir: tree, layout: basename, link: copy }
+          \(rules)
+      """
+    )
+  }
+
+  /// What nobody is to notice: the body of `a` is lost, its file is taken away, `b` is another body.
+  private func disturb() throws {
+    let path = try home.run("path", server.url("/a").string)
+    let lost = try home.tool("rm", path.output.split(separator: "\n").joined(), home.path("tree/a"))
+    try #require(lost.status == 0, "\(path) \(lost)")
+    site["/b"] = Site.Page("second b", headers: Self.stale)
+    site.clearRequests()
+  }
+
+  struct Trouble: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var code: String
+    var page: @Sendable (LastListTests) throws -> Site.Page
+  }
+
+  static let troubles = [
+    Trouble(testDescription: "an empty list", code: "manifest_guard") { _ in Site.Page("") },
+    Trouble(testDescription: "too few items", code: "manifest_guard") {
+      Site.Page(try $0.list("a"))
+    },
+    Trouble(testDescription: "an HTML page", code: "manifest_guard") { _ in
+      Site.Page("<!doctype html><title>x</title>")
+    },
+    Trouble(testDescription: "not found", code: "gone") { _ in Site.Page([], status: 404) },
+    Trouble(testDescription: "a server in trouble", code: "server_busy") { _ in
+      Site.Page([], status: 503)
+    },
+    Trouble(testDescription: "a list that no reader takes", code: "manifest_invalid") { _ in
+      Site.Page("ftp://x.example/y\n")
+    },
+  ]
+
+  @Test(
+    "where the new one is refused or cannot be had: what it names is asked about, brought back and published, and nothing is removed",
+    arguments: troubles
+  )
+  func kept(trouble: Trouble) throws {
+    site["/list"] = Site.Page(try list("a", "b", "c", "d"))
+    try declare()
+    #expect(try home.run("run").status == 0)
+    try disturb()
+    site["/list"] = try trouble.page(self)
+    let run = try home.run("run", "--json")
+    #expect(run.status == 3, "\(run)")
+    #expect(
+      Set(site.requests.map(\.path)) == ["/list", "/a", "/b", "/c", "/d"],
+      "\(site.requests.map(\.path))"
+    )
+    let report = try run.json()
+    #expect(report.text("segments.0.manifest.error.code") == trouble.code)
+    #expect(report.text("segments.0.state") == "incomplete")
+    #expect(report.text("totals.removed") == "0")
+    #expect(report.text("totals.fetched") == "1")
+    #expect(report.text("totals.updated") == "1")
+    for (name, body) in [("a", "first a"), ("b", "second b"), ("c", "first c"), ("d", "first d")] {
+      #expect(home.read("tree/\(name)") == body)
+    }
+    // And once more by the next list that is one.
+    site["/list"] = Site.Page(try list("a", "b", "c"))
+    #expect(try home.run("run").status == 0)
+    #expect(home.read("tree/d") == nil)
+  }
+
+  @Test("where nobody answers: the cache is as it was")
+  func unreachable() throws {
+    let lone = Site(["/x": Site.Page("x", headers: Self.stale)])
+    var publisher: LoopbackServer? = try LoopbackServer { lone.respond(to: $0) }
+    lone["/list"] = Site.Page(try #require(publisher).url("/x").string + "\n")
+    try declare(manifest: #require(publisher).url("/list").string)
+    #expect(try home.run("run").status == 0)
+    publisher = nil
+    let run = try home.run("run")
+    #expect(run.status == 69, "\(run)")
+    #expect(home.read("tree/x") == "x")
+  }
+
+  @Test("where nobody answers for the list alone: what it names is kept true")
+  func elsewhere() throws {
+    let lists = Site(["/list": Site.Page(try list("a", "b"))])
+    var publisher: LoopbackServer? = try LoopbackServer { lists.respond(to: $0) }
+    try declare(manifest: #require(publisher).url("/list").string)
+    #expect(try home.run("run").status == 0)
+    try disturb()
+    publisher = nil
+    let run = try home.run("run")
+    #expect(run.status == 3, "\(run)")
+    #expect(home.read("tree/a") == "first a")
+    #expect(home.read("tree/b") == "second b")
+  }
+
+  @Test("of several pages, where one of them cannot be had")
+  func pages() throws {
+    func page(_ name: String, next: String?) throws -> Site.Page {
+      let url = try server.url("/\(name)").string
+      let rest = next.map { #", "next": "\#($0)""# } ?? ""
+      return Site.Page(
+        #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(url)"}]\#(rest)}"#
+      )
+    }
+    site["/list"] = try page("a", next: "/2")
+    site["/2"] = try page("b", next: nil)
+    try declare()
+    #expect(try home.run("run").status == 0)
+    try disturb()
+    site["/list"] = try page("c", next: "/2")
+    site["/2"] = Site.Page([], status: 404)
+    let run = try home.run("run")
+    #expect(run.status == 3, "\(run)")
+    #expect(home.read("tree/a") == "first a")
+    #expect(home.read("tree/b") == "second b")
+    #expect(home.read("tree/c") == nil)
+  }
+
+  @Test(
+    "where the new one is older, though signed: only what has a digest is asked for",
+    .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
+  )
+  func rollback() throws {
+    try #require(home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "key").status == 0)
+    let key = try #require(home.read("pub")?.split(separator: "\n").last)
+    func sign(_ generated: String) throws {
+      let digest = Digest.hexadecimal("first a")
+      home.write(
+        """
+        {"format": "prefetch-manifest", "version": 1, "generated": "\(generated)", "expires": "2099-01-01T00:00:00Z",
+         "items": [{"url": "\(try server.url("/a"))", "digests": {"sha256": "\(digest)"}},
+                   {"url": "\(try server.url("/b"))"}, {"url": "\(try server.url("/c"))"}]}
+        """,
+        to: "list"
+      )
+      let signed = try home.run("manifest", "sign", "list", "--key", "key")
+      try #require(signed.status == 0, "\(signed)")
+      site["/list"] = Site.Page(try #require(home.read("list")))
+      site["/list.minisig"] = Site.Page(try #require(home.read("list.minisig")))
+    }
+    try declare("manifest_keys: [\"\(key)\"]")
+    try sign("2026-02-02T00:00:00Z")
+    #expect(try home.run("run").status == 0)
+    try disturb()
+    try sign("2026-01-01T00:00:00Z")
+    let run = try home.run("run")
+    #expect(run.status == 5, "\(run)")
+    #expect(Set(site.requests.map(\.path)) == ["/list", "/list.minisig", "/a"], "\(run)")
+    #expect(home.read("tree/a") == "first a")
+    #expect(home.read("tree/b") == "first b")
+  }
+}
