@@ -277,7 +277,7 @@ struct HTMLReportTests {
     #expect(
       TransferPhases(ReportFixture().requests[0]).text
         == "looking up the name 1.5 ms, connecting 12 ms, agreeing on TLS 30 ms, "
-        + "waiting for the answer 2.2 ms, receiving 14 ms"
+        + "waiting for a connection 0.5 ms, waiting for the answer 1.7 ms, receiving 14 ms"
     )
   }
 

@@ -114,7 +114,7 @@ struct DoctorTests {
   func doubts() throws {
     home.configure("hooks: { run.finished: [/nowhere/hook] }\nsegments: []")
     let run = try home.run("doctor", "--json")
-    #expect(run.status == 0, "\(run)")
+    #expect(run.status == 1, "\(run)")
     let hook = try run.json().list("findings").first { $0.text("name") == "hook" }
     #expect(hook?.text("ok") == "false" && hook?.text("value")?.contains("run.finished") == true)
     let nothing = try home.shell("rm prefetch.yaml; exec \"$prefetch\" doctor")
@@ -129,5 +129,51 @@ struct DoctorTests {
     #expect(
       findings(try home.run("doctor"))["sends"] == "the license to https://license.example/v1"
     )
+  }
+
+  @Test("finds a timer that nobody has enabled, which begins nothing")
+  func timer() throws {
+    home.configure("segments: []")
+    let units = home.folder.appending("config/systemd/user")
+    try #require(home.tool("mkdir", "-p", "\(units)/timers.target.wants").status == 0)
+    FileTree.write(Array("[Timer]\n".utf8), to: "\(units)/prefetch-isos.timer")
+    let idle = try home.run("doctor")
+    #expect(idle.status == 1, "\(idle)")
+    #expect(
+      findings(idle)["schedule"]?.hasSuffix(
+        "is not enabled; `systemctl --user enable --now prefetch-isos.timer` has it begin runs"
+      ) == true,
+      "\(idle)"
+    )
+    let link = try home.tool(
+      "ln",
+      "-s",
+      "\(units)/prefetch-isos.timer",
+      "\(units)/timers.target.wants/prefetch-isos.timer"
+    )
+    try #require(link.status == 0)
+    #expect(try home.run("doctor").status == 0)
+  }
+
+  @Test(
+    "finds a cache and a state of a newer version, and so does `check`",
+    arguments: ["index", "state"]
+  )
+  func newer(name: String) throws {
+    let site = Site(["/a": Site.Page("body")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]"
+    )
+    #expect(try home.run("run").status == 0)
+    #expect(try home.run("check").status == 0)
+    let file = name == "index" ? "\(home.cache)/index.sqlite" : "\(home.state)/state.sqlite"
+    let raised = try home.tool("sqlite3", file, "PRAGMA user_version = 4000")
+    try #require(raised.status == 0, "\(raised)")
+    for command in ["run", "check", "doctor"] {
+      let run = try home.run(command)
+      #expect(run.status == 74, "\(run)")
+      #expect((run.errors + run.output).contains("newer"), "\(run)")
+    }
   }
 }

@@ -74,4 +74,58 @@ struct NamedTroubleTests {
     #expect(try home.run("list").status == 0)
     #expect(try home.run("check", "--no-secrets").status == 0)
   }
+
+  @Test("names the key for authorities of one's own where a certificate's issuer is unknown")
+  func unknownAuthority() throws {
+    let trust = try TrustGround.shared.get()
+    let server = try TLSServer(.init(try trust.leaf(for: "IP:127.0.0.1")))
+    let url = try server.url("/a")
+    home.write("cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(url)\"] }]")
+    let run = try home.run("run")
+    #expect(run.status == 5, "\(run)")
+    #expect(run.errors.contains("`tls.ca_file` names authorities of one's own"), "\(run)")
+  }
+
+  @Test("names what gives credentials where a server wants some, and headers that it did not get")
+  func wantedCredentials() throws {
+    let other = try LoopbackServer { _ in .respond(401) }
+    let site = Site(["/list": Site.Page("\(try other.url("/a"))\n")])
+    let lists = try LoopbackServer { request in
+      request.path == "/moved"
+        ? .respond(302, [("Location", other.address("/a"))]) : site.respond(to: request)
+    }
+    func report(_ source: String, _ headers: String = "") throws -> String {
+      home.configure(
+        "cache: { min_free: 0 }\nsegments: [{ name: s, \(source), format: list\(headers) }]"
+      )
+      let run = try home.run("run", "--refetch")
+      #expect(run.status == 4, "\(run)")
+      return run.errors
+    }
+    let secret = ", headers: { X-Token: hunter2 }"
+    let list = "manifest: \"\(try lists.url("/list"))\""
+    let plain = try report(list)
+    #expect(
+      plain.contains("answered 401; `headers` of its segment, or `network.netrc`"),
+      "\(plain)"
+    )
+    let held = "the header `X-Token` was not sent to it: `headers` go to"
+    let own = try lists.url("/").authority
+    #expect(try report(list, secret).contains("\(held) `\(own)` alone"))
+    #expect(other.requests.allSatisfy { $0.headers["X-Token"] == nil })
+    let explained = try home.run("explain", other.url("/a").string)
+    #expect(explained.output.contains("`X-Token` goes to `\(own)` alone"), "\(explained)")
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(try lists.url("/moved"))\"]\(secret) }]"
+    )
+    let moved = try home.run("run")
+    #expect(moved.errors.contains("\(held) `\(own)` alone"), "\(moved)")
+  }
+
+  @Test("names the key that has a netrc read which nobody may read")
+  func unreadableNetrc() throws {
+    declare("network: { netrc: true, proxy: \"http://127.0.0.1:1\", retries: { items: 0 } }")
+    let run = try home.run("run")
+    #expect(run.errors.contains("let this user read it, or take `network.netrc` away"), "\(run)")
+  }
 }

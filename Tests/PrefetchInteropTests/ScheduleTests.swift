@@ -204,4 +204,43 @@ struct ScheduleTests {
     let hint = try home.run("schedule", "cron", "--at", "daily")
     #expect(hint.errors.contains("cron writes `@daily`"))
   }
+
+  @Test("A user who stays owns the units, and what has to be made for it is said")
+  func user() throws {
+    home.configure(
+      """
+      name: isos
+      network: { netrc: true }
+      segments:
+        - name: s
+          urls: ["\(server.address("/a"))"]
+          publish: { dir: "\(home.path("srv/new tree"))" }
+      """
+    )
+    let lent = try home.run("schedule", "systemd")
+    #expect(lent.output.contains("DynamicUser=yes\nUser=prefetch-isos\n"))
+    #expect(lent.errors.contains("the user of the service has no home"), "\(lent)")
+    let owned = try home.run("schedule", "systemd", "--user", "mirror")
+    #expect(owned.status == 0)
+    #expect(owned.output.contains("\nUser=mirror\n") && !owned.output.contains("DynamicUser"))
+    #expect(owned.output.contains("ReadWritePaths=\"\(home.path("srv/new tree"))\""))
+    #expect(owned.output.contains("ProtectHome=read-only"))
+    #expect(owned.errors.contains("as root: useradd --system --user-group"), "\(owned)")
+    let made = "as root: install -d -m 0755 -o mirror '\(home.path("srv/new tree"))'"
+    #expect(owned.errors.contains(made), "\(owned)")
+    #expect(owned.errors.contains("`network.netrc` reads `~/.netrc` of `mirror`"))
+    let here = try home.run("schedule", "systemd", "--user", "daemon")
+    #expect(!here.errors.contains("useradd"), "\(here)")
+    let cron = try home.run("schedule", "cron", "--at", "@daily", "--user", "mirror")
+    #expect(cron.output.hasPrefix("@daily mirror /"), "\(cron)")
+    #expect(
+      cron.output.contains(
+        "--cache-dir /var/cache/prefetch-isos --state-dir /var/lib/prefetch-isos"
+      )
+    )
+    #expect(cron.errors.contains("install -d -m 0755 -o mirror /var/cache/prefetch-isos"))
+    for name in ["", "Root", "a b", "x;y", "1x"] {
+      #expect(try home.run("schedule", "cron", "--user", name).status == 64, "\(name)")
+    }
+  }
 }

@@ -18,6 +18,7 @@ struct CheckCommand: Command {
     if let signal = StopSignals.pending { return 128 + signal }
     let now = context.clock.now().wall
     var diagnostics = loaded.diagnostics
+    var newer: [Diagnostic] = []
     for number in diagnostics.indices
     where diagnostics[number].code == LoadedConfiguration.tinyCacheCode {
       diagnostics[number].severity = .warning
@@ -30,6 +31,7 @@ struct CheckCommand: Command {
         configuration: loaded.configuration,
         environment: context.environment
       )
+      newer = places?.objectionsToNewer ?? []
       diagnostics += HookTrust.diagnostics(loaded)
       diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
@@ -51,6 +53,7 @@ struct CheckCommand: Command {
       allowsUnset: options.replacesMissingSecrets
     )
     let isValid = !diagnostics.containsErrors
+    diagnostics += newer
     context.console.report(diagnostics + loaded.notices)
     if context.shared.isJSON {
       context.console.print([
@@ -64,6 +67,7 @@ struct CheckCommand: Command {
       ])
     }
     if loaded.hasUsageErrors { return ExitStatus.usage.code }
-    return isValid ? ExitStatus.ok.code : ExitStatus.config.code
+    guard isValid else { return ExitStatus.config.code }
+    return newer.isEmpty ? ExitStatus.ok.code : ExitStatus.io.code
   }
 }

@@ -104,21 +104,44 @@ struct DoctorCommand: Command {
         in: ["/etc/cron.d", "/var/spool/cron/crontabs"]
           + ["hourly", "daily", "weekly", "monthly"].map { "/etc/cron.\($0)" }
       )
-    let units =
-      ["/etc/systemd/system", "/usr/lib/systemd/system"]
-      + (home.map { ["\($0)/.config/systemd/user"] } ?? [])
+    // The user's systemd may have been started without the variable.
+    let settings = [
+      home.map { "\($0)/.config" }, context.environment.variables["XDG_CONFIG_HOME"],
+    ]
+    let own = Set(settings.compactMap { $0.map { "\($0)/systemd/user" } }).sorted()
+    let units = ["/etc/systemd/system", "/usr/lib/systemd/system", "/etc/systemd/user"] + own
     let timers = files(in: units).filter { file in
       guard file.hasSuffix(".timer") else { return false }
       let unit = file.dropLast(".timer".count)
       return PathText.split(file).leaf.hasPrefix("prefetch") || namesUs("\(unit).service")
     }
-    let found = tables.filter(namesUs) + timers
-    guard !found.isEmpty else {
+    let found = tables.filter(namesUs).map { Finding("schedule", $0) }
+    let schedules = found + timers.map { schedule($0, ofUser: own) }
+    guard !schedules.isEmpty else {
       return [
         Finding("schedule", "nothing found; `prefetch schedule` prints what begins runs")
       ]
     }
-    return found.map { Finding("schedule", $0) }
+    return schedules
+  }
+
+  /// A timer begins nothing before it is enabled, which a link beside its unit tells.
+  private func schedule(_ timer: String, ofUser own: [String]) -> Finding {
+    let (folder, name) = PathText.split(timer)
+    let isOfUser = folder.hasSuffix("/systemd/user")
+    let places = isOfUser ? own + ["/etc/systemd/user"] : ["/etc/systemd/system"]
+    let isEnabled = places.contains { place in
+      FileReading.names(in: place).contains { wanting in
+        wanting.hasSuffix(".wants")
+          && FileReading.names(in: "\(place)/\(wanting)").contains { $0 == name }
+      }
+    }
+    guard !isEnabled else { return Finding("schedule", timer) }
+    let user = isOfUser ? "--user " : ""
+    return .doubtful(
+      "schedule",
+      "\(timer) is not enabled; `systemctl \(user)enable --now \(name)` has it begin runs"
+    )
   }
 
   private func files(in folders: [String]) -> [String] {

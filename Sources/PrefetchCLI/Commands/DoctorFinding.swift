@@ -4,10 +4,9 @@ import PrefetchCore
 struct DoctorFinding: Hashable, Sendable {
   var name: String
   var value: String
-  /// What a run would end with for it; nil where it ends as if that were not.
+  /// What a run would end with for it, or `failed` where a person should see to it and no run ends
+  /// otherwise; nil where nothing is wrong.
   var trouble: ExitStatus?
-  /// Whether a person should see to it, though no run ends otherwise.
-  var isDoubtful = false
 
   init(_ name: String, _ value: String, trouble: ExitStatus? = nil) {
     self.name = name
@@ -16,18 +15,14 @@ struct DoctorFinding: Hashable, Sendable {
   }
 
   static func doubtful(_ name: String, _ value: String) -> Self {
-    var finding = Self(name, value)
-    finding.isDoubtful = true
-    return finding
+    Self(name, value, trouble: .failed)
   }
 
-  var isRight: Bool {
-    trouble == nil && !isDoubtful
-  }
+  var isRight: Bool { trouble == nil }
 }
 
 extension [DoctorFinding] {
-  /// What a run ends with that meets all of it.
+  /// What a run ends with that meets all of it, where it ends otherwise at all.
   var exit: ExitStatus {
     Self.order.first { status in contains { $0.trouble == status } } ?? .ok
   }

@@ -21,6 +21,9 @@ struct DoctorRules {
       findings.append(DoctorFinding("state", error.message, trouble: .io))
     }
     findings += reports.map { .doubtful("state", $0.message) }
+    if let objection = DiskStore.objectionToNewer(cache: places.cache) {
+      findings.append(DoctorFinding("cache", objection.message, trouble: .io))
+    }
     findings += [lock].compactMap(\.self)
     findings.append(clock(state))
     findings.append(network)

@@ -203,9 +203,7 @@ struct PublishCommand: Command {
   // MARK: Words
 
   private func diagnostics(_ segment: Report.Segment) -> [Diagnostic] {
-    let tree = segment.tree.map { tree in
-      tree.warnings + tree.troubles.map { $0.diagnostic(of: segment.name) }
-    }
+    let tree = segment.tree?.diagnostics(of: segment.name)
     guard let failure = segment.manifest.failure else { return tree ?? [] }
     return (tree ?? []) + [
       Diagnostic(

@@ -86,6 +86,7 @@ struct Reconciliation {
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)
     }
+    if !selection.isEmpty { envelope.others = others(than: report.segments) }
     return write(envelope)
   }
 
@@ -116,6 +117,15 @@ struct Reconciliation {
           )
         ]
       )
+    }
+  }
+
+  /// Those of the configuration that were not asked for, as the index has them.
+  private func others(than segments: [Report.Segment]) -> [SegmentRecord] {
+    let asked = Set(segments.map(\.name))
+    let records = (try? context.readingStore(places)?.segments()) ?? nil
+    return (records ?? []).filter {
+      $0.key.identity == loaded.identity && !asked.contains($0.key.name)
     }
   }
 

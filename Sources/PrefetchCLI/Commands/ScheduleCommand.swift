@@ -19,19 +19,7 @@ struct ScheduleCommand: Command {
     // What a service is given is not here.
     let loaded = try context.configuration(isRequired: true, allowsUnsetSecrets: true)
     let unit = try unit(loaded)
-    if !unit.writable.isEmpty, options.scheduler == .systemd {
-      context.console.note(
-        "the service has a user of its own, who must be able to write "
-          + Wording.list(unit.writable)
-      )
-    }
-    let secrets = names("file", in: loaded.files)
-    if !secrets.isEmpty, options.scheduler == .systemd {
-      context.console.note(
-        "the service's user must be able to read \(Wording.list(secrets)), as "
-          + "`${credential:NAME}` in place of `${file:PATH}` need not be"
-      )
-    }
+    tellNeeds(of: unit, loaded)
     switch options.scheduler {
     case .cron:
       var hash = StableHash()
@@ -64,6 +52,46 @@ struct ScheduleCommand: Command {
     return ExitStatus.ok.code
   }
 
+  /// What its user has to find or be given.
+  private func tellNeeds(of unit: ServiceUnit, _ loaded: LoadedConfiguration) {
+    let isService = options.scheduler == .systemd
+    if let owner = options.user {
+      for command in ServiceUser(owner).commands(making: unit.missing) {
+        context.console.note("as root: \(command)")
+      }
+      let others = unit.writable.filter { !unit.missing.contains($0) }
+      if !others.isEmpty {
+        context.console.note("`\(owner)` must be able to write \(Wording.list(others))")
+      }
+    } else if !unit.writable.isEmpty, isService {
+      context.console.note(
+        "the service has a user of its own, who must be able to write "
+          + "\(Wording.list(unit.writable)); `--user NAME` gives it one that stays"
+      )
+    }
+    let secrets = names("file", in: loaded.files)
+    if !secrets.isEmpty, isService || options.user != nil {
+      context.console.note(
+        "the user of the runs must be able to read \(Wording.list(secrets))"
+          + (isService ? ", as `${credential:NAME}` in place of `${file:PATH}` need not be" : "")
+      )
+    }
+    guard loaded.configuration.network.readsNetrc else { return }
+    if let owner = options.user {
+      context.console.note("`network.netrc` reads `~/.netrc` of `\(owner)`")
+    } else if isService {
+      context.console.report(
+        Diagnostic(
+          "schedule.no-netrc",
+          "the user of the service has no home, so `network.netrc` finds no `~/.netrc`",
+          severity: .warning,
+          hint:
+            "give it a user who has one with `--user NAME`, or the header by `${credential:NAME}`"
+        )
+      )
+    }
+  }
+
   private func unit(_ loaded: LoadedConfiguration) throws(CommandExit) -> ServiceUnit {
     let configuration = loaded.configuration
     let given = context.shared.configurationFiles
@@ -80,38 +108,49 @@ struct ScheduleCommand: Command {
     let (cache, state) = (context.shared.cacheDirectory, context.shared.stateDirectory)
     let isCron = options.scheduler == .cron
     let places = try context.places(loaded)
-    // Nothing of the environment that says where these are is there in a crontab.
-    if let cache = cache.map(absolute) ?? (isCron ? places.cache : nil) {
+    let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
+    let name = Self.name(configuration.name)
+    let isOfOther = isCron && options.user != nil
+    // Nothing of the environment that says where these are is there in a crontab; another user has
+    // the folders that systemd would make.
+    let made = zip(own, ["/var/cache/\(name)", "/var/lib/\(name)"]).map { own, standard in
+      isOfOther && own == nil ? standard : nil
+    }
+    if let cache = cache.map(absolute) ?? made[0] ?? (isCron ? places.cache : nil) {
       command += ["--cache-dir", cache]
     }
-    if let state = state.map(absolute) ?? (isCron ? places.state : nil) {
+    if let state = state.map(absolute) ?? made[1] ?? (isCron ? places.state : nil) {
       command += ["--state-dir", state]
     }
-    let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     if let log = context.shared.logFile {
       command += ["--log-file", absolute(log)]
     }
     if context.shared.logFormat == .json { command += ["--log-format", "json"] }
     let paths = WrittenPaths(
       configuration,
-      further: own.compactMap(\.self).map(absolute),
+      further: (own + made).compactMap(\.self).map(absolute),
       log: context.shared.logFile,
       absolute: absolute
     )
     let title = configuration.name ?? files.first ?? loaded.identity
     var unit = ServiceUnit(
-      name: Self.name(configuration.name),
+      name: name,
       command: command,
       title: title,
-      writable: paths.all,
+      // With a user of its own the service starts when what is not there has been made.
+      writable: options.user == nil ? paths.all : paths.withMissing,
       credentials: names("credential", in: loaded.files)
     )
     unit.makesCache = own[0] == nil
     unit.makesState = own[1] == nil
-    unit.looksIntoHomes = Self.namesHomes(
+    let isAtHome = Self.namesHomes(
       .array([loaded.canonical] + (files + paths.all + command.prefix(1)).map { .string($0) })
     )
+    unit.looksIntoHomes =
+      isAtHome || options.user != nil && configuration.network.readsNetrc
     unit.times = options.times
+    unit.owner = options.user
+    unit.missing = paths.missing
     return unit
   }
 

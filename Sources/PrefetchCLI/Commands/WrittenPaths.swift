@@ -7,6 +7,11 @@ import PrefetchSystem
 struct WrittenPaths {
   /// Absolute, sorted; the folder that it is made in stands for what is not there yet.
   let all: [String]
+  /// The folders among them that are not there yet.
+  let missing: [String]
+
+  /// Those that are there, and those that are to be made.
+  let withMissing: [String]
 
   /// `further` are folders as they are.
   init(
@@ -26,6 +31,8 @@ struct WrittenPaths {
       .compactMap(Self.output)
     let paths = published + reports + hooks + further + (log.map { [folder($0)] } ?? [])
     all = Set(paths.map(Self.standing)).sorted()
+    missing = Set(paths.filter { !FileReading.exists($0) }).sorted()
+    withMissing = Set(paths).sorted()
   }
 
   /// The file or folder that a word of a hook names, unless it is one that only is read.

@@ -18,7 +18,7 @@ struct CheckOptions: CommandOptions, Hashable {
           "Take unset `${env:…}`, `${file:…}` and `${credential:…}` as placeholders, as CI needs it"
         )
     ],
-    exits: [.ok, .config],
+    exits: [.ok, .io, .config],
     examples: [
       "prefetch check --no-secrets": "Validate a pull request in CI",
       "prefetch check -c site.yaml -c secrets.yaml --json":

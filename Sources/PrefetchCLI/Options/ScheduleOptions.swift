@@ -12,6 +12,8 @@ struct ScheduleOptions: CommandOptions, Hashable {
   var scheduler = Scheduler.systemd
   var times: String?
   var folder: String?
+  /// Who the runs belong to; nil for a user that systemd makes up, and for the owner of a crontab.
+  var user: String?
   /// Whether the unit is for the server over the cache.
   var isForServer = false
 
@@ -21,12 +23,15 @@ struct ScheduleOptions: CommandOptions, Hashable {
     summary: "Print what makes a scheduler begin the runs of a configuration",
     paragraphs: [
       "For `systemd` a service and its timer, the service with no more rights than a run needs: a user of its own, a cache and a state folder that systemd makes, a read-only system but for what the configuration publishes and reports to and the files that words of its hooks name, and the credentials that it names. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
+      "With `--user NAME` the service belongs to that user in place of one of its own, so that the trees, reports and metrics that it writes have an owner who stays; for `cron` it gives a line of `/etc/cron.d`, which names its user. What is to be made and owned for it is said as commands.",
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
       "`systemd --serve` gives the unit of `prefetch serve` over the same cache. It has the user and the folders of the unit that begins the runs, so that both may be enabled. The signal that stops it (143) is a success.",
     ],
     options: [
       .value("at", \.times, .text.called("TIME"))
         .help("When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"),
+      .value("user", \.user, .text.called("NAME"))
+        .help("Have the runs belong to this user, and say what is to be made and owned for it"),
       .flag("serve", \.isForServer)
         .help("Give the unit of a server over the cache of these runs, without a timer"),
       .value("output-dir", \.folder, .directory)
@@ -55,6 +60,12 @@ struct ScheduleOptions: CommandOptions, Hashable {
       }
       if options.isForServer, options.times != nil {
         diagnostics.append(.exclusive("--serve", "--at"))
+      }
+      if let user = options.user, !ServiceUser.isName(user) {
+        diagnostics.append(
+          "usage.bad-value",
+          "`--user`: `\(user)` is no name of a user: small letters, digits, `-` and `_`, a letter first"
+        )
       }
       if let times = options.times {
         let objection =

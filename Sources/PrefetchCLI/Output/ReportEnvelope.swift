@@ -31,6 +31,8 @@ struct ReportEnvelope {
   var explanation = "prefetch explain URL"
   /// When a run of this configuration last ended with 0, as far as it is remembered.
   var lastSuccess: Instant?
+  /// The segments that this run was not asked for, as earlier runs left them; nil for a run of all.
+  var others: [SegmentRecord]?
 
   enum Beginning {
     case made

@@ -5,7 +5,7 @@ import PrefetchCore
 /// A file belongs to one configuration, whose label every sample carries, so that a folder holds as
 /// many as one likes. What only a run can know keeps its value where none came about, because
 /// another one held the lock or the configuration is invalid: such an attempt says that it was made
-/// and how it ended.
+/// and how it ended. A run that was asked for some segments says no more than how these stand.
 struct ReportPrometheus {
   let envelope: ReportEnvelope
   /// What stands in the file so far.
@@ -24,12 +24,13 @@ struct ReportPrometheus {
 
   var text: String {
     var lines: [String] = []
-    for (family, samples) in attempt + [lastSuccess] + run {
-      let written: [String]
-      if let samples {
-        written = samples.map { line(family, $0) }
-      } else {
-        written = previous.lines(of: family.name, configuration: configuration)
+    for (family, samples) in unless(isPartial, attempt) + [lastSuccess] + run {
+      var written = samples.map { $0.map { line(family, $0) } } ?? []
+      if samples == nil || isPartial {
+        let labels = Set(written.map(Self.labels))
+        written += previous.lines(of: family.name, configuration: configuration).filter {
+          !labels.contains(Self.labels($0))
+        }
       }
       guard !written.isEmpty else { continue }
       lines += ["# HELP \(family.name) \(family.help)", "# TYPE \(family.name) gauge"] + written
@@ -45,6 +46,13 @@ struct ReportPrometheus {
 
   private var hasRun: Bool {
     envelope.beginning == .made
+  }
+
+  /// Such a run renews the samples of its own segments, and no others.
+  private var isPartial: Bool { envelope.others != nil }
+
+  private static func labels(_ line: String) -> Substring {
+    line[..<(line.lastIndex(of: " ") ?? line.endIndex)]
   }
 
   private func line(_ family: Family, _ sample: Sample) -> String {
@@ -79,7 +87,7 @@ struct ReportPrometheus {
     let report = envelope.report
     let name = "prefetch_last_success_timestamp_seconds"
     let known = previous.value(of: name, configuration: configuration)
-    let isSuccess = hasRun && envelope.exitCode == 0 && report.mode == .run
+    let isSuccess = hasRun && !isPartial && envelope.exitCode == 0 && report.mode == .run
     let remembered = envelope.lastSuccess.map(Self.seconds)
     // Of one that came about elsewhere the file knows nothing; of long ago only the file knows.
     let latest =
@@ -133,8 +141,15 @@ struct ReportPrometheus {
         String(report.totals.bytesSaved)
       ),
     ]
-    let families = numbers + [items, current]
-    return hasRun ? families : families.map { ($0.0, nil) }
+    return unless(!hasRun, unless(isPartial, numbers) + [items, current])
+  }
+
+  /// Families whose samples stay as the file has them where that is so.
+  private func unless(
+    _ stand: Bool,
+    _ families: [(Family, [Sample]?)]
+  ) -> [(Family, [Sample]?)] {
+    stand ? families.map { ($0.0, nil) } : families
   }
 
   private var items: (Family, [Sample]?) {

@@ -18,6 +18,10 @@ struct ServiceUnit {
   /// Whether anything it reads or writes is in a user's home.
   var looksIntoHomes = false
   var times: String?
+  /// Who it belongs to; nil for a user that systemd makes up.
+  var owner: String?
+  /// Folders that are to be made before it starts.
+  var missing: [String] = []
 
   /// The unit of the runs.
   var service: String {
@@ -69,8 +73,7 @@ struct ServiceUnit {
       + writable.map { "ReadWritePaths=\(Self.quoted($0))" }
       + credentials.map { "LoadCredential=\($0):/etc/\(name)/credentials/\($0)" }
     return """
-      DynamicUser=yes
-      User=\(user)
+      \(owner == nil ? "DynamicUser=yes\n" : "")User=\(owner ?? user)
       \(folders.joined(separator: "\n"))
       UMask=0022
       ProtectSystem=strict
@@ -114,7 +117,8 @@ struct ServiceUnit {
       Self.shellQuoted(word).split(separator: "%", omittingEmptySubsequences: false)
         .joined(separator: "\\%")
     }
-    return "\(times ?? "\(minute) 3 * * *") \(words.joined(separator: " "))"
+    let fields = [times ?? "\(minute) 3 * * *", owner].compactMap(\.self) + words
+    return fields.joined(separator: " ")
   }
 
   private static let hardening = [

@@ -7,6 +7,8 @@ struct ProgressState {
     /// Nil before its manifest is known.
     var discovered: Int?
     var settled = 0
+    /// Those of them that were asked for.
+    var worked = 0
     /// Of bodies that came and are stored.
     var storedBytes: Int64 = 0
     /// Of requests that ended.
@@ -27,11 +29,17 @@ struct ProgressState {
     switch fact {
     case .itemsDiscovered(let name, let count):
       change(name) { $0.discovered = ($0.discovered ?? 0) + count }
-    case .itemsKept(let name, let count, _, _, _), .itemsConfirmed(let name, let count, _):
+    case .itemsKept(let name, let count, _, _, _):
       change(name) { $0.settled += count }
+    case .itemsConfirmed(let name, let count, _):
+      change(name) { segment in
+        segment.settled += count
+        segment.worked += count
+      }
     case .itemsArrived(let name, let arrivals):
       change(name) { segment in
         segment.settled += arrivals.count
+        segment.worked += arrivals.count
         for arrival in arrivals { segment.storedBytes += arrival.body.size }
       }
     case .itemSettled(let item):
@@ -40,6 +48,7 @@ struct ProgressState {
       for name in item.segments {
         change(name) { segment in
           segment.settled += 1
+          segment.worked += 1
           if hasCome { segment.storedBytes += item.size ?? 0 }
         }
       }
@@ -100,11 +109,16 @@ struct ProgressState {
     return ([pace.remaining].compactMap(\.self) + rests).max()
   }
 
-  /// Every item weighs the same here: sizes are not known of all of them.
+  /// Each segment weighs as much as its bytes; where those of one are not known yet, as its items.
   private var fraction: Double {
-    let whole = segments.reduce(0) { $0 + max(1, Double($1.discovered ?? 1)) }
+    let bytes = segments.map { $0.ending == nil ? $0.expectedBytes : Double($0.storedBytes) }
+    let areKnown = bytes.allSatisfy { $0 != nil } && bytes.contains { $0 ?? 0 > 0 }
+    let weights = segments.indices.map { place in
+      areKnown ? bytes[place] ?? 0 : max(1, Double(segments[place].discovered ?? 1))
+    }
+    let whole = weights.reduce(0, +)
     guard whole > 0 else { return 0 }
-    return segments.reduce(0) { $0 + $1.fraction * max(1, Double($1.discovered ?? 1)) } / whole
+    return zip(segments, weights).reduce(0) { $0 + $1.0.fraction * $1.1 } / whole
   }
 }
 
@@ -113,15 +127,29 @@ extension ProgressState.Segment {
   var fraction: Double {
     if ending != nil { return 1 }
     guard let discovered, discovered > 0 else { return 0 }
-    let items = transfers.filter { !$0.isDocument }
     let done: Double
-    if let expected = standing.expectedBytes {
-      let arrived = items.reduce(storedBytes) { $0.addingSaturated($1.advance.position) }
-      done = Double(arrived) / Double(expected)
+    if let expectedBytes {
+      let arrived = arriving.reduce(storedBytes) { $0.addingSaturated($1.advance.position) }
+      done = Double(arrived) / expectedBytes
     } else {
-      done = items.reduce(Double(settled)) { $0 + $1.fraction } / Double(discovered)
+      done = arriving.reduce(Double(settled)) { $0 + $1.fraction } / Double(discovered)
     }
     return min(max(done, 0), 0.99)
+  }
+
+  private var arriving: [RunStanding.Transfer] { transfers.filter { !$0.isDocument } }
+
+  /// As the list declares them, else as if items of which nothing is known were like the others;
+  /// nil where nothing is known of any.
+  fileprivate var expectedBytes: Double? {
+    if let declared = standing.expectedBytes { return Double(declared) }
+    guard let discovered else { return nil }
+    let sizes = arriving.compactMap(\.advance.size)
+    let known = sizes.reduce(storedBytes) { $0.addingSaturated($1) }
+    let worked = worked + sizes.count
+    guard known > 0, worked > 0 else { return nil }
+    let rest = max(0, discovered - settled - sizes.count)
+    return Double(known) * (1 + Double(rest) / Double(worked))
   }
 
   /// Until all is done; not less than what is known to come takes as fast as it comes now.

@@ -150,12 +150,7 @@ struct DeclaredItems {
     isTyped: Bool,
     leftOut: String?
   ) -> Declaration {
-    let owner: WebURL? =
-      switch segment.source {
-      case .inline: entry.url
-      case .remote(let url): url
-      case .file: segment.base
-      }
+    let owner = segment.headerOwner(for: entry.url)
     var entry = entry
     entry.id = entry.id ?? ItemIdentifier.make(for: entry.url)
     var withheld: Declaration.Withheld?

@@ -20,7 +20,8 @@ extension CommandContext {
         Diagnostic(
           "netrc.unreadable",
           "`network.netrc` is set, and `\(path)` \(error.reason)",
-          severity: .warning
+          severity: .warning,
+          hint: "nothing of it is sent; let this user read it, or take `network.netrc` away"
         )
       )
       return nil

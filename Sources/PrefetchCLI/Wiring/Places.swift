@@ -22,6 +22,16 @@ struct Places {
     BodyPaths(cache: cache, lower: lower?.paths ?? [])
   }
 
+  /// Of a cache or state that a newer version has made, which every run refuses.
+  var objectionsToNewer: [Diagnostic] {
+    let objections = [
+      DiskStore.objectionToNewer(cache: cache), StateStore.objectionToNewer(state: state),
+    ]
+    return objections.compactMap { failure in
+      failure.map { Diagnostic("store.\($0.code.rawValue)", $0.message) }
+    }
+  }
+
   /// A cache cannot be read only and written.
   func lowerDiagnostics(_ lower: [String]) -> [Diagnostic] {
     let own = FileReading.realPath(cache) ?? cache

@@ -472,6 +472,7 @@ struct RunSession {
         failed: segment.totals.failed
       )
     }
+    record.isPartial = !selection.isEmpty
     record.responseTimes = report.responseTimes
     try state.recordRun(record, keeping: loaded.configuration.report.history)
   }

@@ -88,7 +88,35 @@ extension Dispatcher {
   /// What an answer without a body means.
   func failure(of job: Job, _ response: TransferResponse) -> Failure {
     let carriesCredentials = exchange(of: job)?.value.carriesCredentials ?? false
-    return Self.failure(status: response.status, carriesCredentials: carriesCredentials)
+    var failure = Self.failure(status: response.status, carriesCredentials: carriesCredentials)
+    guard (400..<500).contains(response.status), failure.code != .credentialsRefused else {
+      return failure
+    }
+    if let withheld = withheldHeaders(of: job) {
+      failure.message += "; \(withheld)"
+    } else if response.status == 401 {
+      failure.message += "; `headers` of its segment, or `network.netrc`, give credentials"
+    }
+    return failure
+  }
+
+  /// Headers of the configuration that the server that answered did not get, and who does.
+  private func withheldHeaders(of job: Job) -> String? {
+    guard let exchange = exchange(of: job)?.value else { return nil }
+    let declaration = segments[segment(of: job)].declaration
+    let own: [HeaderField] =
+      switch job {
+      case .document: declaration.manifestHeaders
+      case .item(let item): items.active(item).entry.headers
+      }
+    let owner = declaration.headerOwner(for: exchange.url)
+    var names: [String] = []
+    if let owner, owner.origin != exchange.hop.origin { names = declaration.headers.map(\.name) }
+    if !exchange.isAtFirstOrigin { names += own.map(\.name) }
+    guard let first = names.first else { return nil }
+    let others = names.count > 1 ? " and \(names.count - 1) more" : ""
+    let host = (declaration.headers.isEmpty ? exchange.url : owner ?? exchange.url).authority
+    return "the header `\(first)`\(others) was not sent to it: `headers` go to `\(host)` alone"
   }
 
   mutating func discard(_ response: TransferResponse) {

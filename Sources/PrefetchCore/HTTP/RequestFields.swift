@@ -53,10 +53,15 @@ extension SegmentDeclaration {
   /// manifest's own origin.
   package func headers(for url: WebURL) -> [HeaderField] {
     guard !headers.isEmpty else { return [] }
+    return headerOwner(for: url)?.origin == url.origin ? headers : []
+  }
+
+  /// Whose server gets them; nil where no server does.
+  package func headerOwner(for url: WebURL) -> WebURL? {
     switch source {
-    case .inline: return headers
-    case .remote(let manifest): return manifest.origin == url.origin ? headers : []
-    case .file: return base?.origin == url.origin ? headers : []
+    case .inline: url
+    case .remote(let manifest): manifest
+    case .file: base
     }
   }
 }

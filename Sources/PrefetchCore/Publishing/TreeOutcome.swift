@@ -12,11 +12,12 @@ package struct TreeOutcome: Hashable, Sendable {
       self.failure = failure
     }
 
-    package func diagnostic(of segment: String) -> Diagnostic {
-      let file = name.map { ", `\($0)`" } ?? ""
+    fileprivate func diagnostic(of segment: String, among count: Int) -> Diagnostic {
+      let file = name.map { count > 1 ? "\(count) files, the first `\($0)`" : "`\($0)`" }
       return Diagnostic(
         Diagnostic.Code(stringLiteral: "publish.\(failure.code.rawValue)"),
-        "the published tree of `\(segment)`\(file): \(failure.message)"
+        "the published tree of `\(segment)`\(file.map { ", \($0)" } ?? ""): \(failure.message)",
+        hint: count > 1 ? "`prefetch verify` names each of them" : nil
       )
     }
   }
@@ -33,6 +34,36 @@ package struct TreeOutcome: Hashable, Sendable {
 
   package init(folder: String) {
     self.folder = folder
+  }
+
+  /// What is to be told of it; files of one trouble together, where they are more than a few.
+  package func diagnostics(of segment: String) -> [Diagnostic] {
+    var groups: [Kind: [Trouble]] = [:]
+    for trouble in troubles { groups[Kind(trouble), default: []].append(trouble) }
+    var told = warnings
+    for trouble in troubles {
+      let alike = groups[Kind(trouble)] ?? []
+      if alike.count <= Self.mostAlike {
+        told.append(trouble.diagnostic(of: segment, among: 1))
+      } else if alike.first == trouble {
+        told.append(trouble.diagnostic(of: segment, among: alike.count))
+      }
+    }
+    return told
+  }
+
+  private static let mostAlike = 3
+
+  /// What troubles of several files have in common: all but the names.
+  private struct Kind: Hashable {
+    var code: ErrorCode
+    var message: String
+
+    init(_ trouble: Trouble) {
+      code = trouble.failure.code
+      message = trouble.failure.message
+      if let name = trouble.name { message = message.replacing(name, with: "*") }
+    }
   }
 
   /// Whether a name in it stands for something else than before.

@@ -3,6 +3,12 @@ package import PrefetchCore
 
 /// How a cache comes to be used.
 extension DiskStore {
+  /// Why only a newer version of the program can use the cache; nil where that is not so.
+  package static func objectionToNewer(cache path: String) -> Failure? {
+    let folder = (try? Folder(at: path)) ?? nil
+    return folder.flatMap { CacheLayout.index(in: $0).objectionToNewer }
+  }
+
   /// Opens a cache for changes and makes it where it is missing.
   ///
   /// `clockStart` is when the run began: what is younger is never tidied away. A damaged index is

@@ -105,12 +105,12 @@ extension DatabaseFile {
     return DatabaseReading(database: copy, lock: nil, isCopy: true)
   }
 
-  /// Whether only a newer version of the program can read it.
-  var isNewer: Bool {
+  /// Says that only a newer version of the program can read it; nil where that is not so.
+  var objectionToNewer: Failure? {
     guard let database = try? openBesideWriters(),
-      case .newer = try? schema.standing(of: database)
-    else { return false }
-    return true
+      case .newer(let version) = try? schema.standing(of: database)
+    else { return nil }
+    return schema.newer(version, path)
   }
 
   private var missing: Failure {

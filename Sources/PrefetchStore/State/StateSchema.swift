@@ -7,7 +7,7 @@ extension Schema {
   /// `analytics_events` are never given twice, since their sender removes them by these later.
   static let state = Schema(
     applicationID: 0x5046_5354,
-    version: 13,
+    version: 14,
     layout: """
       CREATE TABLE subscription_sets (
         subscription_set INTEGER PRIMARY KEY,
@@ -29,7 +29,8 @@ extension Schema {
         finished INTEGER NOT NULL,
         exit_code INTEGER NOT NULL,
         exit_name TEXT NOT NULL,
-        totals TEXT NOT NULL
+        totals TEXT NOT NULL,
+        is_partial INTEGER NOT NULL
       ) STRICT;
       CREATE INDEX runs_by_identity ON runs (identity, run);
       CREATE TABLE item_use (url TEXT PRIMARY KEY, used_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;

@@ -98,12 +98,12 @@ extension StateStore {
     return times
   }
 
-  /// When a run of this configuration ended with 0 before this one; nil where none is remembered.
+  /// When a run of all segments ended with 0 before this one; nil where none is remembered.
   package func lastSuccess(of identity: String, before run: String) throws(Failure) -> Instant? {
     try database.number(
       """
       SELECT max(finished) FROM runs \
-      WHERE identity=\(identity) AND mode='run' AND exit_code=0 AND id<>\(run)
+      WHERE identity=\(identity) AND mode='run' AND exit_code=0 AND NOT is_partial AND id<>\(run)
       """
     ).map(Instant.init(milliseconds:))
   }

@@ -11,6 +11,8 @@ package struct RunRecord: Hashable, Sendable {
   package var exitName: String
   /// The totals of the report, as the JSON object that stands there.
   package var totals: String
+  /// Whether it was asked for some segments alone; written and not read back.
+  package var isPartial = false
   /// How its segments ended, and how long hosts took to answer; written and not read back with it.
   package var segments: [SegmentRun] = []
   package var responseTimes: [String: ResponseTimes] = [:]
@@ -43,9 +45,9 @@ extension StateStore {
       try database.run(
         """
         INSERT OR REPLACE INTO runs \
-        (id, identity, mode, started, finished, exit_code, exit_name, totals) \
+        (id, identity, mode, started, finished, exit_code, exit_name, totals, is_partial) \
         VALUES (\(run.id), \(run.identity), \(run.mode), \(run.started), \(run.finished), \
-        \(run.exitCode), \(run.exitName), \(run.totals))
+        \(run.exitCode), \(run.exitName), \(run.totals), \(run.isPartial))
         """
       )
       let number = database.lastInsertedRow

@@ -35,6 +35,12 @@ package final class StateStore {
     return store
   }
 
+  /// Why only a newer version of the program can use the state; nil where that is not so.
+  package static func objectionToNewer(state path: String) -> Failure? {
+    let folder = (try? Folder(at: path)) ?? nil
+    return folder.flatMap { DatabaseFile(folder: $0, name: name, schema: .state).objectionToNewer }
+  }
+
   /// Opens the state without creating or changing a file; nil when there is none, or when it is
   /// damaged, which the diagnostic says: for a reader that is the same as none.
   package static func openForReading(
@@ -47,7 +53,7 @@ package final class StateStore {
     do throws(Failure) {
       return StateStore(file, .reading(try file.openForReading(&reports)))
     } catch {
-      guard error.code == .storeDamaged, !file.isNewer else { throw error }
+      guard error.code == .storeDamaged, file.objectionToNewer == nil else { throw error }
       reports.append(
         Diagnostic(
           "state.damaged",

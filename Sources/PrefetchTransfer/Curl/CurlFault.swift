@@ -101,7 +101,11 @@ extension CurlFault {
   /// A certificate that cannot be relied on, for a reason that begins with a colon.
   static func untrusted(_ host: String, _ reason: String) -> Failure {
     let isAboutTime = reason.contains("expired") || reason.contains("not yet valid")
-    let hint = isAboutTime ? "; if it should be, check this machine's clock" : ""
+    let isAboutIssuer = ["issuer", "self-signed", "self signed"].contains { reason.contains($0) }
+    let hint =
+      isAboutTime
+      ? "; if it should be, check this machine's clock"
+      : isAboutIssuer ? "; `tls.ca_file` names authorities of one's own" : ""
     return Failure(.certificate, "the certificate of `\(host)` is not trusted\(reason)\(hint)")
   }
 

@@ -269,6 +269,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_s
 complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_subcommand_from sign' -l comment -x -d 'Write this into the untrusted comment, which nobody relies on'
 complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_subcommand_from sign' -F
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l at -x -d 'When, as the scheduler writes it: OnCalendar= of systemd, or five fields of cron'
+complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l user -x -d 'Have the runs belong to this user, and say what is to be made and owned for it'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l serve -d 'Give the unit of a server over the cache of these runs, without a timer'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l output-dir -x -a '(__fish_complete_directories)' -d 'Write the units there instead of printing them'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -a 'systemd cron'

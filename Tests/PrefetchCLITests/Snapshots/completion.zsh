@@ -479,6 +479,7 @@ _prefetch() {
     schedule)
       _arguments -s -S $shared \
         '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
+        '(--user)--user=[Have the runs belong to this user, and say what is to be made and owned for it]:NAME: ' \
         '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
         '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
         ':systemd|cron:(systemd cron)' && ret=0

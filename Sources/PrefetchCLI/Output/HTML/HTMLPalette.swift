@@ -29,6 +29,7 @@ enum HTMLPalette {
     Colour(name: "lookup", light: "#00756b", dark: "#2fb8a8"),
     Colour(name: "connecting", light: "#b35309", dark: "#f0934a"),
     Colour(name: "securing", light: "#7a45c9", dark: "#b892f5"),
+    Colour(name: "queueing", light: "#b0266f", dark: "#f07ab5"),
     Colour(name: "waiting", light: "#79858f", dark: "#8693a0"),
     Colour(name: "receiving", light: "#0a6cd6", dark: "#5aa5f5"),
   ]

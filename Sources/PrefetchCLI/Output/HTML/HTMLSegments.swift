@@ -19,7 +19,9 @@ struct HTMLSegments {
   /// Those with trouble come first where not all have room.
   var lines: [String] {
     let segments = envelope.report.segments
-    guard !segments.isEmpty else { return ["<p class=\"quiet\">No segment was looked at.</p>"] }
+    guard !segments.isEmpty || envelope.others?.isEmpty == false else {
+      return ["<p class=\"quiet\">No segment was looked at.</p>"]
+    }
     let rest = segments.count - Self.mostRows
     let shown =
       rest > 0
@@ -30,6 +32,7 @@ struct HTMLSegments {
         + (rest > 0 ? "; \(rest) of them are left out, those that are current last" : ""),
       columns: Self.columns,
       rows: shown.prefix(Self.mostRows).map(row)
+        + (envelope.others ?? []).prefix(Self.mostRows).map(row(left:))
     )
     return table.lines
   }
@@ -45,6 +48,18 @@ struct HTMLSegments {
       HTMLTable.Cell(totals.failed, tone: "bad"), HTMLTable.Cell(totals.removed),
       HTMLTable.Cell(bytes: totals.bytesWire), HTMLTable.Cell(bytes: totals.bytesStored),
     ]
+  }
+
+  /// One that this run left alone.
+  private func row(left record: SegmentRecord) -> [HTMLTable.Cell] {
+    let time = record.lastChecked.map { " of \(Timestamp.format($0))" } ?? ""
+    let about = "<span class=\"about\">not asked for; as the run\(time) left it</span>"
+    let start = [
+      HTMLTable.Cell(text.escaped(record.key.name) + about),
+      HTMLTable.Cell(record.state.rawValue, tone: "state \(tone(record.state))"),
+      HTMLTable.Cell(Int64(record.itemCount)),
+    ]
+    return start + Array(repeating: .nothing, count: Self.columns.count - start.count)
   }
 
   private func about(_ segment: Report.Segment) -> String {

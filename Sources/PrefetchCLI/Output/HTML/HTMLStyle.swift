@@ -86,6 +86,7 @@ enum HTMLStyle {
     .lookup{fill:var(--lookup)}
     .connecting{fill:var(--connecting)}
     .securing{fill:var(--securing)}
+    .queueing{fill:var(--queueing)}
     .waiting{fill:var(--waiting)}
     .receiving{fill:var(--receiving)}
     .failed{fill:var(--bad)}

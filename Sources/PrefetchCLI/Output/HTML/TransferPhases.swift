@@ -6,6 +6,7 @@ struct TransferPhases {
     case lookup
     case connecting
     case securing
+    case queueing
     case waiting
     case receiving
 
@@ -14,6 +15,7 @@ struct TransferPhases {
       case .lookup: "looking up the name"
       case .connecting: "connecting"
       case .securing: "agreeing on TLS"
+      case .queueing: "waiting for a connection"
       case .waiting: "waiting for the answer"
       case .receiving: "receiving"
       }
@@ -40,6 +42,9 @@ struct TransferPhases {
     for (phase, length) in lengths {
       guard let length else { continue }
       add(phase, until: reached + length, of: total, &reached)
+    }
+    if figures.wasSent, let requested = figures.requested {
+      add(.queueing, until: requested, of: total, &reached)
     }
     add(Self.last(request), until: figures.firstByte ?? total, of: total, &reached)
     add(.receiving, until: total, of: total, &reached)

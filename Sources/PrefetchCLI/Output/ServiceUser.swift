@@ -1,0 +1,31 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchCore
+
+/// The user that scheduled runs belong to.
+struct ServiceUser {
+  let name: String
+
+  init(_ name: String) {
+    self.name = name
+  }
+
+  /// Whether `useradd` takes it, and no crontab reads more than a name in it.
+  static func isName(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard let first = bytes.first, bytes.count <= 32 else { return false }
+    let isStart = (0x61...0x7A).contains(first) || first == UInt8(ascii: "_")
+    return isStart
+      && bytes.allSatisfy { byte in
+        (0x61...0x7A).contains(byte) || ASCII.isDigit(byte) || "-_".utf8.contains(byte)
+      }
+  }
+
+  private var isHere: Bool { unsafe getpwnam(name) != nil }
+
+  /// What makes the user, where this machine has none of that name, and its folders.
+  func commands(making folders: [String]) -> [String] {
+    let making = "useradd --system --user-group --shell /usr/sbin/nologin \(name)"
+    return (isHere ? [] : [making])
+      + folders.map { "install -d -m 0755 -o \(name) \(ServiceUnit.shellQuoted($0))" }
+  }
+}
