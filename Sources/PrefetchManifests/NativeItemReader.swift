@@ -25,7 +25,7 @@ struct NativeItemReader {
     }
     let id = node["id"]?.text
     do {
-      let declared = try url(text)
+      let declared = try url(text, at: node["url"] ?? node)
       var entry = ManifestEntry(url: declared.url)
       entry.id = id ?? ItemIdentifier.make(for: entry.url)
       entry.isIdentifierMade = id == nil
@@ -60,7 +60,7 @@ struct NativeItemReader {
       return entry
     } catch {
       // The item it was meant to be, where that can be said.
-      let meant = try? url(text).url
+      let meant = try? DeclaredURL.item(text, base: base).url
       throw rejected(meant?.string ?? text, id: id, error, of: node)
     }
   }
@@ -120,7 +120,7 @@ struct NativeItemReader {
     }
     let declared: DeclaredURL
     do throws(Failure) {
-      declared = try url(text)
+      declared = try url(text, at: value["url"] ?? value)
     } catch {
       throw Failure(error.code, "its `thumbnail`: \(error.message)")
     }
@@ -173,8 +173,12 @@ struct NativeItemReader {
 
   private static let longestCatalogue = 10_000
 
-  private func url(_ text: String) throws(Failure) -> DeclaredURL {
-    try .item(text, base: base)
+  private mutating func url(_ text: String, at node: Node) throws(Failure) -> DeclaredURL {
+    do throws(Failure) {
+      return try .item(text, base: base)
+    } catch {
+      throw Failure(error.code, invalid(error.message, at: node).message)
+    }
   }
 
   private mutating func checkIdentifier(_ entry: ManifestEntry, at node: Node) throws(Failure) {

@@ -55,6 +55,10 @@ package final class StandardOutput: TextOutputStream {
     return outcome
   }
 
+  package func close() {
+    Glibc.close(descriptor)
+  }
+
   /// The text of an outcome that is a failure.
   package static func reason(errno number: Int32) -> String {
     SystemFault(number: number).reason

@@ -280,6 +280,19 @@ struct ControlTests {
     if isStored { #expect(last.lines.count == 2 || last.status == 4, "\(last)") }
   }
 
+  @Test("removes a paused item without a promise that it comes back")
+  func pausedRemoval() throws {
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]"
+    )
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("pause", server.address("/a")).status == 0)
+    let removed = try home.run("rm", server.address("/a"))
+    #expect(removed.status == 0 && !removed.errors.contains("brings it back"), "\(removed)")
+    #expect(try home.run("-q").status == 0)
+    #expect(try home.run("get", "--offline", server.address("/a")).status == 4)
+  }
+
   @Test("stores a file as the body of a URL, which a digest then keeps from being fetched")
   func imported() throws {
     home.write("the body of /a", to: "film")

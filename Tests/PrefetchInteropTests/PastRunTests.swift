@@ -25,6 +25,22 @@ struct PastRunTests {
     )
   }
 
+  @Test("`log` keeps twenty changes of an item, however few runs are remembered")
+  func changesPerItem() throws {
+    home.configure(
+      """
+      report: { history: 2 }
+      cache: { min_free: 0 }
+      segments: [{ name: basics, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    for number in 0..<23 {
+      site["/a"] = Site.Page("\(number)")
+      #expect(try home.run("-q").status == 0)
+    }
+    #expect(try home.run("log").lines.count == 20)
+  }
+
   @Test("`log` tells what changed, in its order, of all or of one")
   func log() throws {
     site["/a"] = Site.Page("one")

@@ -193,6 +193,7 @@ import Testing
     let manifest = try Self.read(text, base: nil).get()
     #expect(manifest.entries.count == 1)
     #expect(manifest.rejected.map(\.failure.code) == [.badURL])
+    #expect(manifest.rejected.first?.failure.message.hasPrefix("line 1, column ") == true)
   }
 
   @Test("Nothing but blanks is an empty manifest", arguments: ["", " ", "\n\t\r\n"])

@@ -172,7 +172,7 @@ struct ControlCommand: Command {
       }
     }
     for item in done {
-      guard let segments = outcome.declared[item.url] else { continue }
+      guard let segments = outcome.declared[item.url], item.state != .paused else { continue }
       let names = Wording.list(segments.map { SafeText.line($0) }, conjunction: "and")
       context.console.note(
         "\(SafeText.line(Redaction.url(item.url))): declared by \(names), so the next run brings it back"

@@ -230,7 +230,10 @@ struct GetCommand: Command {
 
   /// A convenience for eviction later; where the state cannot be written it is not kept.
   private func markUsed(_ items: ItemGathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
-    guard !items.delivered.isEmpty, let state = try? session.writingState() else { return }
+    let missed = items.standings.indices.filter { items.standings[$0] != .delivered }
+    guard !items.delivered.isEmpty || setup.collector != nil && !missed.isEmpty,
+      let state = try? session.writingState()
+    else { return }
     let now = context.clock.now().wall
     try? state.markUsed(
       items.delivered.lazy.map { items.wanted.recordURL($0.number) },
@@ -241,6 +244,7 @@ struct GetCommand: Command {
       for item in items.delivered {
         tally.note(items.wanted.url(item.number), isHit: !item.isFetched)
       }
+      for item in missed { tally.note(items.wanted.entries[item].url.string, isHit: false) }
       try? state.queue(
         tally.take().events(at: now, hiding: context.console.needles),
         of: setup.identity,

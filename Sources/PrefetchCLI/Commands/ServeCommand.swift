@@ -304,6 +304,8 @@ struct ServeCommand: Command {
     let ready = StandardOutput(descriptor: Int32(descriptor))
     ready.write(server.address + "\n")
     _ = ready.flush()
+    // Whoever reads to the end of it waits for that.
+    if descriptor > 2 { ready.close() }
   }
 
   /// What is served on loopback is for this machine; all else for all that can reach it.

@@ -149,10 +149,12 @@ struct RunSession {
     store.orderRoom { state }
     state.believesClock = { [weak store] in ((try? store?.believesClock()) ?? nil) ?? true }
     let memory = try memory(state)
+    // Who wants no run remembered wants none of its changes remembered either.
+    let remembersRuns = loaded.configuration.report.history > 0
     let history = HistoryRecorder(
       state,
       runID: runID,
-      limit: loaded.configuration.report.history
+      limit: remembersRuns ? StateStore.changesPerItem : 0
     )
     let trees = try PublishedTrees(
       store: store,

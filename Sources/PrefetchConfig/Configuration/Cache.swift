@@ -84,6 +84,14 @@ extension Configuration {
       )
       .secret
   }
+  .checking { tier, facts, decoder in
+    guard tier.isRequired, tier.url == nil else { return }
+    decoder.report(
+      "config.missing-url",
+      "`required` is true, and no `url` says where the store is",
+      at: facts.place(of: "required")
+    )
+  }
 
   static let stateTable = ObjectType(Self(), name: "state") {
     Field("dir", \.cache.stateFolder, .path).help("Folder of the state database")

@@ -107,7 +107,12 @@ struct GenericItemReader {
     }
     let path = try path(of: item)
     let reference = shape.asksByPath ? ChecksumName.reference(text) : text
-    let declared = try DeclaredURL.item(reference, base: shape.base ?? source.base)
+    let declared: DeclaredURL
+    do throws(Failure) {
+      declared = try DeclaredURL.item(reference, base: shape.base ?? source.base)
+    } catch {
+      throw Failure(error.code, url.invalid(error.message).message)
+    }
     var entry = ManifestEntry(url: declared.url)
     if isFirst {
       entry.path = path

@@ -36,10 +36,13 @@ package struct HistoryEntry: Hashable, Sendable {
 }
 
 extension StateStore {
+  /// Of each item so many changes are remembered, the newest.
+  package static let changesPerItem = 20
+
   /// Notes what a run did, in one go; of each URL the last `limit` entries stay.
   package func recordHistory(
     _ entries: [HistoryEntry],
-    keeping limit: Int = 20
+    keeping limit: Int = changesPerItem
   ) throws(Failure) {
     try database.transaction { () throws(Failure) in
       let insertion = RowBatch(database, "INSERT INTO item_history VALUES", columns: 6)

@@ -281,4 +281,13 @@ struct CollectorTests {
     #expect(told[0] == ("cache_fetch", "2", server.address("/a")))
     #expect(told[1].0 == "cache_miss" && told[1].2?.contains("token=***") == true)
   }
+
+  @Test("is told of what `get` could not give")
+  func misses() throws {
+    configure()
+    let empty = try LoopbackServer { _ in .respond(404) }
+    #expect(try home.run("get", empty.address("/nothing"), "-o", "out").status == 4)
+    let events = try home.run("event", "list", "--json").json().list("events")
+    #expect(events.map { $0.text("kind") } == ["cache_miss"], "\(events)")
+  }
 }

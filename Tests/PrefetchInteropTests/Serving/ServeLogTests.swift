@@ -48,4 +48,20 @@ struct ServeLogTests {
     site.clearRequests()
     #expect(try lines().isEmpty)
   }
+
+  @Test("has told all by the end of `--ready-fd`, and goes on serving")
+  func ready() throws {
+    let run = try home.shell(
+      """
+      mkfifo ready
+      "$prefetch" serve --listen 127.0.0.1:0 --ready-fd 9 9>ready >/dev/null &
+      server=$!
+      cat ready && kill $server && echo it was there
+      wait
+      """
+    )
+    let lines = run.lines
+    #expect(lines.count == 2 && lines[0].hasPrefix("http://127.0.0.1:"), "\(run)")
+    #expect(lines.last == "it was there", "\(run)")
+  }
 }

@@ -235,4 +235,14 @@ struct TierDoctorTests {
     let others = try home.tool("find", nginx.files, "-type", "f", "-size", "+0").output
     #expect(others.isEmpty)
   }
+
+  @Test("is required where nothing says which it is: an error before anything is asked")
+  func placeless() throws {
+    let home = try Home(isInMemory: true)
+    home.configure("cache: { remote: { required: true } }\nsegments: []")
+    for command in ["check", "run"] {
+      let run = try home.run(command)
+      #expect(run.status == 78 && run.errors.contains("no `url` says where"), "\(run)")
+    }
+  }
 }
