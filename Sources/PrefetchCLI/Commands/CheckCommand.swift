@@ -44,6 +44,7 @@ struct CheckCommand: Command {
           )
         }
       }
+      diagnostics += LayoutLints(loaded: loaded, builder: builder).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(
