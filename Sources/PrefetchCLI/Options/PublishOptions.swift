@@ -29,7 +29,7 @@ struct PublishOptions: CommandOptions, Hashable {
         .help("Let the generation before the present one of this segment's tree stand again"),
       .wait(\.wait),
     ],
-    operands: .any("SEGMENT", \.segments),
+    operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: [
       .ok, .incomplete, .nothing, .trust, .usage, .io, .deferred, .config, .interrupted,
       .terminated,
