@@ -1,5 +1,20 @@
 # fish completion for prefetch; made by `prefetch completion fish`
 complete -c prefetch -f
+function __prefetch_given
+    set -l words (commandline -opc)
+    for number in (seq 2 (count $words))
+        switch $words[$number]
+            case -c --config --cache-dir --state-dir --profile
+                printf '%s\n' $words[$number] $words[(math $number + 1)]
+        end
+    end
+end
+function __prefetch_segments
+    prefetch status (__prefetch_given) 2>/dev/null | string match -r '^[^\t]+(?=\t)'
+end
+function __prefetch_items
+    prefetch list --state cached (__prefetch_given) 2>/dev/null | head -n 1000 | cut -f 4
+end
 complete -c prefetch -n __fish_use_subcommand -a run -d 'Make the cache equal to the configuration'
 complete -c prefetch -n __fish_use_subcommand -a plan -d 'Print what a run would do, and write nothing'
 complete -c prefetch -n __fish_use_subcommand -a mirror -d 'Keep a folder equal to a list, without a configuration'
@@ -55,7 +70,7 @@ complete -c prefetch -l cache-dir -x -a '(__fish_complete_directories)' -d 'Keep
 complete -c prefetch -l state-dir -x -a '(__fish_complete_directories)' -d 'Keep subscriptions, quotas and past runs here instead of in ~/.local/state/prefetch'
 complete -c prefetch -l manifests -x -d 'Find the manifests of segments given as a bare name at this URL, which holds {segment}'
 complete -c prefetch -l network -x -a 'ethernet wifi cellular ethernet,metered wifi,metered cellular,metered' -d 'Take the network for ethernet, wifi or cellular instead of looking, and for one that costs by volume'
-complete -c prefetch -l json -d 'Print the result as one JSON document'
+complete -c prefetch -n 'not __fish_seen_subcommand_from with-lock env run build check sign schedule completion help' -l json -d 'Print the result as one JSON document'
 complete -c prefetch -s q -l quiet -d 'Print no report when all is well, and no progress'
 complete -c prefetch -s v -l verbose -d 'Say what fails, over what connection, and what is waited for; given twice, show every request with both heads'
 complete -c prefetch -l color -x -a 'auto always never' -d 'Use colour always, never, or as the terminal suggests (auto)'
@@ -82,6 +97,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from run; and not __fish_seen_su
 complete -c prefetch -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from event' -l wait -d 'Wait for another run to end, at most this long, instead of ending with 75'
 complete -c prefetch -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from event' -l allow -x -a 'mass-removal rollback' -d 'Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once'
 complete -c prefetch -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from event' -l shard -x -a 'env' -d 'Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)'
+complete -c prefetch -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from event' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l no-probe -d 'In a dry run, ask for manifests only, not about single items'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l splay -x -d 'Begin after a random delay of at most this long, so that many machines do not ask at once'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l detailed-exitcode -d 'End with 2 instead of 0 when there are changes'
@@ -99,6 +115,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from plan' -l accept -x -a 'inco
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l wait -d 'Wait for another run to end, at most this long, instead of ending with 75'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l allow -x -a 'mass-removal rollback' -d 'Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once'
 complete -c prefetch -n '__fish_seen_subcommand_from plan' -l shard -x -a 'env' -d 'Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)'
+complete -c prefetch -n '__fish_seen_subcommand_from plan' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l base-url -x -d 'Where the names lead that the list gives without a host; a URL as LIST is its own base'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l layout -x -a 'url basename npm pip go bazel cargo yarn hls' -d 'How files are called: by the url with its host, by its basename, or for a tool'
 complete -c prefetch -n '__fish_seen_subcommand_from mirror' -l cut-dirs -x -d 'Leave out the first N folders of each name; the host is none of them'
@@ -154,6 +171,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from unsubscribe' -l accept -x -
 complete -c prefetch -n '__fish_seen_subcommand_from unsubscribe' -l wait -d 'Wait for another run to end, at most this long, instead of ending with 75'
 complete -c prefetch -n '__fish_seen_subcommand_from unsubscribe' -l allow -x -a 'mass-removal rollback' -d 'Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once'
 complete -c prefetch -n '__fish_seen_subcommand_from unsubscribe' -l shard -x -a 'env' -d 'Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)'
+complete -c prefetch -n '__fish_seen_subcommand_from unsubscribe' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from notify' -s j -l jobs -x -d 'Have at most N transfers in flight at once'
 complete -c prefetch -n '__fish_seen_subcommand_from notify' -l jobs-per-host -x -d 'Open at most N connections to one host'
 complete -c prefetch -n '__fish_seen_subcommand_from notify' -l deadline -x -d 'Stop in good order after this time; what is left is deferred to the next run'
@@ -178,7 +196,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from config' -l schema -d 'Print
 complete -c prefetch -n '__fish_seen_subcommand_from status' -l max-age -x -d 'End with 3 when the last success of a segment is longer ago than this'
 complete -c prefetch -n '__fish_seen_subcommand_from status' -l nagios -d 'Print one line and end with 0 to 3, as monitoring plug-ins do'
 complete -c prefetch -n '__fish_seen_subcommand_from status' -l critical-age -x -d 'With --nagios: the age that is critical; twice --max-age unless it is given'
-complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l segment -x -d 'Only items of this segment'
+complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l segment -x -a '(__prefetch_segments)' -d 'Only items of this segment'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l state -x -a 'pending discovered queued downloading idle paused cached partial failed deleted' -d 'Only items in one of these states'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l type -x -d 'Only items of this type, or of one of several with commas between them'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l category -x -d 'Only items in one of these categories'
@@ -191,7 +209,9 @@ complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_s
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l unconsumed -d 'Only items of which nobody has recorded that they were consumed'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l identities -d 'Print the configurations that use the cache, with their items, bytes and last runs'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l sort -x -a 'name url id provider segment state type size fetched validated expires used' -d 'Order by these keys, -KEY from high to low: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used'
+complete -c prefetch -n '__fish_seen_subcommand_from explain' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from log; and not __fish_seen_subcommand_from event' -l since -x -d 'Only of so long ago and later'
+complete -c prefetch -n '__fish_seen_subcommand_from log; and not __fish_seen_subcommand_from event' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from verify' -l repair -d 'Drop damaged bodies and changed published files, so that the next run brings them'
 complete -c prefetch -n '__fish_seen_subcommand_from gc' -l forget -x -d 'Also drop what the configuration of this name, or of this file, has left in the cache'
 complete -c prefetch -n '__fish_seen_subcommand_from gc' -s n -l dry-run -d 'Say what would go, and change nothing'
@@ -208,18 +228,25 @@ complete -c prefetch -n '__fish_seen_subcommand_from get' -s o -l output -r -F -
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l base-url -x -d 'Where the names lead that a manifest on standard input gives without a host'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l sha256 -x -d 'Take the item only with this SHA-256, as a list would declare it'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l path -d 'Print the local paths instead of the bodies'
+complete -c prefetch -n '__fish_seen_subcommand_from get' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from path' -l or-url -d 'Print the URL when the item is not cached, instead of ending with 4'
 complete -c prefetch -n '__fish_seen_subcommand_from path' -l under -x -d 'Print its URL on the serve at this address, such as http://127.0.0.1:7733/'
+complete -c prefetch -n '__fish_seen_subcommand_from path' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from pause' -l provider -x -d 'The provider of the items, which are then named by their ids'
+complete -c prefetch -n '__fish_seen_subcommand_from pause' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from resume' -l provider -x -d 'The provider of the items, which are then named by their ids'
+complete -c prefetch -n '__fish_seen_subcommand_from resume' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from lock' -l provider -x -d 'The provider of the items, which are then named by their ids'
 complete -c prefetch -n '__fish_seen_subcommand_from lock' -l for -x -d 'Unlock by itself after this time'
 complete -c prefetch -n '__fish_seen_subcommand_from lock' -l pid -x -d 'Unlock by itself when this process of this machine has ended'
+complete -c prefetch -n '__fish_seen_subcommand_from lock' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from unlock' -l provider -x -d 'The provider of the items, which are then named by their ids'
 complete -c prefetch -n '__fish_seen_subcommand_from unlock' -l pid -x -d 'Take back only the lock of this process'
+complete -c prefetch -n '__fish_seen_subcommand_from unlock' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from rm' -l provider -x -d 'The provider of the items, which are then named by their ids'
 complete -c prefetch -n '__fish_seen_subcommand_from rm' -l files-only -d 'Remove the bodies and keep what else is known of the items'
 complete -c prefetch -n '__fish_seen_subcommand_from rm' -l keep-thumbnail -d 'Keep the thumbnails of the items'
+complete -c prefetch -n '__fish_seen_subcommand_from rm' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from import' -l cache -x -a '(__fish_complete_directories)' -d 'Take the items of the cache in DIR'
 complete -c prefetch -n '__fish_seen_subcommand_from import' -l url -x -d 'Whose body the file is'
 complete -c prefetch -n '__fish_seen_subcommand_from import' -l provider -x -d 'The provider of the item'
@@ -228,8 +255,10 @@ complete -c prefetch -n '__fish_seen_subcommand_from import' -l type -x -d 'What
 complete -c prefetch -n '__fish_seen_subcommand_from export' -l new -d 'Leave out what the caches of cache.lower have'
 complete -c prefetch -n '__fish_seen_subcommand_from publish' -l rollback -x -d 'Let the generation before the present one of this segment\'s tree stand again'
 complete -c prefetch -n '__fish_seen_subcommand_from publish' -l wait -d 'Wait for another run to end, at most this long, instead of ending with 75'
+complete -c prefetch -n '__fish_seen_subcommand_from publish' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from env' -l shell -x -a 'sh github dotenv' -d 'Write the variables for a shell (sh), for $GITHUB_ENV (github) or as dotenv'
 complete -c prefetch -n '__fish_seen_subcommand_from env' -l strict -d 'End with 4 where a segment gets no variable for want of its tree'
+complete -c prefetch -n '__fish_seen_subcommand_from env' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l pull -d 'Fetch what is not stored, or no longer fresh'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l max-stale -d 'With --pull: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l origin -x -a '(__fish_complete_directories)' -d 'Serve this folder and nothing else'
@@ -246,6 +275,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subc
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l to -x -d 'Seen up to this second'
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l length -x -d 'How long the item is'
 complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -l at -x -d 'When it was seen, where that is not now'
+complete -c prefetch -n '__fish_seen_subcommand_from event; and __fish_seen_subcommand_from consume' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_subcommand_from build' -l base-url -x -d 'The URL below which readers find the files'
 complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_subcommand_from build' -s o -l output -r -F -d 'Write the manifest to this file, whole or not at all, instead of standard output'
 complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_subcommand_from build' -l ndjson -d 'Write an item a line, as manifests of more than a million items need it'
@@ -271,6 +301,6 @@ complete -c prefetch -n '__fish_seen_subcommand_from manifest; and __fish_seen_s
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l at -x -d 'When, as the scheduler writes it: OnCalendar= of systemd, or five fields of cron'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l serve -d 'Give the unit of a server over the cache of these runs, without a timer'
 complete -c prefetch -n '__fish_seen_subcommand_from schedule' -l output-dir -x -a '(__fish_complete_directories)' -d 'Write the units there instead of printing them'
-complete -c prefetch -n '__fish_seen_subcommand_from schedule' -a 'systemd cron'
-complete -c prefetch -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'
-complete -c prefetch -n '__fish_seen_subcommand_from help' -a 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes'
+complete -c prefetch -n '__fish_seen_subcommand_from schedule; and not __fish_seen_subcommand_from systemd cron' -a 'systemd cron'
+complete -c prefetch -n '__fish_seen_subcommand_from completion; and not __fish_seen_subcommand_from bash zsh fish' -a 'bash zsh fish'
+complete -c prefetch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes' -a 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes'
