@@ -46,7 +46,8 @@ enum BeginningText {
         "segments:",
         "  - name: packages                     # what reports call it",
         listLine,
-        "    publish: { dir: ./.cache/\(layout), layout: \(layout) }   # `prefetch env` leads tools there",
+      ] + (base == nil ? [] : ["    \(baseLine)"]) + [
+        "    publish: { dir: ./.cache/\(layout), layout: \(layout) }   # `prefetch env` leads tools there"
       ] + furtherSegmentKeys.dropLast() + exceptions(for: plainHosts),
       places: [
         "# Both beside the tree, so that all of it can be kept between jobs, or moved.",

@@ -144,7 +144,8 @@ struct ActionTests {
 
   @Test("leads later steps to the trees of its configuration, and to none that is not whole")
   func trees() throws {
-    let site = Site(["/six-1.0-py3-none-any.whl": Site.Page("six")])
+    let lasting = [HeaderField("Cache-Control", "max-age=60")]
+    let site = Site(["/six-1.0-py3-none-any.whl": Site.Page("six", headers: lasting)])
     let server = try LoopbackServer { site.respond(to: $0) }
     let text = """
       cache: { min_free: 0 }
