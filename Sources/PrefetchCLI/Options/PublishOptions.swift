@@ -25,7 +25,7 @@ struct PublishOptions: CommandOptions, Hashable {
     ],
     forms: ["[SEGMENT…]", "--rollback SEGMENT"],
     options: [
-      .value("rollback", \.rolledBack, .text.called("SEGMENT"))
+      .value("rollback", \.rolledBack, .text.called("SEGMENT").completed(by: .segments))
         .help("Let the generation before the present one of this segment's tree stand again"),
       .wait(\.wait),
     ],

@@ -243,6 +243,7 @@ _prefetch() {
     return
     ;;
   --rollback)
+    _prefetch_offer < <(_prefetch_segments)
     return
     ;;
   --shell)

@@ -413,7 +413,7 @@ _prefetch() {
       ;;
     publish)
       _arguments -s -S $shared \
-        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT: ' \
+        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT:_prefetch_segments' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
@@ -477,7 +477,7 @@ _prefetch() {
         '(-o --output)-o+[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
         '(-o --output)--output=[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
         '(--ndjson)--ndjson[Write an item a line, as manifests of more than a million items need it]' \
-        '(--segment)--segment=[The segment that the manifest is for; readers refuse it for any other]:SEGMENT: ' \
+        '(--segment)--segment=[The segment that the manifest is for; readers refuse it for any other]:SEGMENT:_prefetch_segments' \
         '(--priority)--priority=[The importance of the segment, 1 first]:N: ' \
         '(--generated)--generated=[State this time of making instead of now]:TIME: ' \
         '(--expires)--expires=[State that this may be relied on for that long from the time of making]:D: ' \
