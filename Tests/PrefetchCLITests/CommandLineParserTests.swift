@@ -162,7 +162,9 @@ import Testing
       ("--bogus config -h", .command("config")),
       ("help", .overview),
       ("help list", .command("list")), ("help exit-codes", .exitCodes),
-      ("-qh get", .command("get")),
+      ("-qh get", .command("get")), ("help manifest", .command("manifest")),
+      ("help manifest check", .command("manifest check")),
+      ("help event start", .command("event start")),
     ]
   )
   func help(line: String, topic: HelpTopic) throws {

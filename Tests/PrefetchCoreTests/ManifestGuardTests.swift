@@ -6,7 +6,7 @@ import Testing
 
   struct Given: Sendable {
     var manifest: Manifest
-    var segment = SegmentDeclaration(name: "s", source: .file("/m"))
+    var segment = SegmentDeclaration(name: "s", source: .file("/dev/stdin"))
     var policy = RunPolicy()
 
     mutating func mirror() {
@@ -36,6 +36,12 @@ import Testing
     Row(name: "the same number"),
     Row(name: "half, exactly at the fraction", items: 5),
     Row(name: "more than half lost", items: 4, code: .manifestGuard),
+    Row(name: "more than half lost in a local file", items: 4) {
+      $0.segment.source = .file("/m")
+    },
+    Row(name: "all lost in a local file", items: 0, code: .manifestGuard) {
+      $0.segment.source = .file("/m")
+    },
     Row(name: "rejected entries are items", items: 4, rejected: 1),
     Row(name: "below three nothing is a mass", items: 1, recordedItems: 2) {
       $0.policy.maximumRemovalFraction = 0.2

@@ -32,8 +32,14 @@ struct DailyExampleTests {
     let run = try home.shell("\(root)/examples/ci-cache/run \"$prefetch\"")
     #expect(run.status == 0, "\(run)")
     let jobs = run.output.split(separator: "\n\n").map(String.init)
-    #expect(jobs.count == 6, "\(run)")
-    for (number, job) in jobs.enumerated() {
+    let hasTools = Tool.isInstalled("npm") && Tool.isInstalled("pip3")
+    #expect(jobs.count == 10 || !hasTools && jobs.count >= 6, "\(run)")
+    for (number, job) in jobs.dropFirst(6).enumerated() {
+      let ends = number.isMultiple(of: 2) ? "1 fetched; " : "1 kept; 0 requests, "
+      #expect(job.contains("1 item: \(ends)"), "\(job)")
+      #expect(job.split(separator: "\n").last == "hello", "\(job)")
+    }
+    for (number, job) in jobs.prefix(6).enumerated() {
       let total = job.split(separator: "\n").first { $0.hasPrefix("total") } ?? ""
       #expect(
         total.contains("3 items: 3 \(number.isMultiple(of: 2) ? "fetched" : "kept")"),
@@ -55,6 +61,25 @@ struct DailyExampleTests {
     let played = steps.flatMap { lines($0.text("run")) }
     #expect(played.count == 3 && played[0].hasPrefix("prefetch run "), "\(played)")
     #expect(workflow.at("on")?.sequence?.isEmpty == false)
+  }
+
+  @Test(
+    "Tools install from a store that is verified where it was found, and waited for where it is held",
+    arguments: [("npm", "package-lock.json"), ("pip", "requirements.txt")]
+  )
+  func tools(name: String, lock: String) throws {
+    let steps = try #require(try yaml("ci-cache/\(name).yml").at("jobs.install.steps")?.sequence)
+    let played = steps.compactMap { $0.text("run") }
+    #expect(played.count == 4)
+    #expect(played[0].hasPrefix("prefetch verify --repair"))
+    #expect(played[1].contains("--wait=") && !played[1].contains("--accept"))
+    #expect(played[2].hasPrefix("prefetch env --strict --shell github"))
+    let caches = steps.filter { $0.text("uses")?.hasPrefix("actions/cache/") == true }
+    #expect(caches.count == 2)
+    #expect(caches.first?.text("with.key")?.contains("'\(lock)'") == true)
+    #expect(caches.last?.text("if")?.contains("cache-hit != 'true'") == true)
+    let pinned = steps.compactMap { $0.text("uses") }
+    #expect(pinned.allSatisfy { $0.split(separator: "@").last?.utf8.count == 40 }, "\(pinned)")
   }
 
   @Test("GitLab's pipeline keeps the store, whatever becomes of the job")

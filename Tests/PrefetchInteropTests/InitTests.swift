@@ -84,6 +84,44 @@ struct InitTests {
     #expect(config.at(domains)?.mapping?.map(\.key) == ["legacy.example.com"])
   }
 
+  @Test(
+    "What it writes passes `check`, also with plain http to an address or a name that ends in a dot",
+    arguments: [
+      ("http://[::1]/list", "::1"), ("http://nas.lan./list", "nas.lan"),
+      ("http://nas.lan.:8080/list", "nas.lan"), ("http://10.0.0.1/list", "10.0.0.1"),
+    ]
+  )
+  func plainHosts(url: String, host: String) throws {
+    let template = url.replacing("list", with: "{segment}.json")
+    home.write(
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <plist version="1.0"><dict><key>com.akamai</key><dict><key>map</key><dict>
+      <key>segments</key><array><string>basics</string></array>
+      </dict></dict></dict></plist>
+      """,
+      to: "App.plist"
+    )
+    home.write("a\n", to: "names.urls")
+    for (number, words) in [
+      ["--from", url], ["--from", "App.plist", "--manifests", template],
+      ["--from", "names.urls", "--base-url", "\(url)/"],
+    ].enumerated() {
+      let file = "made-\(number).yaml"
+      let run = try home.run(["init", "-o", file] + words)
+      #expect(run.status == 0, "\(run)")
+      let check = try home.run("check", "-c", file)
+      #expect(check.status == 0, "\(words): \(check)")
+      #expect(home.read(file)?.contains("allow_http:\n  - ") == true)
+      #expect(home.read(file)?.contains(host) == true)
+    }
+    // What `check` advises is taken.
+    home.write("segments: [{ name: a, urls: [\"http://[::1]/x\"] }]\n")
+    let refused = try home.run("check")
+    #expect(refused.errors.contains("`--set allow_http=::1`"), "\(refused)")
+    #expect(try home.run("check", "--set", "allow_http=::1").status == 0)
+  }
+
   @Test("What is neither is refused, and nothing is written")
   func refused() throws {
     home.write("{ \"no\": list", to: "broken.json")

@@ -153,6 +153,7 @@ import Testing
         \(Self.files)/only_source-2.0.tar.gz id=only_source-2.0.tar.gz \
         path=only_source-2.0.tar.gz sha256:\(Self.other) immutable
         \(Self.files)/arch%2B1.zip id=arch+1.zip path=arch+1.zip sha256:\(Self.other) immutable
+        note 1 package is left out by markers that no wanted platform meets
         warning left out: 1 packages from version control or local folders
         warning left out: 1 files that lie beside the lock file
         """
@@ -284,6 +285,7 @@ import Testing
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
         warning line 13: `--find-links` is passed over
+        note 1 package is left out by markers that no wanted platform meets
         warning left out: 2 packages from version control or local files
         """
     )

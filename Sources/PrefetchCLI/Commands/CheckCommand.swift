@@ -46,6 +46,7 @@ struct CheckCommand: Command {
           )
         }
       }
+      diagnostics += LayoutLints(loaded: loaded, builder: builder).diagnostics
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(

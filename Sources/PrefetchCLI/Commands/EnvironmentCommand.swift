@@ -31,6 +31,15 @@ struct EnvironmentCommand: Command {
         withheld.insert(rules.layout)
         continue
       }
+      // Cargo unpacks crates below its home, and builds nothing where it cannot.
+      if rules.layout == .cargo, !FileReading.isWritableFolder(rules.cargoHome) {
+        let option = ToolVariables.quoted("\(rules.cargoHome)/config.toml")
+        context.console.note(
+          "segment `\(segment.name)` gets no variable: cargo cannot write into its tree; "
+            + "`cargo --config \(option)` builds from it"
+        )
+        continue
+      }
       if let reason = ToolVariables.reasonForNone(rules.layout, after: folders.map(\.layout)) {
         context.console.note("segment `\(segment.name)` gets no variable: \(reason)")
       }

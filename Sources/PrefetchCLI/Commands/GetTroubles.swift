@@ -55,7 +55,8 @@ struct GetTroubles {
       url,
       "\(failure.code.rawValue)",
       failure.message,
-      hint: isOwn ? "to allow this one host: `--set allow_http=\(host)`" : nil,
+      hint: isOwn
+        ? "to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`" : nil,
       isRetryable: failure.isTransient || failure.code.category == .connectivity
     )
   }

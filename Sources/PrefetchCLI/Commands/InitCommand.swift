@@ -42,11 +42,18 @@ struct InitCommand: Command {
     guard let origin = options.origin else { return BeginningText.ofNothing }
     if origin.contains("://") {
       guard let url = try TypedURL.read(origin, isKnown: false, context) else { return "" }
+      let (list, base) = (PlainHostName.undotted(origin), self.base)
       return BeginningText.of(
-        list: origin,
-        base: options.base,
-        plainHosts: [url.url, options.base].compactMap(\.self).plainHosts,
-        items: nil
+        list: list,
+        base: base,
+        plainHosts: [try? WebURL(PlainHostName.undotted(url.url.string)), base].compactMap(\.self)
+          .plainHosts,
+        items: nil,
+        tool: tool(
+          of: ManifestSource(bytes: .file(origin), base: nil, mime: nil, name: origin),
+          nil,
+          path
+        )
       )
     }
     StopSignals.beginReading()
@@ -60,6 +67,10 @@ struct InitCommand: Command {
     return isPropertyList(bytes) ? try taken(fromApp: origin) : try list(bytes, at: origin, path)
   }
 
+  private var base: WebURL? {
+    options.base.map { (try? WebURL(PlainHostName.undotted($0.string))) ?? $0 }
+  }
+
   // MARK: A list
 
   private func list(
@@ -67,12 +78,14 @@ struct InitCommand: Command {
     at origin: String,
     _ path: String
   ) throws(CommandExit) -> String {
-    let source = ManifestSource(
+    var source = ManifestSource(
       bytes: .file(origin),
       base: options.base,
       mime: nil,
       name: origin
     )
+    let tool = unsafe tool(of: source, bytes.span.bytes, path)
+    source.rules = rules(tool)
     let manifest: Manifest
     do throws(Failure) {
       manifest = try unsafe ManifestReader.read(bytes.span.bytes, source: source)
@@ -90,10 +103,44 @@ struct InitCommand: Command {
     }
     return BeginningText.of(
       list: place(of: origin, in: path),
-      base: options.base,
-      plainHosts: (manifest.entries.allOrigins + [options.base].compactMap(\.self)).plainHosts,
-      items: manifest.itemCount
+      base: base,
+      plainHosts: (manifest.entries.allOrigins + [base].compactMap(\.self)).plainHosts,
+      // What a requirement means is known to its index, which a run asks.
+      items: manifest.itemCount + manifest.parts.count,
+      tool: tool
     )
+  }
+
+  /// The tool that a lock file is for; nil for another list.
+  private func tool(
+    of source: ManifestSource,
+    _ bytes: RawSpan?,
+    _ path: String
+  ) -> BeginningText.Tool? {
+    ManifestReader.layout(for: source, bytes: bytes).map { found in
+      let current = context.environment.currentDirectory
+      let folder = PathText.split(path == "-" ? path : PathText.absolute(path, in: current)).folder
+      let place = folder.isEmpty ? current : String(folder)
+      let project = PathText.split(place).leaf
+      return .init(layout: found.layout, project: project.isEmpty ? "packages" : project)
+    }
+  }
+
+  /// As a run reads the list on this machine.
+  private func rules(_ tool: BeginningText.Tool?) -> ManifestRules {
+    var segment = Segment()
+    segment.declaration.publishing = tool.map {
+      var rules = PublishingRules(folder: "/")
+      rules.layout = $0.layout
+      return rules
+    }
+    let builder = RequestBuilder(
+      configuration: Configuration(),
+      identity: "",
+      engine: EngineOptions(),
+      environment: context.environment.variables
+    )
+    return builder.declaration(segment).manifestRules
   }
 
   /// As the file that is written names it, whose folder it is relative to.
@@ -135,8 +182,21 @@ struct InitCommand: Command {
     return BeginningText.of(
       loaded,
       origin: origin,
+      plainHosts: plainHosts(loaded),
       default: nothing.load(in: .process(context.environment)).canonical
     )
+  }
+
+  /// Hosts of lists that the app's own rules of transport security leave no http.
+  private func plainHosts(_ loaded: LoadedConfiguration) -> [String] {
+    let security = loaded.configuration.transportSecurity
+    let now = context.clock.now().wall
+    return loaded.configuration.segments.compactMap { segment -> WebURL? in
+      guard case .remote(let url)? = segment.manifest,
+        case .refused = security.decisive.decide(url, for: .manifest, at: now)
+      else { return nil }
+      return try? WebURL(PlainHostName.undotted(url.string))
+    }.plainHosts.filter { security.exceptions[$0] == nil }
   }
 
   private func fail(_ message: String) -> CommandExit {
@@ -149,6 +209,6 @@ extension [WebURL] {
   /// Hosts of plain http, each once, as `allow_http` takes them: it takes none that ends in a dot.
   fileprivate var plainHosts: [String] {
     let hosts = Set(filter { $0.scheme == .http }.map(\.host)).filter { !$0.hasSuffix(".") }
-    return hosts.map { IPAddress(host: $0)?.description ?? $0 }.sorted()
+    return hosts.map(PlainHostName.exception(for:)).sorted()
   }
 }

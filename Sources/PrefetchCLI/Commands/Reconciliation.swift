@@ -201,9 +201,20 @@ struct Reconciliation {
     if isPlan {
       // After the lines also where both streams are one terminal.
       context.console.flush()
+      sayChoices(envelope.report)
       context.console.note(PlanSummary(report: envelope.report).line)
     }
     return envelope.exitCode
+  }
+
+  /// What is taken of lock files that are for several machines and purposes; `-v` says it anyway.
+  private func sayChoices(_ report: Report) {
+    guard context.shared.verbosity == 0 else { return }
+    for segment in report.segments {
+      for note in segment.manifest.warnings where note.code == Diagnostic.lockChoice {
+        context.console.note("segment `\(segment.name)`: \(note.message)")
+      }
+    }
   }
 
   /// What is left, where a signal ended the run; nil where nothing is.

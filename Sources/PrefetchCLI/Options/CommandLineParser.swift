@@ -33,6 +33,7 @@ enum CommandLineParser {
         shared: pageOptions(of: words, environment: environment).shared
       )
     }
+    if name == HelpOptions.command.name { joinTopic(&words) }
     let binding = command.bind(words, environment)
     let diagnostics = words.diagnostics + binding.diagnostics
     guard diagnostics.isEmpty else {
@@ -48,6 +49,14 @@ enum CommandLineParser {
     }
     words.operands.removeFirst()
     return "\(word) \(action)"
+  }
+
+  /// Makes one topic of both words of a command that has two.
+  private static func joinTopic(_ words: inout ArgumentWords) {
+    guard words.operands.count == 2, CommandTable.families.contains(words.operands[0]) else {
+      return
+    }
+    words.operands = [words.operands.joined(separator: " ")]
   }
 
   /// Whatever of the shared options can be read, to answer in the form that was asked for.

@@ -81,7 +81,7 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
       summary: summary,
       paragraphs: paragraphs,
       forms: forms,
-      options: allOptions.map(\.description),
+      options: allOptions.map(\.description).filter { !refusesJSON || $0.name != "json" },
       operands: operands.description,
       exits: Set(exits + [.failed, .usage, .io]).sorted { $0.code < $1.code },
       examples: examples.map { CommandExample(command: $0.key, purpose: $0.value) }

@@ -120,7 +120,7 @@ struct ControlOptions: CommandOptions, Hashable {
         .value("provider", \.provider, .text.called("P"))
           .help("The provider of the items, which are then named by their ids")
       ] + options,
-      operands: .some("ITEM", \.items),
+      operands: .some("ITEM", \.items, completion: .items),
       exits: [.ok, .nothing, .config] + exits,
       examples: examples,
       makeCommand: { ControlCommand(context: $0, options: $1, action: action) }

@@ -27,7 +27,9 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       layout `pip` leaves `PIP_NO_INDEX` unset, one of layout `go` adds `direct`, so that the trees \
       beside it are used and the rest comes from the network. With `--strict` the command ends with \
       4. npm, Bazel, Cargo and Yarn know one folder \
-      only, that of the first segment; the layouts `url`, `basename` and `hls` have no variable.
+      only, that of the first segment; the layouts `url`, `basename` and `hls` have no variable. A tree \
+      of layout `cargo` that cannot be written gets none either: `cargo --config \
+      TREE/.cargo/config.toml` builds from it.
       """,
     ],
     options: [
@@ -39,7 +41,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
         "End with 4 where a segment gets no variable for want of its tree"
       ),
     ],
-    operands: .any("SEGMENT", \.segments),
+    operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: [.ok, .nothing, .usage, .config],
     examples: [
       "set -a; eval \"$(prefetch env)\"; set +a; npm ci":

@@ -143,7 +143,7 @@ struct ConsumeOptions: CommandOptions, Hashable {
       .value("length", \.length, .duration.called("S")).help("How long the item is"),
       .value("at", \.time, .time).help("When it was seen, where that is not now"),
     ],
-    operands: .one("ITEM", \.item, .text),
+    operands: .one("ITEM", \.item, .text.completed(by: .items)),
     exits: [.ok, .nothing, .config],
     examples: [
       "prefetch event consume films/42 --from 0 --to 1200 --length 5400":

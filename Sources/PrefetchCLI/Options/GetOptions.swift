@@ -79,7 +79,7 @@ struct GetOptions: CommandOptions, Hashable {
         .help("Take the item only with this SHA-256, as a list would declare it"),
       .flag("path", \.printsPaths).help("Print the local paths instead of the bodies"),
     ],
-    operands: .any("ITEM", \.items),
+    operands: .any("ITEM", \.items, completion: .items),
     exits: [
       .ok, .incomplete, .nothing, .trust, .unavailable, .deferred, .denied, .config, .interrupted,
       .terminated,

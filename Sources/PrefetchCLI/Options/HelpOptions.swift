@@ -19,7 +19,7 @@ struct HelpOptions: CommandOptions, Hashable {
     group: .help,
     summary: "Print help on the program, a command or the exit codes",
     paragraphs: [
-      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`; `event` and `manifest` are one COMMAND each, and `prefetch event start --help` tells of a part alone. The whole manual is `prefetch(1)`."
+      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`; of `event` and `manifest` it prints all parts, and of `event start` that part alone. The whole manual is `prefetch(1)`."
     ],
     operands: .optional("COMMAND|exit-codes", \.topic, .helpTopic),
     exits: [.ok],
@@ -40,11 +40,15 @@ extension ValueKind where Value == HelpTopic {
       expectation: "a command or `\(HelpTopic.exitCodesName)`",
       completion: .helpTopics,
       suggest: {
-        Suggestion.nearest(to: $0, among: CommandTable.words + [HelpTopic.exitCodesName])
+        Suggestion.nearest(
+          to: $0,
+          among: CommandTable.words + CommandTable.all.map(\.name) + [HelpTopic.exitCodesName]
+        )
       },
       parse: { text in
         if text == HelpTopic.exitCodesName { return .exitCodes }
-        return CommandTable.words.contains(text) ? .command(text) : nil
+        let isKnown = CommandTable.words.contains(text) || CommandTable.command(named: text) != nil
+        return isKnown ? .command(text) : nil
       }
     )
   }

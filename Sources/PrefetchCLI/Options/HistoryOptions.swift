@@ -17,7 +17,7 @@ struct LogOptions: CommandOptions, Hashable {
     options: [
       .value("since", \.since, .duration).help("Only of so long ago and later")
     ],
-    operands: .optional("ITEM|SEGMENT", \.subject, .text),
+    operands: .optional("ITEM|SEGMENT", \.subject, .text.completed(by: .segments)),
     exits: [.ok, .nothing, .usage, .io, .config],
     examples: [
       "prefetch log --since 1d": "What changed since yesterday",

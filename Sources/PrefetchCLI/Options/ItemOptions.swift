@@ -22,7 +22,7 @@ struct PathOptions: CommandOptions, Hashable {
       .value("under", \.server, .baseURL.called("BASE"))
         .help("Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"),
     ],
-    operands: .one("ITEM", \.item, .text),
+    operands: .one("ITEM", \.item, .text.completed(by: .items)),
     exits: [.ok, .nothing, .config],
     examples: [
       "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"":
@@ -47,7 +47,7 @@ struct ExplainOptions: CommandOptions, Hashable {
     paragraphs: [
       "Everything known of one item or URL, cached or not: its record and headers, its segment, the rules that apply to it, its freshness and the last decision."
     ],
-    operands: .one("ITEM", \.item, .text),
+    operands: .one("ITEM", \.item, .text.completed(by: .items)),
     exits: [.ok, .nothing, .config],
     examples: [
       "prefetch explain https://example.org/data.json":

@@ -36,7 +36,9 @@ struct ListOptions: CommandOptions, Hashable {
       "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone; behind them those that the caches of `cache.lower` know, with `in` and the cache.",
     ],
     options: [
-      .values("segment", \.segments, .text.called("SEGMENT")).help("Only items of this segment"),
+      .values("segment", \.segments, .text.called("SEGMENT").completed(by: .segments)).help(
+        "Only items of this segment"
+      ),
       .commaList("state", \.states, .word.called("STATE,…"), isRepeatable: true)
         .help("Only items in one of these states"),
       .commaList("type", \.types, .text.called("TYPE"), isRepeatable: true)

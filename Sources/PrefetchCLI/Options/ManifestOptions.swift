@@ -34,7 +34,7 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
         .help("Write the manifest to this file, whole or not at all, instead of standard output"),
       .flag("ndjson", \.hasLines)
         .help("Write an item a line, as manifests of more than a million items need it"),
-      .value("segment", \.segment, .text.called("SEGMENT"))
+      .value("segment", \.segment, .text.called("SEGMENT").completed(by: .segments))
         .help("The segment that the manifest is for; readers refuse it for any other"),
       .value("priority", \.priority, .number(1...100))
         .help("The importance of the segment, 1 first"),

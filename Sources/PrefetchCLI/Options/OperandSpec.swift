@@ -50,8 +50,12 @@ struct OperandSpec<Options>: Sendable {
 
   static var none: Self { Self(.none, "") { _, _ in } }
 
-  static func any(_ placeholder: String, _ place: @autoclosure @escaping Slot<[String]>) -> Self {
-    Self(.any, placeholder) { $0[keyPath: place()] = $1 }
+  static func any(
+    _ placeholder: String,
+    _ place: @autoclosure @escaping Slot<[String]>,
+    completion: Completion = .none
+  ) -> Self {
+    Self(.any, placeholder, completion) { $0[keyPath: place()] = $1 }
   }
 
   static func some(

@@ -46,6 +46,10 @@ enum Completion: Hashable, Sendable {
   case files
   case directories
   case words([String])
+  /// Names of segments, as `status` prints them.
+  case segments
+  /// URLs of stored items, as `list` prints them.
+  case items
   /// The names of the commands and the other pages of `prefetch help`.
   case helpTopics
 }

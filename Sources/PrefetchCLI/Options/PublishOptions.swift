@@ -25,11 +25,11 @@ struct PublishOptions: CommandOptions, Hashable {
     ],
     forms: ["[SEGMENT…]", "--rollback SEGMENT"],
     options: [
-      .value("rollback", \.rolledBack, .text.called("SEGMENT"))
+      .value("rollback", \.rolledBack, .text.called("SEGMENT").completed(by: .segments))
         .help("Let the generation before the present one of this segment's tree stand again"),
       .wait(\.wait),
     ],
-    operands: .any("SEGMENT", \.segments),
+    operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: [
       .ok, .incomplete, .nothing, .trust, .usage, .io, .deferred, .config, .interrupted,
       .terminated,

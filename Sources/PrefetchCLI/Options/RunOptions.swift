@@ -23,7 +23,7 @@ extension RunOptions {
       "A run reports on standard output, one line per segment and one total, and ends with one exit status. Items whose digest the manifest names, and items that are fresh, cost no request.",
     ],
     options: specs,
-    operands: .any("SEGMENT", \.segments),
+    operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: exits,
     examples: [
       "prefetch": "Reconcile every segment of `./prefetch.yaml`",
@@ -43,7 +43,7 @@ extension RunOptions {
       "What a HEAD can show is said beforehand: what is gone, refused, led astray, too large, without room in the cache or of another type than declared is `fail`; what a rule of the network, a budget or its server puts off is `defer`; a manifest that would not come has a line under its own URL. The exit status is that of the run, as far as it can be told without a transfer. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` ends for nothing but 5, 64, 74, 77 and 78.",
     ],
     options: ownSpecs + EngineOptions.specs.embedded(at: \.engine),
-    operands: .any("SEGMENT", \.segments),
+    operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: exits,
     examples: [
       "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'":

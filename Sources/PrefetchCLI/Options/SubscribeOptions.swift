@@ -50,7 +50,7 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
       .flag("all", \.dropsAll).help("Drop every subscription"),
       .flag("no-run", \.skipsRun).help("Change the subscriptions and remove nothing yet"),
     ] + EngineOptions.specs.embedded(at: \.engine),
-    operands: .any("NAME", \.names),
+    operands: .any("NAME", \.names, completion: .segments),
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
       "prefetch unsubscribe extras --no-run": "Let the next run drop a segment",

@@ -16,6 +16,12 @@ struct ValueKind<Value>: Sendable {
     return kind
   }
 
+  func completed(by completion: Completion) -> Self {
+    var kind = self
+    kind.completion = completion
+    return kind
+  }
+
   func read(_ text: String) throws(ValueFault) -> Value {
     guard let value = parse(text) else {
       throw ValueFault(text: text, expectation: expectation, suggestion: suggest(text))

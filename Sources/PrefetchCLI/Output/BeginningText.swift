@@ -20,27 +20,54 @@ enum BeginningText {
     list: String,
     base: WebURL?,
     plainHosts: [String],
-    items: Int?
+    items: Int?,
+    tool: Tool? = nil
   ) -> String {
     let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
     let baseLine =
       base.map { "base: \(scalar($0.string))   # where its names lead" }
       ?? "# base: https://www.example.org/files/   # where its names lead, if they have no host"
+    let command = "prefetch init --from \(SafeText.line(Redaction.url(list)))"
+    let listLine = "    manifest: \(scalar(list))   # \(count)every run reads it anew"
+    guard let tool else {
+      return text(
+        by: command,
+        [
+          "segments:", "  - name: files                        # what reports call it", listLine,
+          "    \(baseLine)",
+        ] + furtherSegmentKeys + exceptions(for: plainHosts)
+      )
+    }
+    let layout = tool.layout.rawValue
     return text(
-      by: "prefetch init --from \(SafeText.line(Redaction.url(list)))",
+      by: command,
+      name: "name: \(scalar(tool.project))   # who this is to the cache, wherever the folder lies",
       [
         "segments:",
-        "  - name: files                        # what reports call it",
-        "    manifest: \(scalar(list))   # \(count)every run reads it anew",
-        "    \(baseLine)",
-      ] + furtherSegmentKeys + exceptions(for: plainHosts)
+        "  - name: packages                     # what reports call it",
+        listLine,
+      ] + (base == nil ? [] : ["    \(baseLine)"]) + [
+        "    publish: { dir: ./.cache/\(layout), layout: \(layout) }   # `prefetch env` leads tools there"
+      ] + furtherSegmentKeys.dropLast() + exceptions(for: plainHosts),
+      places: [
+        "# Both beside the tree, so that all of it can be kept between jobs, or moved.",
+        "cache: { dir: ./.cache/prefetch }", "state: { dir: ./.cache/state }",
+      ]
     )
+  }
+
+  /// What a lock file is for.
+  struct Tool {
+    var layout: PublishingRules.Layout
+    /// Folder that holds the configuration.
+    var project: String
   }
 
   /// What differs from the defaults.
   static func of(
     _ loaded: LoadedConfiguration,
     origin: String,
+    plainHosts: [String],
     default standard: JSONValue
   ) -> String {
     var lines: [String] = []
@@ -49,7 +76,7 @@ enum BeginningText {
       if let comment = comments[key] { lines.append("# \(comment)") }
       lines += YAMLText.lines(.object([(key, value)]))
     }
-    let values = differences(loaded.canonical, standard)
+    let values = differences(loaded.canonical, standard).map { ($0, undotted($1)) }
     for (key, value) in values where key != "license" { add(key, value) }
     let isMissing = { (segment: Segment) in segment.manifest == nil && segment.urls.isEmpty }
     if loaded.configuration.segments.contains(where: isMissing) {
@@ -63,26 +90,34 @@ enum BeginningText {
         "# license: ${env:LICENSE_KEY}",
       ]
     }
+    if !values.contains(where: { $0.0 == "allow_http" }) { lines += exceptions(for: plainHosts) }
     return text(by: "prefetch init --from \(SafeText.line(origin))", lines)
   }
 
   // MARK: Parts
 
-  private static func text(by command: String, _ lines: [String]) -> String {
+  private static func text(
+    by command: String,
+    name: String =
+      "# name: nightly                        # who this is to the cache, wherever the file lies",
+    _ lines: [String],
+    places: [String]? = nil
+  ) -> String {
     let head = [
       "# Written by `\(command)`.",
       "# `prefetch check` looks for mistakes, `prefetch plan` says what a run would do, and",
       "# `man prefetch.yaml` has every key.",
       "version: 1",
-      "# name: nightly                        # who this is to the cache, wherever the file lies",
-      "",
+      name, "",
     ]
-    let tail = [
-      "",
-      "# cache: { dir: ./cache, size: 20GB }  # where the content is, and how much it may be",
-      "# network: { rate: 5MB/s, windows: \"22:00-06:00\" }   # how fast, and when",
-      "# report: { files: { junit: report.xml } }   # what runs leave for others to read",
-    ]
+    let tail =
+      [""]
+      + (places ?? [
+        "# cache: { dir: ./cache, size: 20GB }  # where the content is, and how much it may be"
+      ]) + [
+        "# network: { rate: 5MB/s, windows: \"22:00-06:00\" }   # how fast, and when",
+        "# report: { files: { junit: report.xml } }   # what runs leave for others to read",
+      ]
     return (head + lines + tail).joined(separator: "\n") + "\n"
   }
 
@@ -137,6 +172,16 @@ enum BeginningText {
       guard !isSame(value, standard), let said = said(value) else { return nil }
       guard case .object(let usual) = standard, !usual.isEmpty else { return (key, said) }
       return (key, .object(differences(said, standard)))
+    }
+  }
+
+  /// With URLs whose hosts can be excepted.
+  private static func undotted(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .string(let text): .string(PlainHostName.undotted(text))
+    case .array(let values): .array(values.map(undotted))
+    case .object(let members): .object(members.map { ($0, undotted($1)) })
+    case .null, .bool, .integer, .double: value
     }
   }
 

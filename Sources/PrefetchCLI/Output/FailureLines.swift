@@ -140,7 +140,7 @@ struct FailureLines {
         : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
     case .trust:
       if let host = refusedPlainHost {
-        "next: to allow this one host: `--set allow_http=\(host)`"
+        "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
       } else {
         "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
       }

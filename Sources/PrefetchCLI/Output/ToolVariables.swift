@@ -29,7 +29,7 @@ enum ToolVariables {
     }
     if let folder = all(.bazel).first { variables.append(("BAZEL_REPOSITORY_CACHE", folder)) }
     // Cargo has a variable for no source of crates, but one for the folder of the file that names one.
-    if let folder = all(.cargo).first { variables.append(("CARGO_HOME", folder)) }
+    if let folder = all(.cargo).first { variables.append(("CARGO_HOME", "\(folder)/.cargo")) }
     if let folder = all(.yarn).first { variables.append(("YARN_YARN_OFFLINE_MIRROR", folder)) }
     return variables
   }

@@ -3,9 +3,34 @@ enum BashCompletion {
   static func render() -> String {
     """
     # bash completion for prefetch; made by `prefetch completion bash`
+    # Offers the names on standard input that begin with the typed word, whose parts bash has before colons.
+    _prefetch_offer() {
+      local whole=$current place=$COMP_CWORD cut name
+      while ((place > 1)) && [[ ${COMP_WORDS[place]} == [:=] || ${COMP_WORDS[place - 1]} == [:=] ]]; do
+        [[ ${COMP_WORDS[place - 1]} == '=' && ${COMP_WORDS[place - 2]} == -* ]] && break
+        ((place -= 1))
+        whole=${COMP_WORDS[place]}$whole
+      done
+      cut=${whole%"${whole##*[:=]}"}
+      while IFS= read -r name; do
+        [[ $name == "${whole//\\\\/}"* ]] || continue
+        printf -v name %q "${name#"$cut"}"
+        COMPREPLY+=("$name")
+      done
+    }
+    _prefetch_segments() {
+      local name state rest
+      while IFS=$'\\t' read -r name state rest; do
+        if [[ -n $state ]]; then printf '%s\\n' "$name"; fi
+      done < <("${COMP_WORDS[0]/#\\~/$HOME}" status "${given[@]}" 2>/dev/null)
+    }
+    _prefetch_items() {
+      "${COMP_WORDS[0]/#\\~/$HOME}" list --state cached "${given[@]}" 2>/dev/null | head -n 1000 | cut -f 4
+    }
     _prefetch() {
       local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-      local command='' word index=1
+      local command='' word index=1 operands=0 isOver=
+      local -a given=()
       # bash takes `--name=value` for three words.
       if [[ $current == '=' ]]; then
         current=''
@@ -18,14 +43,24 @@ enum BashCompletion {
         \(valueOptions)
           ((index += 1))
           if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
+          case $word in
+          -c | --config | --cache-dir | --state-dir | --profile)
+            if ((index < COMP_CWORD)); then given+=("$word" "${COMP_WORDS[index]}"); fi
+            ;;
+          esac
           ;;
         -* | '=') ;;
         *)
-          command+=${command:+ }$word
-          case $command in
-          \(CommandTable.families.joined(separator: " | "))) ;;
-          *) break ;;
-          esac
+          if [[ -n $isOver ]]; then
+            # A word that goes on at the cursor is not counted.
+            if [[ $word != : && $previous != : && $current != : ]]; then ((operands += 1)); fi
+          else
+            command+=${command:+ }$word
+            case $command in
+            \(CommandTable.families.joined(separator: " | "))) ;;
+            *) isOver=1 ;;
+            esac
+          fi
           ;;
         esac
         ((index += 1))
@@ -86,9 +121,12 @@ enum BashCompletion {
   private static var operandCases: String {
     var cases: [String] = []
     for command in CommandTable.all {
-      let line = action(command.description.operands.completion).joined(separator: "; ")
+      let operands = command.description.operands
+      let line = action(operands.completion).joined(separator: "; ")
       guard !line.isEmpty else { continue }
-      cases.append("  \(pattern(command))) \(line) ;;")
+      let isSingle = operands.arity == .one || operands.arity == .optional
+      let guarded = isSingle ? "if ((operands == 0)); then \(line); fi" : line
+      cases.append("  \(pattern(command))) \(guarded) ;;")
     }
     for word in CommandTable.families {
       let actions = CommandTable.family(word).compactMap(\.action).joined(separator: " ")
@@ -103,6 +141,8 @@ enum BashCompletion {
     case .files: ["compopt -o filenames", "mapfile -t COMPREPLY < <(compgen -f -- \"$current\")"]
     case .directories:
       ["compopt -o filenames", "mapfile -t COMPREPLY < <(compgen -d -- \"$current\")"]
+    case .segments: ["_prefetch_offer < <(_prefetch_segments)"]
+    case .items: ["_prefetch_offer < <(_prefetch_items)"]
     case .words(let words):
       ["mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"]
     case .helpTopics:

@@ -4,18 +4,46 @@ enum FishCompletion {
     var lines = [
       "# fish completion for prefetch; made by `prefetch completion fish`",
       "complete -c prefetch -f",
+      """
+      function __prefetch_given
+          set -l words (commandline -opc)
+          for number in (seq 2 (count $words))
+              switch $words[$number]
+                  case -c --config --cache-dir --state-dir --profile
+                      printf '%s\\n' $words[$number] $words[(math $number + 1)]
+              end
+          end
+      end
+      function __prefetch_segments
+          prefetch status (__prefetch_given) 2>/dev/null | string match -r '^[^\\t]+(?=\\t)'
+      end
+      function __prefetch_items
+          prefetch list --state cached (__prefetch_given) 2>/dev/null | head -n 1000 | cut -f 4
+      end
+      """,
     ]
     for command in CommandTable.all where command.action == nil {
       let summary = quoted(command.description.summary)
       lines.append("complete -c prefetch -n __fish_use_subcommand -a \(command.name) -d \(summary)")
     }
     for word in CommandTable.families { lines += familyLines(word) }
-    lines += CommandTable.sharedOptions.map { line(for: $0, condition: nil) }
+    let refusing = CommandTable.all.filter { command in
+      !command.description.options.contains { $0.name == "json" }
+    }
+    let takesJSON = refusing.map { "not begin; \(condition(for: $0)); end" }.joined(
+      separator: "; and "
+    )
+    lines += CommandTable.sharedOptions.map { option in
+      line(for: option, condition: option.name == "json" ? takesJSON : nil)
+    }
     for command in CommandTable.all {
       let condition = condition(for: command)
       lines += command.description.ownOptions.map { line(for: $0, condition: condition) }
       if let words = words(command.description.operands.completion) {
-        lines.append("complete -c prefetch -n \(quoted(condition)) -a \(quoted(words))")
+        let isSingle = [.one, .optional].contains(command.description.operands.arity)
+        let isOpen =
+          isSingle && !words.hasPrefix("(") ? "\(condition); and not \(seen(words))" : condition
+        lines.append("complete -c prefetch -n \(quoted(isOpen)) -a \(quoted(words))")
       } else if [.files, .directories].contains(command.description.operands.completion) {
         lines.append("complete -c prefetch -n \(quoted(condition)) -F")
       }
@@ -64,7 +92,7 @@ enum FishCompletion {
     case .none: "-x"
     case .files: "-r -F"
     case .directories: "-x -a '(__fish_complete_directories)'"
-    case .words, .helpTopics: "-x -a \(quoted(words(completion) ?? ""))"
+    case .words, .segments, .items, .helpTopics: "-x -a \(quoted(words(completion) ?? ""))"
     }
   }
 
@@ -72,6 +100,8 @@ enum FishCompletion {
     switch completion {
     case .none, .files, .directories: nil
     case .words(let words): words.joined(separator: " ")
+    case .segments: "(__prefetch_segments)"
+    case .items: "(__prefetch_items)"
     case .helpTopics:
       (CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")
     }

@@ -4,6 +4,27 @@ enum ZshCompletion {
     """
     #compdef prefetch
     # made by `prefetch completion zsh`
+    _prefetch_given() {
+      local option value
+      given=()
+      for option in -c --config --cache-dir --state-dir --profile; do
+        value=${opt_args[$option]:-${before[$option]}}
+        if [[ -n $value ]]; then given+=($option ${value//\\\\:/:}); fi
+      done
+    }
+    _prefetch_segments() {
+      local -a given names
+      _prefetch_given
+      names=(${(f)"$(prefetch status $given 2>/dev/null)"})
+      names=(${(M)names:#*$'\\t'*})
+      compadd -- ${names%%$'\\t'*}
+    }
+    _prefetch_items() {
+      local -a given names
+      _prefetch_given
+      names=(${(f)"$(prefetch list --state cached $given 2>/dev/null | head -n 1000 | cut -f 4)"})
+      compadd -- $names
+    }
     _prefetch() {
       local context state state_descr line ret=1
       typeset -A opt_args
@@ -20,20 +41,26 @@ enum ZshCompletion {
       command) _describe -t commands command commands && ret=0 ;;
       operands)
         local name=$line[1]
+        local -A before=("${(@kv)opt_args}")
         case $name in
         \(CommandTable.families.joined(separator: " | ")))
-          _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
-          name+=" $line[1]"
+          local -i place=1
+          while ((place < CURRENT)) && [[ ${words[place]} == -* ]]; do ((place += 1)); done
+          if ((place == CURRENT)); then
+            case $name in
+    \(familyCases)
+            esac
+            return ret
+          fi
+          name+=" ${words[place]}"
+          shift $((place - 1)) words
+          ((CURRENT -= place - 1))
+          ;;
+        *)
+          words=($name "${words[@]}")
+          ((CURRENT += 1))
           ;;
         esac
-        if [[ $state == action ]]; then
-          case ${name%% *} in
-    \(familyCases)
-          esac
-          return ret
-        fi
-        words=(${name##* } "${words[@]}")
-        ((CURRENT += 1))
         curcontext="${curcontext%:*:*}:prefetch-command-${name// /-}:"
         case $name in
     \(commandCases)
@@ -64,7 +91,10 @@ enum ZshCompletion {
     var lines: [String] = []
     for command in CommandTable.all {
       lines.append("    \(command.action == nil ? command.name : quoted(command.name)))")
-      lines.append("      _arguments -s -S $shared \\")
+      let takesJSON = command.description.options.contains { $0.name == "json" }
+      lines.append(
+        "      _arguments -s -S \(takesJSON ? "$shared" : "${shared:#*--json*}") \\"
+      )
       for option in command.description.ownOptions {
         lines += specs(option).map { "        \($0) \\" }
       }
@@ -128,6 +158,8 @@ enum ZshCompletion {
     case .none: " "
     case .files: "_files"
     case .directories: "_files -/"
+    case .segments: "_prefetch_segments"
+    case .items: "_prefetch_items"
     case .words(let words): "(\(words.joined(separator: " ")))"
     case .helpTopics:
       "(\((CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")))"

@@ -1,6 +1,5 @@
 import PrefetchConfig
 import PrefetchCore
-import PrefetchStore
 import PrefetchSystem
 
 /// The folder of a mirror, with cache and state inside unless the user wants them elsewhere.
@@ -42,18 +41,5 @@ struct MirrorFolder {
     }
     let (cache, state) = (SafeText.line(places.cache), SafeText.line(places.state))
     return "prefetch explain URL --cache-dir \(cache) --state-dir \(state)"
-  }
-
-  /// A folder with its state inside may have been moved since.
-  static func follow(
-    _ loaded: LoadedConfiguration,
-    _ places: Places,
-    _ trees: PublishedTrees
-  ) throws(Failure) {
-    for segment in loaded.configuration.segments {
-      guard let rules = segment.declaration.publishing, MirrorFolder.isOwn(places.state, of: rules)
-      else { continue }
-      try trees.follow(SegmentKey(identity: loaded.identity, name: segment.name), to: rules.folder)
-    }
   }
 }

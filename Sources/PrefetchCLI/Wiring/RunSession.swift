@@ -163,7 +163,6 @@ struct RunSession {
       declared: PublishingSetup.folders(loaded, subscriptions),
       isCancelled: { StopSignals.pending != nil }
     )
-    try MirrorFolder.follow(loaded, places, trees)
     var report = try perform(
       subscriptions,
       state: state,

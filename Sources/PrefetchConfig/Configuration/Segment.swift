@@ -18,6 +18,8 @@ package struct Segment: Sendable {
   package var adSpace: String?
 
   package var name: String { declaration.name }
+
+  package init() {}
 }
 
 extension Segment {

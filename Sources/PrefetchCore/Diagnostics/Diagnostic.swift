@@ -49,6 +49,11 @@ package struct Diagnostic: Error, Hashable, Sendable {
   }
 }
 
+extension Diagnostic {
+  /// Notes about what a reader takes of a lock file that is for several machines and purposes.
+  package static let lockChoice: Code = "manifest.choice"
+}
+
 extension [Diagnostic] {
   package var containsErrors: Bool {
     contains { $0.severity == .error }

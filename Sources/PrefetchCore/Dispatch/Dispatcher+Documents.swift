@@ -10,6 +10,7 @@ extension Dispatcher {
     if segments[index].lastList != nil {
       return useStored(number, status: segments[index].manifest.status)
     }
+    if looksUpPage(number) { return useStored(number, status: .skipped) }
     let policy = request.policy
     let refusal = policy.refusal(of: url, for: .manifest, named: document.namer, at: now.wall)
     if let refusal { return fail(document: number, refusal) }
@@ -157,7 +158,7 @@ extension Dispatcher {
   }
 
   /// The document is as the last run left it.
-  private mutating func useStored(_ number: Int, status: ManifestResult.Status) {
+  mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
       return settleManifestFailure(index, segments[index].manifest.failure)

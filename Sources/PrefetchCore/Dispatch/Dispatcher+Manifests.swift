@@ -105,7 +105,7 @@ extension Dispatcher {
   }
 
   /// What falls to this run, once the guards have seen the whole list.
-  private func ownPart(of entries: EntryTable) -> EntryTable {
+  func ownPart(of entries: EntryTable) -> EntryTable {
     request.shard?.apply(to: entries) ?? entries
   }
 

@@ -67,6 +67,7 @@ extension Dispatcher {
     begun.end(.documents)
     guard isWanted(document: number) else { return }
     if storeFailure != nil { return settleManifestHalted(index) }
+    if case .reading = documents[number].lookup { return pageRead(number, try? reading.get()) }
     switch reading {
     case .failure(let failure):
       if asksAgain(number, after: failure) { return }
@@ -110,7 +111,7 @@ extension Dispatcher {
     return true
   }
 
-  private mutating func take(_ manifest: Manifest, of number: Int) {
+  mutating func take(_ manifest: Manifest, of number: Int) {
     let index = documents[number].segment
     if let part = documents[number].part, let objection = objection(to: manifest, part, number) {
       return fail(document: number, objection)
@@ -169,6 +170,49 @@ extension Dispatcher {
     guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
     book(.documents(segments[index].key, records, bodies: bodies))
   }
+
+  // MARK: Pages of package indexes: none is asked for where the files of its requirement are stored
+
+  /// Whether the stored page is to be read before its server is asked.
+  mutating func looksUpPage(_ number: Int) -> Bool {
+    let policy = request.policy
+    guard case .packageIndex = documents[number].part?.kind,
+      case .none = documents[number].lookup, documents[number].stored != nil,
+      !policy.refetchesAll, !policy.revalidatesAll, !policy.isOffline,
+      !documents.isToBeSigned(number, in: segments[documents[number].segment].declaration)
+    else { return false }
+    documents[number].lookup = .reading
+    return true
+  }
+
+  /// Takes what a stored page says of a requirement; nil where the page is lost.
+  mutating func pageRead(_ number: Int, _ page: Manifest?) {
+    documents[number].manifest = page
+    withInventory(.page(document: number))
+  }
+
+  mutating func judgePage(_ number: Int) {
+    let index = documents[number].segment
+    guard isWanted(document: number) else { return }
+    guard storeFailure == nil else { return settleManifestHalted(index) }
+    documents[number].lookup = .done
+    let page = documents[number].manifest
+    documents[number].manifest = nil
+    if let page, isStored(page, of: index) { return take(page, of: number) }
+    documents[number].bytes = nil
+    documents[number].finalURL = nil
+    documents[number].accepted = nil
+    ask(document: number)
+  }
+
+  private func isStored(_ page: Manifest, of index: Int) -> Bool {
+    guard page.rejected.isEmpty, page.itemCount > 0 else { return false }
+    let selection = ManifestSelection(segments[index].declaration.manifestRules)
+    let entries = ownPart(of: selection.apply(to: page.entries))
+    return entries.indices.allSatisfy { position in
+      facts.holds(entries.entry(at: position, identified: false), entries.key(at: position))
+    }
+  }
 }
 
 extension Manifest {
@@ -179,5 +223,18 @@ extension Manifest {
     warnings += part.warnings
     expires = [expires, part.expires].compactMap(\.self).min()
     maximumFileSize = [maximumFileSize, part.maximumFileSize].compactMap(\.self).min()
+  }
+}
+
+extension Planner.Facts {
+  /// Whether a body is stored that has a digest which the entry declares.
+  fileprivate func holds(_ entry: ManifestEntry, _ key: URLKey) -> Bool {
+    guard let position = inventory.position(of: key) else { return false }
+    let row = inventory.rows[position]
+    guard isUsable(row) else { return false }
+    let strong = inventory.strongDigests(of: position)
+    return entry.digests.contains { digest in
+      digest.bytes == (digest.algorithm == .sha256 ? row.digest.bytes : strong[digest.algorithm])
+    }
   }
 }

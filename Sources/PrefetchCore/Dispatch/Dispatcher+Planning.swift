@@ -26,6 +26,8 @@ extension Dispatcher {
     case .judge(let segment):
       guard storeFailure == nil else { return settleManifestHalted(segment) }
       judge(segment)
+    case .page(let document):
+      judgePage(document)
     case .plan(let segment, let rejected):
       guard storeFailure == nil else { return settleManifestHalted(segment) }
       plan(segment, rejected: rejected)

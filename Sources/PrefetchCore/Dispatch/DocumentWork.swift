@@ -19,6 +19,8 @@ struct DocumentWork {
   /// validators: a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: ExchangeBox?
+  /// Whether an index page is read as the last run left it, to see whether its server has to be asked.
+  var lookup = PageLookup.none
   /// Whether it is being looked what other runs have of it, or was.
   var isBeingLookedUp = false
   var isLookedUp = false
@@ -61,6 +63,13 @@ struct DocumentWork {
   var isSignature: Bool {
     if case .signature = role { true } else { false }
   }
+}
+
+/// How far a run is with the stored page of a package index, before anybody is asked.
+enum PageLookup: Sendable {
+  case none
+  case reading
+  case done
 }
 
 /// How many further documents a segment's manifest named, and which, and what all of them hold.

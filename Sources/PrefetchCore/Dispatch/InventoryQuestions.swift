@@ -2,6 +2,8 @@
 enum InventoryQuestion: Hashable, Sendable {
   /// Whether anything would go with a list that is not last time's.
   case judge(segment: Int)
+  /// Whether every file that a stored index page names for a requirement is here.
+  case page(document: Int)
   case plan(segment: Int, rejected: [RejectedEntry])
   /// Whether anything of a segment can be used although its manifest failed.
   case settle(segment: Int)

@@ -26,6 +26,36 @@ package enum PathText {
     name.utf8.indices.filter { name.utf8[$0] == slash }.map { String(name[..<$0]) }
   }
 
+  /// The path as seen from a folder, where both lie in one folder other than the root; else the path.
+  package static func relative(_ path: String, to folder: String) -> String {
+    guard isAbsolute(path), isAbsolute(folder) else { return path }
+    let (to, from) = (normalParts(of: path), normalParts(of: folder))
+    let common = zip(to, from).prefix { $0.utf8.elementsEqual($1.utf8) }.count
+    guard common > 0 else { return path }
+    let up = Array(repeating: Substring(".."), count: from.count - common)
+    let parts = up + to[common...]
+    return parts.isEmpty ? "." : parts.joined(separator: "/")
+  }
+
+  /// Undoes ``relative(_:to:)``.
+  package static func absolute(_ path: String, in folder: String) -> String {
+    guard !isAbsolute(path) else { return path }
+    return "/" + normalParts(of: "\(folder)/\(path)").joined(separator: "/")
+  }
+
+  /// Without empty, `.` and `..` parts.
+  private static func normalParts(of path: String) -> [Substring] {
+    var kept: [Substring] = []
+    for part in parts(of: path) where !part.isEmpty && part != "." {
+      if part == ".." {
+        _ = kept.popLast()
+      } else {
+        kept.append(part)
+      }
+    }
+    return kept
+  }
+
   /// What follows the prefix; nil where the path does not begin with it.
   package static func rest(of path: String, after prefix: String) -> String? {
     guard path.utf8.starts(with: prefix.utf8) else { return nil }

@@ -59,8 +59,9 @@ package enum ManifestGuard {
     )
     if let rollback { return rollback }
     let lost = recorded.itemCount - manifest.itemCount
+    // What a local list no longer names was taken out by its owner, as from a configuration.
     let isMass =
-      recorded.itemCount >= 3
+      segment.source.isFromServer && recorded.itemCount >= 3
       && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
     if isMass, !policy.allowsMassRemoval, !(manifest.itemCount == 0 && segment.allowsEmpty) {
       return Failure(
@@ -176,5 +177,16 @@ package enum ManifestGuard {
       "it was generated at \(Timestamp.format(new)), before the stored one (\(Timestamp.format(old))); "
         + "`--allow rollback` accepts it once"
     )
+  }
+}
+
+extension SegmentDeclaration.Source {
+  /// Whether a list comes from elsewhere: from a server, or through a pipe.
+  fileprivate var isFromServer: Bool {
+    switch self {
+    case .remote: true
+    case .file(let path): path.hasPrefix("/dev/")
+    case .inline: false
+    }
   }
 }

@@ -1,10 +1,16 @@
+extension PublishingRules {
+  /// The folder in a tree of layout `cargo` that cargo takes for its home.
+  package var cargoHome: String { "\(folder)/.cargo" }
+}
+
 /// The configuration by which cargo takes crates from a published tree instead of crates.io.
 ///
 /// The tree is what cargo calls a local registry: the crates as they are, and below `index` what the
 /// registry says of each, as its sparse index serves it.
 enum CargoSource {
-  /// Of this name cargo reads one in the folder that `CARGO_HOME` names.
-  static let fileName = "config.toml"
+  /// The name of the file in the tree: cargo resolves paths in it against the folder above `.cargo`,
+  /// which is the tree itself wherever that is moved to.
+  static let fileName = ".cargo/config.toml"
 
   /// Whether a file may have the name; whatever else lies there may be something that cargo obeys.
   static func holds(_ name: String) -> Bool {
@@ -12,29 +18,12 @@ enum CargoSource {
     return parts.count == 1 ? name.hasSuffix(".crate") : parts.first == "index"
   }
 
-  static func text(for folder: String) -> String {
-    """
+  static let text = """
     [source.crates-io]
     replace-with = "prefetch"
 
     [source.prefetch]
-    local-registry = "\(quotable(folder))"
+    local-registry = "."
 
     """
-  }
-
-  /// For a basic string of TOML.
-  private static func quotable(_ text: String) -> String {
-    var quotable = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"", "\\": quotable += "\\\(scalar)"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        quotable += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-      default: quotable.unicodeScalars.append(scalar)
-      }
-    }
-    return quotable
-  }
 }

@@ -142,7 +142,7 @@ package struct TreePlan: Sendable {
         return file.name
       }
       supplements = GoProxyName.supplements(to: names)
-    case .cargo: supplements = [(CargoSource.fileName, CargoSource.text(for: rules.folder))]
+    case .cargo: supplements = [(CargoSource.fileName, CargoSource.text)]
     case .url, .basename, .npm, .pip, .bazel, .yarn, .hls: return []
     }
     return supplements.map { TreeFile(name: $0.name, content: .text($0.text)) }
@@ -265,7 +265,6 @@ package struct TreePlan: Sendable {
   /// A number that differs where the tree would: the same one means that there is nothing to do.
   package var mark: UInt64 {
     var hash = StableHash()
-    hash.combine(rules.folder)
     hash.combine(rules.layout.rawValue)
     hash.combine(rules.link.rawValue)
     hash.combine(rules.isAtomic ? 1 : 0)

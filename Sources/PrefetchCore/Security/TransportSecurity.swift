@@ -118,7 +118,7 @@ package struct TransportSecurity: Hashable, Sendable {
       return "its exception `\(basis.entry ?? "")` expired on \(day)"
     case .rules, .localNetworking, .media, .webContent, .arbitraryLoads, .plainHTTP:
       return isDeclared
-        ? "use https, or allow this one host: `--set allow_http=\(host)`"
+        ? "use https, or allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
         : "use https; the configuration does not name this host"
     }
   }

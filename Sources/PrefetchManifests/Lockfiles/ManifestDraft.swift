@@ -63,6 +63,12 @@ struct ManifestDraft {
     collector.warn(Diagnostic("manifest.note", message, severity: .note))
   }
 
+  /// Says what is taken of a lock file, which `plan` prints.
+  mutating func note(_ choice: LockChoice) {
+    guard let message = choice.note else { return }
+    collector.warn(Diagnostic(Diagnostic.lockChoice, message, severity: .note))
+  }
+
   /// Fails where nothing of it can be used and the document itself is to blame.
   ///
   /// `asPart` is for a document that belongs to a list, which may well name nothing to fetch.

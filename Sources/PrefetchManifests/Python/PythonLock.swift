@@ -7,7 +7,10 @@ enum PythonLock {
     let root = try LockDocument.read(bytes, syntax: .toml)
     try check(root)
     var reader = PythonLockReader(platforms: try PlatformFilter(source.rules))
+    reader.choice.add(groups: root.words("dependency-groups"))
+    reader.choice.add(extras: root.words("extras"))
     for package in try LockDocument.packages("packages", of: root) { reader.read(package) }
+    reader.draft.note(reader.choice)
     return try reader.draft.finished()
   }
 
@@ -25,6 +28,7 @@ enum PythonLock {
 private struct PythonLockReader {
   let platforms: PlatformFilter
   var draft = ManifestDraft()
+  var choice = LockChoice()
 
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
@@ -34,7 +38,10 @@ private struct PythonLockReader {
         package.invalid("a package is a table with a `name`")
       )
     }
-    guard isWanted(package) else { return }
+    guard isWanted(package) else {
+      choice.unmet += 1
+      return
+    }
     let file = package.member("archive") ?? package.member("sdist")
     let wheels = package.member("wheels")?.sequence ?? []
     guard !wheels.isEmpty || file != nil else {

@@ -58,6 +58,7 @@ private struct RequirementsReader {
   private let configuredIndex: WebURL?
   private var index: WebURL?
   private var draft = ManifestDraft()
+  private var choice = LockChoice()
   private var requirements: [(line: LockLines.LockLine, requirement: Requirement)] = []
 
   init(rules: ManifestRules, platforms: PlatformFilter) {
@@ -120,6 +121,7 @@ private struct RequirementsReader {
   consuming func finished() throws(Failure) -> Manifest {
     let index = try WebURL.known(configuredIndex ?? self.index, orElse: "https://pypi.org/simple")
     for (line, requirement) in requirements { add(requirement, line, index) }
+    draft.note(choice)
     return try draft.finished()
   }
 
@@ -128,7 +130,10 @@ private struct RequirementsReader {
     _ line: LockLines.LockLine,
     _ index: WebURL
   ) {
-    if let marker = requirement.marker, !Marker.mayHold(marker, on: platforms) { return }
+    if let marker = requirement.marker, !Marker.mayHold(marker, on: platforms) {
+      choice.unmet += 1
+      return
+    }
     do throws(Failure) {
       switch requirement.place {
       case .elsewhere: draft.leaveOut("packages from version control or local files")

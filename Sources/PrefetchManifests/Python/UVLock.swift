@@ -16,16 +16,27 @@ enum UVLock {
     var reader = UVLockReader(platforms: try PlatformFilter(source.rules))
     let packages = try LockDocument.packages("package", of: root)
     let needs = UVNeeds(packages, manifest: root["manifest"], on: reader.platforms)
-    for (number, package) in packages.enumerated() where needs.isNeeded[number] {
+    reader.choice.add(groups: root["manifest"]?.keys(of: "dependency-groups") ?? [])
+    for (number, package) in packages.enumerated() {
+      guard needs.isNeeded[number] else {
+        reader.choice.unmet += 1
+        continue
+      }
       reader.read(package)
     }
-    return try reader.draft.finished()
+    return try reader.finished()
   }
 }
 
 private struct UVLockReader {
   let platforms: PlatformFilter
   var draft = ManifestDraft()
+  var choice = LockChoice()
+
+  consuming func finished() throws(Failure) -> Manifest {
+    draft.note(choice)
+    return try draft.finished()
+  }
 
   mutating func read(_ package: Node) {
     let name = package.member("name")?.text ?? ""
@@ -37,12 +48,16 @@ private struct UVLockReader {
     }
     let source = package.member("source")
     // The project itself and its neighbours in the workspace, which are not fetched.
-    guard !UVNeeds.isOwn(package) else { return }
+    guard !UVNeeds.isOwn(package) else {
+      choice.add(groups: package.keys(of: "dev-dependencies"))
+      return choice.add(extras: package.keys(of: "optional-dependencies"))
+    }
     guard source?.member("registry") != nil || source?.member("url") != nil else {
       return draft.leaveOut("packages from version control or local folders")
     }
     let markers = package.words("resolution-markers")
     guard markers.isEmpty || markers.contains(where: { Marker.mayHold($0, on: platforms) }) else {
+      choice.unmet += 1
       return
     }
     guard package.member("sdist") != nil || package.member("wheels")?.sequence?.isEmpty == false

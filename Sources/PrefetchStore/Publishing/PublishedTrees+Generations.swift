@@ -221,6 +221,7 @@ extension PublishedTrees {
     _ segment: SegmentKey,
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
+    try adoptCopies()
     guard let place = try TreePlace.existing(rules.folder) else { return nil }
     return try inTurn(place) { () throws(Failure) in try rollBack(segment, rules, place) }
   }

@@ -1,15 +1,60 @@
-package import PrefetchCore
+internal import PrefetchCore
 
-/// A folder that holds its own cache and state may be moved with them.
+/// A folder that holds trees and the state may be copied, or unpacked from an archive, as a whole.
 extension PublishedTrees {
-  /// What was published by a segment, wherever that was, is in this folder now.
-  package func follow(_ segment: SegmentKey, to folder: String) throws(Failure) {
-    guard try record.publication(of: segment, folder: folder) == nil else { return }
-    try record.run(
-      """
-      UPDATE publications SET dir=\(folder)
-      WHERE identity=\(segment.identity) AND segment=\(segment.name)
-      """
-    )
+  /// Takes the files of a copy for those that were recorded, where they have the recorded bytes.
+  func adoptCopies() throws(Failure) {
+    guard record.isCopied else { return }
+    for found in try record.publications() {
+      guard let place = try? TreePlace.existing(found.folder) else { continue }
+      try inTurn(place) { () throws(Failure) in
+        for tree in try record.trees(of: found.publication) {
+          guard let root = try? place.root(of: tree.generation) else { continue }
+          try adoptCopies(of: tree, in: root)
+        }
+      }
+    }
+    try record.settle()
+  }
+
+  private func adoptCopies(of tree: TreeRecord.Tree, in root: Folder) throws(Failure) {
+    let folders = TreeFolders(root, record: record, tree: tree)
+    var number: Int64 = 0
+    while true {
+      let rows = try record.rows(of: tree, after: number)
+      guard let last = rows.last else { break }
+      number = last.number
+      var copies: [TreeRecord.Row] = []
+      for var row in rows {
+        guard !isCancelled() else { throw Failure(.cancelled, "stopped while files were hashed") }
+        guard let spot = try folders.spot(of: row), spot.identity != row.identity,
+          try spot.isCopy(of: row, isCancelled)
+        else { continue }
+        row.identity = spot.identity
+        row.birth = spot.folder.birth(of: spot.leaf)
+        copies.append(row)
+      }
+      try record.renew(copies)
+    }
+    var tree = tree
+    tree.inode = try root.status().inode
+    try record.set(tree)
+  }
+}
+
+extension TreeRecord {
+  /// Whether the files of a copied tree are there with the recorded sizes; nothing is hashed.
+  func isComplete(_ tree: Tree, in root: Folder) throws(Failure) -> Bool {
+    let folders = TreeFolders(root, record: self, tree: tree)
+    var number: Int64 = 0
+    while true {
+      let rows = try rows(of: tree, after: number)
+      guard let last = rows.last else { return true }
+      number = last.number
+      for row in rows where !PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) {
+        let status = try folders.spot(of: row)?.status
+        guard status?.kind == .file, status?.size == row.identity.size else { return false }
+      }
+    }
   }
 }

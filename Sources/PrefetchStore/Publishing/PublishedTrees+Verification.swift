@@ -33,7 +33,7 @@ extension PublishedTrees {
     declared: [SegmentKey: String]?,
     isCancelled: @escaping () -> Bool
   ) throws(Failure) -> TreeInspection {
-    let record = TreeRecord(state)
+    let record = try TreeRecord(state)
     var inspection = TreeInspection()
     for found in try record.publications() {
       guard let place = try Self.place(found, declared) else { continue }
@@ -64,6 +64,7 @@ extension PublishedTrees {
   /// Lets go of what is not as it was put there, so that the next run makes it again: foreign files
   /// stay, and a tree that is switched as a whole stands until another takes its place.
   package func repair() throws(Failure) -> TreeInspection {
+    try adoptCopies()
     var inspection = TreeInspection()
     for found in try record.publications() {
       guard let place = try Self.place(found, declared) else { continue }

@@ -26,7 +26,7 @@ package final class PublishedTrees: TreePublisher {
     objects = store.layers
     self.declared = declared
     self.isCancelled = isCancelled
-    record = TreeRecord(state)
+    record = try TreeRecord(state)
     isDurable = durability != .none
   }
 
@@ -43,7 +43,7 @@ package final class PublishedTrees: TreePublisher {
     _ segment: SegmentKey,
     _ rules: PublishingRules
   ) throws(Failure) -> TreeOutcome? {
-    guard let outcome = try standing(of: segment, rules),
+    guard !record.isCopied, let outcome = try standing(of: segment, rules),
       let publication = try record.publication(of: segment, folder: rules.folder),
       let place = try TreePlace.existing(rules.folder)
     else { return nil }
@@ -62,7 +62,7 @@ package final class PublishedTrees: TreePublisher {
     _ rules: PublishingRules,
     in state: StateStore
   ) throws(Failure) -> TreeOutcome? {
-    try standing(of: segment, rules, TreeRecord(state))
+    try standing(of: segment, rules, try TreeRecord(state))
   }
 
   private static func standing(
@@ -79,11 +79,11 @@ package final class PublishedTrees: TreePublisher {
     let tree = try record.trees(of: publication).first { $0.generation == generation }
     guard let tree, tree.mark != nil else { return nil }
     outcome.generation = publication.current
-    guard rules.isAtomic else {
-      let status = try place.parent.status(of: place.name)
-      return status?.kind == .folder && status?.inode == tree.inode ? outcome : nil
-    }
-    return place.standingGeneration == generation ? outcome : nil
+    if rules.isAtomic, place.standingGeneration != generation { return nil }
+    guard let root = try? place.root(of: generation) else { return nil }
+    if record.isCopied { return try record.isComplete(tree, in: root) ? outcome : nil }
+    if rules.isAtomic { return outcome }
+    return try root.status().inode == tree.inode ? outcome : nil
   }
 
   // MARK: Publishing
@@ -91,6 +91,7 @@ package final class PublishedTrees: TreePublisher {
   package func publish(_ plan: TreePlan) -> TreeOutcome {
     var outcome = TreeOutcome(folder: plan.rules.folder)
     do throws(Failure) {
+      try adoptCopies()
       let place = try TreePlace.making(plan.rules.folder)
       try inTurn(place) { () throws(Failure) in
         let publication = try record.making(plan.segment, folder: plan.rules.folder)

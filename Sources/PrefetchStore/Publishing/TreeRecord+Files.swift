@@ -55,6 +55,21 @@ extension TreeRecord {
     return database.lastInsertedRow
   }
 
+  /// Records which files have the names of these rows now.
+  func renew(_ rows: [Row]) throws(Failure) {
+    guard !rows.isEmpty else { return }
+    try database.transaction { () throws(Failure) in
+      for row in rows {
+        try run(
+          """
+          UPDATE published_files SET inode=\(row.identity.inode), size=\(row.identity.size),
+          modified=\(row.identity.modified), birth=\(row.birth) WHERE file=\(row.number)
+          """
+        )
+      }
+    }
+  }
+
   func remove(_ files: [Int64]) throws(Failure) {
     guard !files.isEmpty else { return }
     try database.transaction { () throws(Failure) in

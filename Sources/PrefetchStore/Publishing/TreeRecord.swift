@@ -49,11 +49,28 @@ final class TreeRecord {
   }
 
   let database: Database
+  /// The folder of the state: trees are recorded by their paths from there.
+  private let home: String
+  private let fileMark: Int64
+  /// Whether the state is a copy of the file that recorded the trees, as after the folder of both was
+  /// unpacked elsewhere: then the files have other inodes than the recorded ones.
+  private(set) var isCopied = false
   /// By their texts, since most are used again and again.
   private var kept: [String: KeptStatement] = [:]
 
-  init(_ state: StateStore) {
+  init(_ state: StateStore) throws(Failure) {
     database = state.database
+    home = state.folderPath
+    fileMark = try state.fileMark
+    let known = try all("SELECT mark FROM state_file") { $0.number(0) }
+    isCopied = known.first.map { $0 != fileMark } ?? false
+  }
+
+  /// Notes that the recorded files are those of this state.
+  func settle() throws(Failure) {
+    try run("DELETE FROM state_file")
+    try run("INSERT INTO state_file (mark) VALUES (\(fileMark))")
+    isCopied = false
   }
 
   /// The statement of a query, ready for its first row; it is kept for the next use.
@@ -83,7 +100,7 @@ final class TreeRecord {
     try all(
       """
       SELECT publication, current, is_held FROM publications
-      WHERE identity=\(key.identity) AND segment=\(key.name) AND dir=\(folder)
+      WHERE identity=\(key.identity) AND segment=\(key.name) AND dir=\(PathText.relative(folder, to: home))
       """,
       read: Self.publication
     ).first
@@ -98,10 +115,12 @@ final class TreeRecord {
     try run(
       """
       INSERT INTO publications (identity, segment, dir)
-      VALUES (\(key.identity), \(key.name), \(folder))
+      VALUES (\(key.identity), \(key.name), \(PathText.relative(folder, to: home)))
       """
     )
-    return Publication(number: database.lastInsertedRow, current: 0, isHeld: false)
+    let number = database.lastInsertedRow
+    if try all("SELECT 1 FROM state_file", read: { _ in true }).isEmpty { try settle() }
+    return Publication(number: number, current: 0, isHeld: false)
   }
 
   struct Found {
@@ -120,7 +139,7 @@ final class TreeRecord {
       Found(
         publication: Self.publication(row),
         key: SegmentKey(identity: row.text(3), name: row.text(4)),
-        folder: row.text(5)
+        folder: PathText.absolute(row.text(5), in: home)
       )
     }
   }
@@ -145,7 +164,10 @@ final class TreeRecord {
       WHERE generation=0 AND tree<>\(tree.number)
       """
     ) { row in
-      (SegmentKey(identity: row.text(5), name: row.text(6)), row.text(7), Self.tree(row))
+      (
+        SegmentKey(identity: row.text(5), name: row.text(6)),
+        PathText.absolute(row.text(7), in: home), Self.tree(row)
+      )
     }
   }
 

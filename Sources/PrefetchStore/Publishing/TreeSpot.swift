@@ -49,6 +49,8 @@ extension TreeFolders {
             // A hard link is hashed as the stored body.
             if spot.status.linkCount > 1 { continue }
             if try spot.mayHold(row.digest, isCancelled) { continue }
+          } else if record.isCopied, try spot.isCopy(of: row, isCancelled) {
+            continue
           } else if try isOfOtherRow(spot, row) {
             continue
           }
@@ -68,6 +70,12 @@ extension TreeFolders {
 }
 
 extension TreeSpot {
+  /// Whether it has the bytes of the recorded file, as after both were unpacked elsewhere.
+  func isCopy(of row: TreeRecord.Row, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
+    guard status.kind == .file, status.size == row.identity.size else { return false }
+    return try mayHold(row.digest, isCancelled)
+  }
+
   /// False where the bytes are others; what cannot be read says nothing.
   fileprivate func mayHold(
     _ digest: ContentDigest,

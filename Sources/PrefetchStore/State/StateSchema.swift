@@ -5,6 +5,8 @@ extension Schema {
   /// one path may have several rows for as long as one file takes the place of another;
   /// `registrations` has one row for each license at each endpoint. The numbers of
   /// `analytics_events` are never given twice, since their sender removes them by these later.
+  /// `state_file` has at most one row: which file the state was when it recorded its first tree. `dir`
+  /// of `publications` is relative to the folder of the state where both lie in one folder.
   static let state = Schema(
     applicationID: 0x5046_5354,
     version: 14,
@@ -134,6 +136,7 @@ extension Schema {
         until INTEGER,
         PRIMARY KEY (identity, segment)
       ) STRICT, WITHOUT ROWID;
+      CREATE TABLE state_file (mark INTEGER NOT NULL) STRICT;
       CREATE TABLE publications (
         publication INTEGER PRIMARY KEY,
         identity TEXT NOT NULL,

@@ -78,6 +78,20 @@ package final class StateStore {
     try file.close(database, patience: patience)
   }
 
+  /// The folder of the state, as it was opened.
+  var folderPath: String { file.folder.path }
+
+  /// Number that tells the file of the state from a copy of it, by inode and birth.
+  var fileMark: Int64 {
+    get throws(Failure) {
+      guard let status = try file.status() else { return 0 }
+      var hash = StableHash()
+      hash.combine(Int64(bitPattern: status.inode))
+      hash.combine(file.folder.birth(of: Self.name))
+      return Int64(bitPattern: hash.value)
+    }
+  }
+
   var database: Database {
     switch connection {
     case .reading(let reading): reading.database

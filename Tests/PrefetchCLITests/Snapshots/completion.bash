@@ -1,7 +1,32 @@
 # bash completion for prefetch; made by `prefetch completion bash`
+# Offers the names on standard input that begin with the typed word, whose parts bash has before colons.
+_prefetch_offer() {
+  local whole=$current place=$COMP_CWORD cut name
+  while ((place > 1)) && [[ ${COMP_WORDS[place]} == [:=] || ${COMP_WORDS[place - 1]} == [:=] ]]; do
+    [[ ${COMP_WORDS[place - 1]} == '=' && ${COMP_WORDS[place - 2]} == -* ]] && break
+    ((place -= 1))
+    whole=${COMP_WORDS[place]}$whole
+  done
+  cut=${whole%"${whole##*[:=]}"}
+  while IFS= read -r name; do
+    [[ $name == "${whole//\\/}"* ]] || continue
+    printf -v name %q "${name#"$cut"}"
+    COMPREPLY+=("$name")
+  done
+}
+_prefetch_segments() {
+  local name state rest
+  while IFS=$'\t' read -r name state rest; do
+    if [[ -n $state ]]; then printf '%s\n' "$name"; fi
+  done < <("${COMP_WORDS[0]/#\~/$HOME}" status "${given[@]}" 2>/dev/null)
+}
+_prefetch_items() {
+  "${COMP_WORDS[0]/#\~/$HOME}" list --state cached "${given[@]}" 2>/dev/null | head -n 1000 | cut -f 4
+}
 _prefetch() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local command='' word index=1
+  local command='' word index=1 operands=0 isOver=
+  local -a given=()
   # bash takes `--name=value` for three words.
   if [[ $current == '=' ]]; then
     current=''
@@ -11,17 +36,27 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --user | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
+      case $word in
+      -c | --config | --cache-dir | --state-dir | --profile)
+        if ((index < COMP_CWORD)); then given+=("$word" "${COMP_WORDS[index]}"); fi
+        ;;
+      esac
       ;;
     -* | '=') ;;
     *)
-      command+=${command:+ }$word
-      case $command in
-      event | manifest) ;;
-      *) break ;;
-      esac
+      if [[ -n $isOver ]]; then
+        # A word that goes on at the cursor is not counted.
+        if [[ $word != : && $previous != : && $current != : ]]; then ((operands += 1)); fi
+      else
+        command+=${command:+ }$word
+        case $command in
+        event | manifest) ;;
+        *) isOver=1 ;;
+        esac
+      fi
       ;;
     esac
     ((index += 1))
@@ -144,6 +179,7 @@ _prefetch() {
     return
     ;;
   --segment)
+    _prefetch_offer < <(_prefetch_segments)
     return
     ;;
   --state)
@@ -207,6 +243,7 @@ _prefetch() {
     return
     ;;
   --rollback)
+    _prefetch_offer < <(_prefetch_segments)
     return
     ;;
   --shell)
@@ -274,9 +311,6 @@ _prefetch() {
   --comment)
     return
     ;;
-  --user)
-    return
-    ;;
   --output-dir)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -d -- "$current")
@@ -310,39 +344,54 @@ _prefetch() {
     resume) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     lock) mapfile -t COMPREPLY < <(compgen -W '--provider --for --pid -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     unlock) mapfile -t COMPREPLY < <(compgen -W '--provider --pid -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     rm) mapfile -t COMPREPLY < <(compgen -W '--provider --files-only --keep-thumbnail -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     import) mapfile -t COMPREPLY < <(compgen -W '--cache --url --provider --id --type -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    env) mapfile -t COMPREPLY < <(compgen -W '--shell --strict -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    env) mapfile -t COMPREPLY < <(compgen -W '--shell --strict -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --events-in --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event start') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event stop') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event log') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    'event run') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'event run') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event consume') mapfile -t COMPREPLY < <(compgen -W '--from --to --length --at -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event list') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event flush') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --user --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
   '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help' -- "$current") ;;
+  run) _prefetch_offer < <(_prefetch_segments) ;;
+  plan) _prefetch_offer < <(_prefetch_segments) ;;
   mirror) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-  'manifest build') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
-  'manifest check') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-  'manifest sign') compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-  schedule) mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current") ;;
-  completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current") ;;
-  help) mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes' -- "$current") ;;
+  unsubscribe) _prefetch_offer < <(_prefetch_segments) ;;
+  explain) if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
+  log) if ((operands == 0)); then _prefetch_offer < <(_prefetch_segments); fi ;;
+  get) _prefetch_offer < <(_prefetch_items) ;;
+  path) if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
+  pause) _prefetch_offer < <(_prefetch_items) ;;
+  resume) _prefetch_offer < <(_prefetch_items) ;;
+  lock) _prefetch_offer < <(_prefetch_items) ;;
+  unlock) _prefetch_offer < <(_prefetch_items) ;;
+  rm) _prefetch_offer < <(_prefetch_items) ;;
+  publish) _prefetch_offer < <(_prefetch_segments) ;;
+  env) _prefetch_offer < <(_prefetch_segments) ;;
+  'event consume') if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
+  'manifest build') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); fi ;;
+  'manifest check') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
+  'manifest sign') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
+  schedule) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current"); fi ;;
+  completion) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current"); fi ;;
+  help) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes' -- "$current"); fi ;;
   event) mapfile -t COMPREPLY < <(compgen -W 'start stop log run consume list flush' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac

@@ -1,5 +1,26 @@
 #compdef prefetch
 # made by `prefetch completion zsh`
+_prefetch_given() {
+  local option value
+  given=()
+  for option in -c --config --cache-dir --state-dir --profile; do
+    value=${opt_args[$option]:-${before[$option]}}
+    if [[ -n $value ]]; then given+=($option ${value//\\:/:}); fi
+  done
+}
+_prefetch_segments() {
+  local -a given names
+  _prefetch_given
+  names=(${(f)"$(prefetch status $given 2>/dev/null)"})
+  names=(${(M)names:#*$'\t'*})
+  compadd -- ${names%%$'\t'*}
+}
+_prefetch_items() {
+  local -a given names
+  _prefetch_given
+  names=(${(f)"$(prefetch list --state cached $given 2>/dev/null | head -n 1000 | cut -f 4)"})
+  compadd -- $names
+}
 _prefetch() {
   local context state state_descr line ret=1
   typeset -A opt_args
@@ -73,14 +94,13 @@ _prefetch() {
   command) _describe -t commands command commands && ret=0 ;;
   operands)
     local name=$line[1]
+    local -A before=("${(@kv)opt_args}")
     case $name in
     event | manifest)
-      _arguments -s -S -C $shared ': :->action' '*::: :->operands' && ret=0
-      name+=" $line[1]"
-      ;;
-    esac
-    if [[ $state == action ]]; then
-      case ${name%% *} in
+      local -i place=1
+      while ((place < CURRENT)) && [[ ${words[place]} == -* ]]; do ((place += 1)); done
+      if ((place == CURRENT)); then
+        case $name in
       event)
         local -a actions=('start:Begin an event that lasts' 'stop:End an event that lasts, and record it' 'log:Record that something happened now' 'run:Run a program, and record how long it took and how it ended' 'consume:Record that somebody has seen an item, or a part of it' 'list:Print the events that wait to be sent, and those that are open' 'flush:Send the events that wait now')
         _describe -t actions action actions && ret=0
@@ -89,11 +109,18 @@ _prefetch() {
         local -a actions=('build:Write a manifest of the files in a folder' 'check:Say what a manifest is and what is wrong with it' 'sign:Sign a manifest so that its readers know whose it is')
         _describe -t actions action actions && ret=0
         ;;
-      esac
-      return ret
-    fi
-    words=(${name##* } "${words[@]}")
-    ((CURRENT += 1))
+        esac
+        return ret
+      fi
+      name+=" ${words[place]}"
+      shift $((place - 1)) words
+      ((CURRENT -= place - 1))
+      ;;
+    *)
+      words=($name "${words[@]}")
+      ((CURRENT += 1))
+      ;;
+    esac
     curcontext="${curcontext%:*:*}:prefetch-command-${name// /-}:"
     case $name in
     run)
@@ -118,7 +145,7 @@ _prefetch() {
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        '*:SEGMENT: ' && ret=0
+        '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     plan)
       _arguments -s -S $shared \
@@ -140,7 +167,7 @@ _prefetch() {
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        '*:SEGMENT: ' && ret=0
+        '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     mirror)
       _arguments -s -S $shared \
@@ -210,7 +237,7 @@ _prefetch() {
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        '*:NAME: ' && ret=0
+        '*:NAME:_prefetch_segments' && ret=0
       ;;
     register)
       _arguments -s -S $shared \
@@ -268,7 +295,7 @@ _prefetch() {
       ;;
     list)
       _arguments -s -S $shared \
-        '*--segment=[Only items of this segment]:SEGMENT: ' \
+        '*--segment=[Only items of this segment]:SEGMENT:_prefetch_segments' \
         '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
         '*--type=[Only items of this type, or of one of several with commas between them]:TYPE: ' \
         '*--category=[Only items in one of these categories]:NAME,…: ' \
@@ -285,12 +312,12 @@ _prefetch() {
       ;;
     explain)
       _arguments -s -S $shared \
-        ':ITEM: ' && ret=0
+        ':ITEM:_prefetch_items' && ret=0
       ;;
     log)
       _arguments -s -S $shared \
         '(--since)--since=[Only of so long ago and later]:D: ' \
-        '::ITEM|SEGMENT: ' && ret=0
+        '::ITEM|SEGMENT:_prefetch_segments' && ret=0
       ;;
     stats)
       _arguments -s -S $shared \
@@ -328,39 +355,39 @@ _prefetch() {
         '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
         '(--sha256)--sha256=[Take the item only with this SHA-256, as a list would declare it]:HEX: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     path)
       _arguments -s -S $shared \
         '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
         '(--under)--under=[Print its URL on the serve at this address, such as http\://127.0.0.1\:7733/]:BASE: ' \
-        ':ITEM: ' && ret=0
+        ':ITEM:_prefetch_items' && ret=0
       ;;
     pause)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     resume)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     lock)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
         '(--for)--for=[Unlock by itself after this time]:D: ' \
         '(--pid)--pid=[Unlock by itself when this process of this machine has ended]:N: ' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     unlock)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
         '(--pid)--pid=[Take back only the lock of this process]:N: ' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     with-lock)
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '*:WORD: ' && ret=0
       ;;
     rm)
@@ -368,7 +395,7 @@ _prefetch() {
         '(--provider)--provider=[The provider of the items, which are then named by their ids]:P: ' \
         '(--files-only)--files-only[Remove the bodies and keep what else is known of the items]' \
         '(--keep-thumbnail)--keep-thumbnail[Keep the thumbnails of the items]' \
-        '*:ITEM: ' && ret=0
+        '*:ITEM:_prefetch_items' && ret=0
       ;;
     import)
       _arguments -s -S $shared \
@@ -386,15 +413,15 @@ _prefetch() {
       ;;
     publish)
       _arguments -s -S $shared \
-        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT: ' \
+        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT:_prefetch_segments' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*:SEGMENT: ' && ret=0
+        '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     env)
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '(--shell)--shell=[Write the variables for a shell (sh), for $GITHUB_ENV (github) or as dotenv]:FORM:(sh github dotenv)' \
         '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
-        '*:SEGMENT: ' && ret=0
+        '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     serve)
       _arguments -s -S $shared \
@@ -425,7 +452,7 @@ _prefetch() {
         ':NAME: ' && ret=0
       ;;
     'event run')
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '*:WORD: ' && ret=0
       ;;
     'event consume')
@@ -434,7 +461,7 @@ _prefetch() {
         '(--to)--to=[Seen up to this second]:S: ' \
         '(--length)--length=[How long the item is]:S: ' \
         '(--at)--at=[When it was seen, where that is not now]:TIME: ' \
-        ':ITEM: ' && ret=0
+        ':ITEM:_prefetch_items' && ret=0
       ;;
     'event list')
       _arguments -s -S $shared \
@@ -445,12 +472,12 @@ _prefetch() {
         ':: :' && ret=0
       ;;
     'manifest build')
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '(--base-url)--base-url=[The URL below which readers find the files]:URL: ' \
         '(-o --output)-o+[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
         '(-o --output)--output=[Write the manifest to this file, whole or not at all, instead of standard output]:PATH:_files' \
         '(--ndjson)--ndjson[Write an item a line, as manifests of more than a million items need it]' \
-        '(--segment)--segment=[The segment that the manifest is for; readers refuse it for any other]:SEGMENT: ' \
+        '(--segment)--segment=[The segment that the manifest is for; readers refuse it for any other]:SEGMENT:_prefetch_segments' \
         '(--priority)--priority=[The importance of the segment, 1 first]:N: ' \
         '(--generated)--generated=[State this time of making instead of now]:TIME: ' \
         '(--expires)--expires=[State that this may be relied on for that long from the time of making]:D: ' \
@@ -462,13 +489,13 @@ _prefetch() {
         ':DIR:_files -/' && ret=0
       ;;
     'manifest check')
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '(--base-url)--base-url=[Where a manifest that is read from a file is published]:URL: ' \
         '*--key=[Trust this public key, given as RW… or as the file that holds it]:KEY:_files' \
         ':FILE|URL:_files' && ret=0
       ;;
     'manifest sign')
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '*--key=[Sign with the secret key in this file]:KEY:_files' \
         '(--password-file)--password-file=[Read the key'\''s password from the first line of this file; - is standard input]:FILE:_files' \
         '(--generated)--generated=[State this time of signing instead of now]:TIME: ' \
@@ -477,7 +504,7 @@ _prefetch() {
         ':FILE:_files' && ret=0
       ;;
     schedule)
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
         '(--user)--user=[Have the runs belong to this user, and say what is to be made and owned for it]:NAME: ' \
         '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
@@ -489,11 +516,11 @@ _prefetch() {
         ':: :' && ret=0
       ;;
     completion)
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         ':bash|zsh|fish:(bash zsh fish)' && ret=0
       ;;
     help)
-      _arguments -s -S $shared \
+      _arguments -s -S ${shared:#*--json*} \
         '::COMMAND|exit-codes:(run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
       ;;
     esac

@@ -5,23 +5,19 @@ import Testing
 /// What cargo reads in a published tree.
 @Suite("The configuration of cargo in a tree")
 struct CargoSourceTests {
-  @Test(
-    "names the folder as a text of TOML",
-    arguments: [
-      ("/srv/crates", "/srv/crates"), ("/srv/a \"b\"\\c", #"/srv/a \"b\"\\c"#),
-      ("/srv/\u{1}\u{7F}é", #"/srv/\u0001\u007fé"#),
-    ]
-  )
-  func folder(_ folder: String, _ text: String) {
+  @Test("names the tree by a path from the tree, which is right wherever that is moved to")
+  func relativeTree() {
+    #expect(CargoSource.fileName == ".cargo/config.toml")
     #expect(
-      CargoSource.text(for: folder) == """
+      CargoSource.text == """
         [source.crates-io]
         replace-with = "prefetch"
 
         [source.prefetch]
-        local-registry = "\(text)"
+        local-registry = "."
 
         """
     )
+    #expect(!CargoSource.holds(CargoSource.fileName))
   }
 }

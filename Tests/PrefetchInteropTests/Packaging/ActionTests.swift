@@ -24,7 +24,8 @@ struct ActionTests {
   private func step(_ name: String, _ variables: [String: String] = [:]) throws -> ProgramRun {
     var home = home
     for (name, value) in [
-      "GITHUB_OUTPUT": home.path("output"), "GITHUB_STEP_SUMMARY": home.path("summary.md"),
+      "GITHUB_OUTPUT": home.path("output"), "GITHUB_ENV": home.path("environment"),
+      "GITHUB_STEP_SUMMARY": home.path("summary.md"),
       "GITHUB_REPOSITORY": "Owner/site", "PREFETCH_CACHE_DIR": home.path("store/cache"),
       "PREFETCH_STATE_DIR": home.path("store/state"), "PREFETCH_ACTION_CONFIG": "prefetch.yaml",
     ].merging(variables, uniquingKeysWith: { $1 }) {
@@ -43,7 +44,7 @@ struct ActionTests {
     let action = try action()
     let steps = try #require(action.at("runs.steps")?.sequence)
     let words = steps.map { $0.text("run") ?? $0.text("uses") ?? "" }
-    let order = ["install", "trust", "cache/restore@", "verify", "bring", "cache/save@"]
+    let order = ["install", "trust", "cache/restore@", "verify", "bring", "point", "cache/save@"]
     #expect(words.count == order.count)
     for (word, name) in zip(words, order) { #expect(word.contains(name), "\(words)") }
     for step in steps {
@@ -54,6 +55,17 @@ struct ActionTests {
     }
     let save = try #require(steps.last)
     #expect(save.text("if")?.contains("steps.trust.outputs.may-save == 'true'") == true)
+    #expect(save.text("if")?.contains("steps.bring.outputs.changed == 'true'") == true)
+    for key in ["with.key", "with.restore-keys"] {
+      let text = try #require(steps[2].text(key))
+      #expect(text.hasPrefix("${{ inputs.key }}-${{ steps.install.outputs.version }}-"), "\(text)")
+    }
+    for word in words where word.contains("@") {
+      #expect(word.split(separator: "@").last?.utf8.count == 40, "\(word) is pinned by no commit")
+    }
+    for number in [3, 4, 5] {
+      #expect(steps[number].text("env.PREFETCH_ACTION_CONFIG") == "${{ inputs.config }}")
+    }
     #expect(steps[3].text("if") == "steps.restore.outputs.cache-matched-key != ''")
     for step in steps[2...] where step.text("uses") != nil {
       #expect(step.text("with.path") == "${{ inputs.store }}")
@@ -110,7 +122,7 @@ struct ActionTests {
     )
     let words = ["PREFETCH_ACTION_SEGMENTS": "one\ntwo\n", "PREFETCH_ACTION_ARGUMENTS": "-j\n2"]
     #expect(try step("bring", words).status == 0)
-    #expect(home.read("output") == "exit=0\n")
+    #expect(home.read("output") == "exit=0\nchanged=true\n")
     #expect(home.read("summary.md")?.contains("two") == true)
     #expect(home.read("hooked") == nil, "no hook is started")
     #expect(try step("verify").status == 0)
@@ -125,6 +137,36 @@ struct ActionTests {
     #expect(try step("bring", words).status == 0)
     #expect(server.requests.count == before + 1, "one body is brought anew")
     #expect(try step("bring", ["PREFETCH_ACTION_SEGMENTS": "three"]).status == 64)
-    #expect(home.read("output") == "exit=64\n")
+    #expect(home.read("output") == "exit=64\nchanged=false\n")
+    #expect(try step("bring", words).status == 0)
+    #expect(home.read("output") == "exit=0\nchanged=false\n", "nothing is worth keeping anew")
+  }
+
+  @Test("leads later steps to the trees of its configuration, and to none that is not whole")
+  func trees() throws {
+    let lasting = [HeaderField("Cache-Control", "max-age=60")]
+    let site = Site(["/six-1.0-py3-none-any.whl": Site.Page("six", headers: lasting)])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    let text = """
+      cache: { min_free: 0 }
+      segments:
+        - name: wheels
+          urls: ["\(server.address("/six-1.0-py3-none-any.whl"))"]
+          publish: { dir: "a tree", layout: pip }
+      """
+    FileTree.makeFolder(home.path("ci"))
+    home.configure(text, to: "ci/fetch.yaml")
+    let config = ["PREFETCH_ACTION_CONFIG": "ci/fetch.yaml"]
+    #expect(try step("point", config).status == 0)
+    #expect(home.read("environment")?.contains("PIP_FIND_LINKS") == false)
+    #expect(try step("bring", config).status == 0)
+    #expect(try step("verify", config).status == 0)
+    #expect(try step("point", config).status == 0)
+    let lines = home.read("environment")?.split(separator: "\n") ?? []
+    #expect(lines.contains { $0.hasPrefix("PIP_FIND_LINKS<<") })
+    #expect(lines.contains("file://\(home.path("ci/a%20tree"))"))
+    // Collecting by the configuration keeps what that declares.
+    #expect(try step("bring", config).status == 0)
+    #expect(server.requests.count == 1)
   }
 }

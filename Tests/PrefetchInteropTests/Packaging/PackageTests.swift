@@ -157,7 +157,8 @@ struct PackageTests {
       let run = try home.shell(
         """
         export INSTALLED=\(installed) PATH="$PWD/bin:\(installed)/usr/bin:$PATH"
-        export GITHUB_ENV="$PWD/env" GITHUB_WORKSPACE=/srv/job PREFETCH_ACTION_VERSION=v\(version)
+        export GITHUB_ENV="$PWD/env" GITHUB_OUTPUT="$PWD/output"
+        export GITHUB_WORKSPACE=/srv/job PREFETCH_ACTION_VERSION=v\(version)
         export PREFETCH_ACTION_SHA256='\(row.sha256)' PREFETCH_ACTION_PUBLIC_KEY='\(row.key)'
         export PREFETCH_ACTION_RELEASES=\(address)
         rm -f env && \(RepositoryPage.path(".github/actions/prefetch/install"))

@@ -91,12 +91,17 @@ enum LockOrigin {
     wheel.writestr('left.py', 'x = 42\n')
     wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\nName: left\nVersion: 1.0\n')
     wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n')
-    wheel.writestr(info + 'RECORD', '')
+    wheel.writestr(info + 'RECORD', ''.join(
+        path + ',,\n' for path in ('left.py', info + 'METADATA', info + 'WHEEL', info + 'RECORD')))
     wheel.close()
     digest = hashlib.sha256(open(name, 'rb').read()).hexdigest()
+    open('pyproject.toml', 'w').write('[project]\nname = "demo"\nversion = "0.1.0"\n'
+        'requires-python = ">=3.8"\ndependencies = ["left==1.0"]\n')
     open('uv.lock', 'w').write(
         'version = 1\nrevision = 2\nrequires-python = ">=3.8"\n\n[[package]]\nname = "demo"\n'
-        'version = "0.1.0"\nsource = { virtual = "." }\n\n[[package]]\nname = "left"\n'
+        'version = "0.1.0"\nsource = { virtual = "." }\ndependencies = [{ name = "left" }]\n\n'
+        '[package.metadata]\nrequires-dist = [{ name = "left", specifier = "==1.0" }]\n\n'
+        '[[package]]\nname = "left"\n'
         'version = "1.0"\nsource = { registry = "https://pypi.org/simple" }\nwheels = [\n'
         '    { url = "%s", hash = "sha256:%s", size = %d },\n]\n'
         % (os.environ['ORIGIN'] + name, digest, os.path.getsize(name)))

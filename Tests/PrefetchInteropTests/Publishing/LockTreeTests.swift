@@ -87,7 +87,8 @@ struct LockTreeTests {
     #expect(try again.json().number("totals.requests") == 0)
     let elsewhere = try home.shell(
       """
-      set -e; rm -rf target; unshare -n cargo --config 'tree of ours/config.toml' build --offline >&2
+      set -e; rm -rf target
+      unshare -n cargo --config 'tree of ours/.cargo/config.toml' build --offline >&2
       target/debug/app
       """,
       within: 300
@@ -100,6 +101,57 @@ struct LockTreeTests {
     let rebuilt = try cutOff("unshare -n cargo build --offline --locked >&2; target/debug/app")
     #expect(rebuilt.status == 0, "\(rebuilt)")
     #expect(rebuilt.errors.contains("Compiling left v1.0.3"), "\(rebuilt)")
+  }
+
+  @Test(
+    "is what cargo builds from after the folder was renamed, and where it is read-only",
+    .enabled(if: Tool.isInstalled("cargo"), "needs cargo"),
+    arguments: [false, true]
+  )
+  func movedCargo(isAtomic: Bool) throws {
+    try make(LockOrigin.crates)
+    take("Cargo.lock")
+    home.configure(
+      """
+      name: crates
+      segments:
+        - name: packages
+          \(cargoKeys)
+          publish: { dir: "tree of ours", layout: cargo, atomic: \(isAtomic) }
+      cache: { min_free: 0, dir: .cache/prefetch }
+      state: { dir: .cache/state }
+      """
+    )
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    nginx.remove("index")
+    nginx.remove("crates")
+    let moved = try home.shell(
+      """
+      set -e; mv "$PWD" "$PWD.moved"; cd "$PWD.moved"
+      cp -r '\(nginx.files)/app' .; cp Cargo.lock app
+      env=$($prefetch env --strict); echo "$env" >&2
+      (set -a; eval "$env"; cd app; unshare -n cargo build --offline --locked >&2)
+      app/target/debug/app; rm -r app/target
+      unshare -mn bash -ec '
+        mount --bind "tree of ours" "tree of ours"
+        mount -o remount,ro,bind "tree of ours"
+        "$prefetch" env --strict
+        cd app
+        CARGO_HOME=$HOME/cargo cargo --config "../tree of ours/.cargo/config.toml" build \
+          --offline --locked >&2'
+      app/target/debug/app
+      """,
+      within: 300
+    )
+    #expect(moved.status == 0, "\(moved)")
+    #expect(moved.errors.contains("CARGO_HOME='\(home.work).moved/tree of ours/.cargo'"))
+    #expect(moved.output == "42\n42\n")
+    #expect(
+      moved.errors.contains(
+        "`cargo --config '\(home.work).moved/tree of ours/.cargo/config.toml'` builds from it"
+      )
+    )
   }
 
   @Test("of another version of a crate asks for what the index says now, and for no more")
@@ -205,6 +257,37 @@ struct LockTreeTests {
     )
     #expect(installed.status == 0, "\(installed)")
     #expect(installed.output == "42\n")
+  }
+
+  @Test(
+    "of uv is what uv itself installs from, by its export, and not by `uv sync --frozen`",
+    .enabled(if: Tool.isInstalled("uv"), "needs uv")
+  )
+  func uvItself() throws {
+    try make(LockOrigin.wheel)
+    take("uv.lock", "pyproject.toml")
+    configure("pip", "manifest: uv.lock")
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    let installed = try cutOff(
+      """
+      export UV_PYTHON_DOWNLOADS=never
+      unshare -n uv export -q --frozen --offline --no-emit-project --format requirements-txt \
+        -o requirements.txt
+      unshare -n uv venv -q --offline >&2
+      unshare -n uv pip sync -q --require-hashes --no-index --find-links 'tree of ours' --offline \
+        requirements.txt >&2
+      .venv/bin/python -c 'import left; print(left.x)'
+      rm -r .venv; export UV_CACHE_DIR=$PWD/other
+      ! unshare -n uv sync --frozen --no-index --find-links 'tree of ours' --offline >&2
+      """
+    )
+    #expect(installed.status == 0, "\(installed)")
+    #expect(installed.output == "42\n")
+    #expect(
+      installed.errors.contains("left-1.0-py3-none-any.whl"),
+      "it asks the address in the lock"
+    )
   }
 
   @Test("of Bazel has the files of its registry and the archives that they name, by their digests")

@@ -61,6 +61,24 @@ struct VariableFormTests {
     #expect(whole.output.contains("PIP_NO_INDEX=1"))
   }
 
+  @Test("keep blanks and several trees apart for a shell, for `$GITHUB_ENV` and for dotenv files")
+  func severalTrees() throws {
+    let other = "two-1.0-py3-none-any.whl"
+    site["/pub/\(other)"] = Site.Page("two")
+    try declare(("first tree", "pip", wheel), ("the second, x", "pip", other))
+    #expect(try home.run("run").status == 0)
+    let places = ["first%20tree", "the%20second%2C%20x"].map {
+      "file://\(home.path("trees"))/\($0)"
+    }
+    let joined = places.joined(separator: " ")
+    let shell = try home.shell("eval \"$(\"$prefetch\" env --strict)\"; echo \"$PIP_FIND_LINKS\"")
+    #expect(shell.output == joined + "\n", "\(shell)")
+    let github = try home.run("env", "--shell", "github").lines
+    #expect(github.contains { $0 == joined }, "\(github)")
+    let dotenv = try home.run("env", "--shell", "dotenv")
+    #expect(dotenv.lines.contains("PIP_FIND_LINKS=\"\(joined)\""), "\(dotenv)")
+  }
+
   @Test("say that the tree is missing where the segment is current")
   func tree() throws {
     try declare(("here", "pip", wheel))

@@ -1,0 +1,119 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A folder that was unpacked elsewhere, with its trees, cache and state",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)"),
+  .enabled(if: geteuid() == 0, "needs the right to change users"),
+  .enabled(if: ToolTreeTests.isCutOffPossible, "needs leave to make namespaces")
+)
+struct MovedTreeTests {
+  private let home: Home
+  private let server: LoopbackServer
+  private static let names = ["one", "two", "three"].map { "\($0)-1.0-py3-none-any.whl" }
+
+  init() throws {
+    home = try Home()
+    server = try LoopbackServer { .respond(200, text: "body of \($0.path)") }
+  }
+
+  /// The names are those of a local list.
+  private func list(_ names: [String]) -> String {
+    names.map { "\(server.address("/\($0)"))#sha256=\(Digest.hexadecimal("body of /\($0)"))\n" }
+      .joined()
+  }
+
+  private func declare(link: String, isAtomic: Bool) {
+    home.write(list(Self.names), to: "list.txt")
+    home.configure(
+      """
+      name: moving
+      segments:
+        - name: wheels
+          manifest: list.txt
+          publish: { dir: "tree of ours", layout: pip, link: \(link), atomic: \(isAtomic) }
+      cache: { min_free: 0, dir: .cache/prefetch }
+      state: { dir: .cache/state }
+      """
+    )
+  }
+
+  /// Unpacks the working folder beside itself as another user, who runs the script there.
+  private func elsewhere(_ script: String) throws -> ProgramRun {
+    home.write(script, to: "../script")
+    return try home.shell(
+      """
+      set -e; cd ..; mkdir -p elsewhere; chmod 755 .
+      chown 65534:65534 elsewhere
+      export HOME=$PWD/elsewhere; unset XDG_CACHE_HOME XDG_CONFIG_HOME XDG_STATE_HOME
+      as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+      if [ ! -e elsewhere/prefetch.yaml ]; then tar -C work -cf - . | as tar -C elsewhere -xf -; fi
+      cd elsewhere; as bash -e ../script
+      """
+    )
+  }
+
+  @Test(
+    "`env` and `verify` are right there, also read-only, and what left the list is removed there",
+    arguments: ["copy", "hardlink"],
+    [false, true]
+  )
+  func unpacked(link: String, isAtomic: Bool) throws {
+    declare(link: link, isAtomic: isAtomic)
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    let requests = server.requests.count
+    let place = home.path("../elsewhere").replacing("/work/..", with: "")
+    let looked = try elsewhere(
+      """
+      unshare -rm bash -ec '
+        mount --bind "$PWD" "$PWD"; mount -o remount,ro,bind "$PWD"; cd "$PWD"
+        ! touch x 2>/dev/null
+        "$prefetch" env --strict; "$prefetch" verify >&2'
+      """
+    )
+    #expect(looked.status == 0, "\(looked)")
+    #expect(
+      looked.output.contains("PIP_FIND_LINKS=file://\(place)/tree%20of%20ours\n"),
+      "\(looked)"
+    )
+    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(place)/list.txt")
+    let renewed = try elsewhere(
+      """
+      "$prefetch" verify >&2; "$prefetch" run >&2; "$prefetch" verify >&2; "$prefetch" run >&2
+      ls "tree of ours"
+      """
+    )
+    #expect(renewed.status == 0, "\(renewed)")
+    #expect(renewed.lines.map(String.init) == Self.names.dropLast().sorted(), "\(renewed)")
+    #expect(!renewed.errors.contains("[publish."), "\(renewed)")
+    #expect(server.requests.count == requests)
+    #expect(FileTree.names(home.path("tree of ours")).sorted() == Self.names.sorted())
+  }
+
+  @Test("A file that others put there in place of ours is neither taken over nor removed")
+  func foreign() throws {
+    declare(link: "copy", isAtomic: false)
+    try #require(home.run().status == 0)
+    let last = Self.names[2]
+    let changed = try elsewhere("printf foreign >'tree of ours/\(last)'; \"$prefetch\" verify")
+    #expect(changed.status == 74, "\(changed)")
+    let place = home.path("../elsewhere")
+    FileTree.write(Array(list(Array(Self.names.dropLast())).utf8), to: "\(place)/list.txt")
+    let run = try elsewhere("\"$prefetch\" run >&2; ls 'tree of ours'")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.lines.map(String.init) == Self.names.sorted())
+  }
+
+  @Test("`env` names a tree of which a file is missing there")
+  func incomplete() throws {
+    declare(link: "copy", isAtomic: false)
+    try #require(home.run().status == 0)
+    let run = try elsewhere(
+      "rm 'tree of ours/\(Self.names[0])'; \"$prefetch\" env --strict || test $? = 4"
+    )
+    #expect(run.status == 0 && run.output.isEmpty, "\(run)")
+    #expect(run.errors.contains("/elsewhere/tree of ours` does not stand"), "\(run)")
+  }
+}
