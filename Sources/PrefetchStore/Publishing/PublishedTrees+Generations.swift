@@ -242,7 +242,9 @@ extension PublishedTrees {
       let root = try generations.folder(String(earlier.generation))
     else { return nil }
     let folders = TreeFolders(root, record: record, tree: earlier)
-    _ = try folders.eachChange(isCancelled) { (row, _) throws(Failure) in
+    let bodies = TreeBodies(objects: objects)
+    _ = try folders.eachChange(isCancelled, isSound: bodies.isSoundLink) {
+      (row, _) throws(Failure) in
       throw Failure(
         .failed,
         "`\(root.path(of: row.path))` is not as it was published, so that tree is not shown again"

@@ -8,7 +8,7 @@ package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
   private let store: DiskStore
-  private let objects: ObjectLayers
+  let objects: ObjectLayers
   let declared: [SegmentKey: String]?
   let isCancelled: () -> Bool
 
