@@ -44,13 +44,15 @@ struct VerifyCommand: Command {
         trees: TreeInspection()
       )
       if let state {
+        let folders = try declared(loaded, state, places)
         found.trees = try PublishedTrees.inspect(
           state,
           of: store,
           damaged: found.store.damaged,
-          declared: try declared(loaded, state, places),
+          declared: folders,
           isCancelled: isCancelled
         )
+        found.trees.warnings += try PublishedTrees.holds(in: state, declared: folders)
       }
       return found
     }
@@ -76,6 +78,7 @@ struct VerifyCommand: Command {
       )
       let report = try store.verify { StopSignals.pending != nil }
       var found = Findings(store: report, trees: try trees.repair(damaged: report.damaged))
+      found.trees.warnings += try PublishedTrees.holds(in: state, declared: folders)
       found.asidePaths = try store.repair(report)
       try store.finishRun()
       context.console.report(state.diagnostics)

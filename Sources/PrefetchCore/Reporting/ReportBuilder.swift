@@ -124,7 +124,7 @@ package struct ReportBuilder: Sendable {
     case .treePublished(let name, let tree):
       guard let position = positions[name] else { return }
       report.segments[position].tree = tree
-      report.diagnostics += tree.warnings + tree.troubles.map { $0.diagnostic(of: name) }
+      report.diagnostics += tree.notices(of: name) + tree.troubles.map { $0.diagnostic(of: name) }
     case .registration, .listRead:
       break
     case .warned(let warning):

@@ -65,6 +65,18 @@ extension PublishedTrees {
     return inspection
   }
 
+  /// The trees that a rollback holds, of the folders that count.
+  package static func holds(
+    in state: StateStore,
+    declared: [SegmentKey: String]?
+  ) throws(Failure) -> [Diagnostic] {
+    try TreeRecord(state).publications().filter { found in
+      found.publication.isHeld && declared.map { $0[found.key] == found.folder } ?? true
+    }.map { found in
+      TreeOutcome.hold(of: found.key.name, found.folder, found.publication.current)
+    }
+  }
+
   /// Lets go of what is not as it was put there, so that the next run makes it again: foreign files
   /// stay, and a tree that is switched as a whole stands until another takes its place.
   ///

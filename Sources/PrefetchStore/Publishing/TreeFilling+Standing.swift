@@ -70,6 +70,9 @@ extension TreeFilling {
       guard try isBody(digest, spot) else {
         throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
       }
+      if plan.rules.adopts, spot.status.isAdoptable {
+        return try adopt(spot, file, digest, rows)
+      }
       try record.remove(rows.map(\.number))
       if !rows.isEmpty { replacedPaths.append(spot.path) }
       servingCount += 1
