@@ -133,4 +133,33 @@ struct MirrorOptionTests {
     configure("mode: 0888")
     #expect(try ground.home.run().status == 78)
   }
+
+  @Test("Two streams whose playlists have one name get folders of their own under layout `hls`")
+  func streamsOfOneName() throws {
+    for name in ["one", "two"] {
+      ground.serve(
+        "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\nseg.ts\n#EXT-X-ENDLIST\n",
+        at: "/films/\(name)/master.m3u8"
+      )
+      ground.serve("segment of \(name)", at: "/films/\(name)/seg.ts")
+    }
+    let urls = ["one", "two"].map { ground.server.address("/films/\($0)/master.m3u8") }
+    ground.home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: films
+          urls: [{ url: "\(urls[0])", type: hls }, { url: "\(urls[1])", type: hls }]
+          publish: { dir: dir, layout: hls }
+      """
+    )
+    let run = try ground.home.run()
+    #expect(run.status == 0, "\(run)")
+    let files = ground.files()
+    for name in ["one", "two"] {
+      #expect(files["\(name)/master.m3u8"] != nil, "\(files.keys)")
+      #expect(files.contains { $0.hasPrefix("\(name)/") && $1 == "segment of \(name)" })
+    }
+    #expect(try ground.home.run("verify", "-q").status == 0)
+  }
 }
