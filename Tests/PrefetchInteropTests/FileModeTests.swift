@@ -68,8 +68,9 @@ struct FileModeTests {
       #expect(mode == 0o600, "\(name)")
     }
     #expect(modes(home.cache)["index.backup.sqlite"] == 0o600)
-    for (name, mode) in modes(home.state) where name != "logs" {
-      #expect(mode == 0o600, "\(name)")
+    for (path, facts) in FileTree.listing(home.state) {
+      let isFolder = facts.mode & S_IFMT == S_IFDIR
+      #expect(facts.mode & 0o777 == (isFolder ? 0o700 : 0o600), "\(path)")
     }
     expectNoSignature(below: home.cache)
     expectNoSignature(below: home.state)

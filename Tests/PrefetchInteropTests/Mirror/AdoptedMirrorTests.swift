@@ -78,7 +78,7 @@ struct AdoptedMirrorTests {
     #expect(run.status == 0, "\(run)")
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
     // The next night asks conditionally, with what the HEAD stated.
-    let second = try ground.mirror("urls.txt", "dir")
+    let second = try ground.mirror("urls.txt", "dir", "--json")
     #expect(second.status == 0, "\(second)")
     #expect(try second.totals()["bytes_body"] == 0)
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])

@@ -82,18 +82,15 @@ struct MirrorOptionTests {
 
   @Test("An item that is called like the list fails the tree and not the item")
   func listNameTaken() throws {
-    ground.publish(files: ["a": "one", "SHA256SUMS": "an item"], as: "/pub/sub/SHA256SUMS")
-    ground.serve("one", at: "/pub/sub/a")
-    ground.serve("an item", at: "/pub/sub/SHA256SUMS.item")
-    ground.home.write(
-      "\(ground.server.address("/pub/sub/a"))\n\(ground.server.address("/pub/SHA256SUMS"))\n",
-      to: "SHA256SUMS"
-    )
-    let words = ["SHA256SUMS", "dir", "--layout", "basename", "--include-list"]
+    ground.serve("one", at: "/pub/a")
+    ground.serve("an item", at: "/pub/names.txt")
+    let urls = ["a", "names.txt"].map { ground.server.address("/pub/\($0)") + "\n" }
+    ground.home.write(urls.joined(), to: "names.txt")
+    let words = ["names.txt", "dir", "--layout", "basename", "--include-list"]
     let run = try ground.home.run(ground.arguments(words))
     #expect(run.status == 3, "\(run)")
     #expect(run.errors.contains("an item is called like the list"), "\(run)")
-    #expect(ground.files() == ["a": "one", "SHA256SUMS": "an item"])
+    #expect(ground.files() == ["a": "one", "names.txt": "an item"])
   }
 
   @Test(
