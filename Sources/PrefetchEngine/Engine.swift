@@ -57,6 +57,7 @@ package struct Engine {
         segments: try store.segments(),
         // Only whole segments are left unlooked at.
         hasUnseenChanges: request.mode.isOfSegments ? try store.hasUnseenChanges() : true,
+        seeksLostBodies: try store.seeksLostBodies(),
         partials: try store.partials(),
         gates: gates,
         key: try store.varianceKey(),
@@ -197,8 +198,9 @@ package struct Engine {
         let clashes = plan.addParts { url in
           ((try? store.stored(url: url)) ?? nil)?.record?.files ?? []
         }
+        let missing = plan.readLists { source throws(Failure) in try listContent(source) }
         var outcome = trees?.publish(plan) ?? TreeOutcome(folder: plan.rules.folder)
-        outcome.troubles += clashes
+        outcome.troubles += clashes + missing
         events.append(.published(segment: segment, outcome))
       case .findTree(let segment, let key, let rules):
         // What cannot be told has to be looked at.
@@ -268,6 +270,7 @@ package struct Engine {
       }
       let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
       var answer = Prepared(item: preparation.item, stored: stored, adoptedSize: size)
+      answer.found = size == nil ? find(preparation) : nil
       answer.isClaimed = isClaimed
       if isClaimed == true, let url = preparation.claimed {
         answer.partial = (try? store.partial(url)) ?? nil
@@ -275,6 +278,14 @@ package struct Engine {
       return answer
     }
     return .prepared(answers)
+  }
+
+  /// A body that need not come over the network; what cannot be read counts as none.
+  private func find(_ preparation: Preparation) -> FoundBody? {
+    var found: FoundBody?
+    if let file = preparation.adoptable { found = (try? trees?.adopt(file)) ?? nil }
+    guard found?.digest == nil, !preparation.lost.isEmpty else { return found }
+    return ((try? store.lostBody(preparation.lost)) ?? nil) ?? found
   }
 
   /// Where it cannot be said how much room there is, the commit will tell.
@@ -315,6 +326,19 @@ package struct Engine {
       guard case .file = proof.bytes else { return .failure(failure) }
       return .failure(Failure(.signature, "it is not signed: \(failure.message)"))
     }
+  }
+
+  /// The list of a segment as a file of its tree.
+  private func listContent(_ source: ManifestSource.Bytes) throws(Failure) -> TreeFile.Content {
+    if case .stored(let digest) = source {
+      guard let size = try store.intactObject(digest) else {
+        throw Failure(.storeDamaged, "the stored list `\(digest)` is missing")
+      }
+      return .body(digest, size: size)
+    }
+    return try withBytes(source, limit: .max) { bytes in
+      .success(.bytes(unsafe bytes.withUnsafeBytes { unsafe Array($0) }))
+    }.get()
   }
 
   private func withBytes<Value>(

@@ -165,7 +165,7 @@ enum KeyGround {
       omit: [dev]
       platform: [linux]
       keep: 10
-      publish: {dir: /there/tree, layout: basename, link: copy, atomic: true, keep_generations: 3}
+      publish: {dir: /there/tree, layout: basename, link: copy, atomic: true, keep_generations: 3, times: server, mode: 0640, adopt: true}
       ttl: 2h
       max_stale: 2d
       max_file_size: 10MB

@@ -40,6 +40,32 @@ struct CollectTests {
     #expect(try cached.count == 2)
   }
 
+  @Test("`gc --dry-run` names the very items that `gc` drops, those over the limit included")
+  func dryRunNamesItems() throws {
+    declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")
+    #expect(try home.run().status == 0)
+    #expect(try home.run("-c", "other.yaml").status == 0)
+    unsafe unlink(home.path("other.yaml"))
+    let before = try Set(cached)
+    let limit = ["--set", "cache.size=7"]
+    let told = try home.run(["gc", "--dry-run"] + limit)
+    #expect(try Set(cached) == before)
+    let drops = told.lines.filter { $0.hasPrefix("  drops ") }
+    #expect(drops.contains { $0.hasSuffix(server.address("/3")) }, "\(told)")
+    let document = try home.run(["gc", "--dry-run", "--json"] + limit).json()
+    #expect(document.number("items") == drops.count)
+    #expect(document.text("drops.0.url") != nil)
+
+    let real = try home.run(["gc", "--json"] + limit).json()
+    #expect(real.number("items") == drops.count, "\(told)")
+    let gone = try before.subtracting(cached)
+    #expect(gone.count == drops.count)
+    for line in drops {
+      let url = line.split(separator: " ").last ?? ""
+      #expect(gone.contains { $0.contains(url) }, "\(line)")
+    }
+  }
+
   @Test("drops what a configuration has left, named or vanished")
   func forgets() throws {
     declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")

@@ -35,7 +35,7 @@ struct CollectCommand: Command {
       )
       // A cache that does not exist is not made in order to be tidied.
       guard let store else { return Outcome() }
-      return options.isDryRun ? try foresee(store, loaded) : nil
+      return options.isDryRun ? try foresee(store, loaded, places) : nil
     }
     // The reader is gone: one process cannot have it open for reading and for writing.
     let outcome = if let foreseen { foreseen } else { try collect(places, loaded) }
@@ -43,6 +43,9 @@ struct CollectCommand: Command {
     if context.shared.isJSON {
       print(outcome, places)
     } else if !context.shared.isQuiet {
+      if options.isDryRun {
+        for content in outcome.removed { context.console.print(line(content)) }
+      }
       context.console.print(text(outcome))
     }
     return ExitStatus.ok.code
@@ -77,11 +80,13 @@ struct CollectCommand: Command {
     }
   }
 
-  /// The same without a change; over `cache.size` it says how much would have to go, and not what.
+  /// The same without a change.
   private func foresee(
     _ store: DiskStore,
-    _ loaded: LoadedConfiguration
+    _ loaded: LoadedConfiguration,
+    _ places: Places
   ) throws(Failure) -> Outcome {
+    var reports: [Diagnostic] = []
     var outcome = Outcome()
     let inventory = try store.takeInventory()
     var isForgotten: [Bool] = []
@@ -89,6 +94,7 @@ struct CollectCommand: Command {
     for key in try store.segments().map(\.key) where self.isForgotten(key.identity) {
       if !outcome.forgotten.contains(key.identity) { outcome.forgotten.append(key.identity) }
     }
+    var leftBytes: Int64 = 0
     let others = Set(try store.unheldItems() + store.expiredItems())
     for (position, row) in inventory.rows.enumerated() where !row.isLocked {
       let holders = inventory.holders(of: position)
@@ -98,9 +104,21 @@ struct CollectCommand: Command {
       var content = RemovedContent(url: record.url, id: record.id, size: row.size)
       content.hadBody = row.hasBody
       outcome.removed.append(content)
+      if isLeft, row.hasBody { leftBytes += row.size }
+    }
+    let rules = loaded.configuration.policy.room
+    var known = Set(outcome.removed.map(\.url))
+    let state = try StateStore.openForReading(state: places.state, reports: &reports)
+    store.orderRoom { state }
+    let evicted = Set(try evictions(store, loaded, besides: leftBytes))
+    for row in inventory.rows where row.hasBody && evicted.contains(row.digest) {
+      guard let record = try store.record(item: row.item), known.insert(record.url).inserted
+      else { continue }
+      var content = RemovedContent(url: record.url, id: record.id, size: row.size)
+      content.hadBody = true
+      outcome.removed.append(content)
     }
     let used = try store.usedBytes() - outcome.freed
-    let rules = loaded.configuration.policy.room
     outcome.excess = max(0, used - (rules.limit ?? .max))
     outcome.shortage = max(0, try shortage(store, rules) - outcome.freed)
     outcome.totals = try store.totals()
@@ -117,21 +135,37 @@ struct CollectCommand: Command {
     _ outcome: inout Outcome
   ) throws(Failure) {
     let rules = loaded.configuration.policy.room
-    let missing = try shortage(store, rules)
-    let used = try store.usedBytes()
-    guard missing > 0 || rules.limit.map({ used > $0 }) ?? false else { return }
-    let stock = try store.takeStock()
-    let order = try contentOrder(loaded, try store.segments(), store, rules)
-    var room = Room(limit: rules.limit, stock: stock) { order.rank(of: $0, in: stock) }
-    room.shrink()
-    let rest = missing - (stock.used - room.used)
-    _ = room.free(rest, for: .passing, isPartEnough: true)
-    let going = room.takeEvicted(keepingWhatFits: rest <= 0)
+    let going = try evictions(store, loaded)
+    guard !going.isEmpty else {
+      outcome.excess = max(0, try store.usedBytes() - (rules.limit ?? .max))
+      outcome.shortage = try shortage(store, rules)
+      return
+    }
     outcome.removed += try store.commit([
       .evict(going, for: loaded.identity, because: Self.failure(under: rules))
     ])
-    outcome.excess = max(0, room.used - (rules.limit ?? .max))
+    outcome.excess = max(0, try store.usedBytes() - (rules.limit ?? .max))
     outcome.shortage = try shortage(store, rules)
+  }
+
+  /// The bodies that go for the limits, where so many bytes go that nothing here may choose.
+  private func evictions(
+    _ store: DiskStore,
+    _ loaded: LoadedConfiguration,
+    besides freed: Int64 = 0
+  ) throws(Failure) -> [ContentDigest] {
+    let rules = loaded.configuration.policy.room
+    let limit = rules.limit.map { $0.addingSaturated(freed) }
+    let missing = try shortage(store, rules) - freed
+    let used = try store.usedBytes()
+    guard missing > 0 || limit.map({ used > $0 }) ?? false else { return [] }
+    let stock = try store.takeStock()
+    let order = try contentOrder(loaded, try store.segments(), store, rules)
+    var room = Room(limit: limit, stock: stock) { order.rank(of: $0, in: stock) }
+    room.shrink()
+    let rest = missing - (stock.used - room.used)
+    _ = room.free(rest, for: .passing, isPartEnough: true)
+    return room.takeEvicted(keepingWhatFits: rest <= 0)
   }
 
   /// What the records of declared items say that had to go.
@@ -218,6 +252,14 @@ struct CollectCommand: Command {
     )
   }
 
+  /// What would go, in the columns of a run's changes.
+  private func line(_ content: RemovedContent) -> String {
+    let size = content.hadBody ? Amounts.bytes(content.size) : "no body"
+    let padding = String(repeating: " ", count: max(0, 8 - size.count))
+    let url = SafeText.line((try? WebURL(content.url))?.redacted ?? content.url)
+    return "  drops      \(size)\(padding) \(url)"
+  }
+
   private func text(_ outcome: Outcome) -> String {
     let isDryRun = options.isDryRun
     var parts = [
@@ -250,6 +292,15 @@ struct CollectCommand: Command {
       "schema": "prefetch-gc/1",
       "forgotten": .strings(outcome.forgotten),
       "items": .integer(Int64(outcome.removed.count)),
+      "drops": options.isDryRun
+        ? .array(
+          outcome.removed.map { content in
+            [
+              "url": .string((try? WebURL(content.url))?.redacted ?? content.url),
+              "bytes": .integer(content.hadBody ? content.size : 0),
+            ]
+          }
+        ) : .null,
       "bytes": .integer(outcome.freed),
       "orphans": .integer(Int64(outcome.orphans)),
       "waiting": .integer(Int64(outcome.waiting)),

@@ -19,6 +19,13 @@ struct MirrorCommand: Command {
     }
     let folder = MirrorFolder(name, in: context.environment.currentDirectory)
     let source = MirrorList(list, in: context.environment.currentDirectory)
+    if source.isStream, options.includesList {
+      throw context.failed(
+        .usage,
+        "usage.conflict",
+        "`--include-list` needs the name of a list, and a pipe has none"
+      )
+    }
     let loaded = try configuration(source, folder)
     let places = try context.places(loaded)
     let files = try source.files(loaded, context, base: options.base)
@@ -60,6 +67,7 @@ struct MirrorCommand: Command {
     var rules = MirrorRules()
     rules.cutFolders = options.cutFolders ?? 0
     if options.layout != nil { rules.namesHosts = true }
+    rules.includesList = options.includesList
     return rules
   }
 
@@ -69,7 +77,9 @@ struct MirrorCommand: Command {
       // The first makes the segment.
       ("\(segment).manifest", list.place, "LIST"),
       ("\(segment).base", options.base?.string, "--base-url"),
-      ("\(segment).publish.dir", folder.path, "DIR"),
+      ("\(segment).publish.dir", options.isAtomic ? folder.current : folder.path, "DIR"),
+      ("\(segment).publish.atomic", options.isAtomic ? "true" : nil, "--atomic"),
+      ("\(segment).publish.adopt", options.adopts ? "true" : nil, "--adopt"),
       ("\(segment).publish.layout", options.layout?.rawValue, "--layout"),
       ("network.rate", options.rate, "--limit-rate"),
       ("cache.dir", folder.own, "DIR"),

@@ -72,6 +72,19 @@ struct StatusCommand: Command {
       try note(checks.of(Set(segments.map(\.name))), network, in: &segments)
     }
     let declared = try DeclaredStates(context, loaded, places, store, collects: false)
+    if let state {
+      let holds = try context.reading { () throws(Failure) in
+        let joined = try Subscriptions.resolve(
+          loaded,
+          state: state,
+          cache: places.cache,
+          mayWrite: false
+        )
+        let folders = loaded.files.isEmpty ? nil : PublishingSetup.folders(loaded, joined)
+        return try PublishedTrees.holds(in: state, declared: folders)
+      }
+      context.console.report(holds)
+    }
     if context.shared.isJSON {
       let served = try context.reading { () throws(Failure) in try state?.served() }
       print(segments, license, totals, quotas, places, declared, served, now: now)

@@ -44,11 +44,15 @@ struct VerifyCommand: Command {
         trees: TreeInspection()
       )
       if let state {
+        let folders = try declared(loaded, state, places)
         found.trees = try PublishedTrees.inspect(
           state,
-          declared: try declared(loaded, state, places),
+          of: store,
+          damaged: found.store.damaged,
+          declared: folders,
           isCancelled: isCancelled
         )
+        found.trees.warnings += try PublishedTrees.holds(in: state, declared: folders)
       }
       return found
     }
@@ -73,7 +77,8 @@ struct VerifyCommand: Command {
         isCancelled: { StopSignals.pending != nil }
       )
       let report = try store.verify { StopSignals.pending != nil }
-      var found = Findings(store: report, trees: try trees.repair())
+      var found = Findings(store: report, trees: try trees.repair(damaged: report.damaged))
+      found.trees.warnings += try PublishedTrees.holds(in: state, declared: folders)
       found.asidePaths = try store.repair(report)
       try store.finishRun()
       context.console.report(state.diagnostics)
@@ -129,11 +134,17 @@ struct VerifyCommand: Command {
       return Diagnostic(
         "publish.\(damage.problem.rawValue)",
         "`\(damage.path)`, published by segment `\(damage.segment)`, \(what)",
-        hint: damage.problem == .changed && !options.repairs
-          ? "`prefetch publish` makes it right" : nil
+        hint: damage.problem == .changed && !options.repairs ? advice(damage.segment) : nil
       )
     }
     return objects + files
+  }
+
+  /// No configuration declares a mirror, so `publish` cannot reach it.
+  private func advice(_ segment: String) -> String {
+    segment == MirrorFolder.segment
+      ? "`prefetch verify --repair` drops it, and the next `prefetch mirror` makes it again"
+      : "`prefetch publish` makes it right"
   }
 
   private func summary(_ found: Findings) -> String {

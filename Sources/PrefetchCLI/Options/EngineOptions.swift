@@ -18,6 +18,7 @@ enum EventDestination: Hashable, Sendable {
 enum GuardException: String, Hashable, Sendable, CaseIterable {
   case massRemoval = "mass-removal"
   case rollback
+  case listChange = "list-change"
 }
 
 /// Which part of what is declared a run does.
@@ -76,7 +77,7 @@ extension EngineOptions {
     .wait(\.wait),
     .commaList("allow", \.allowed, .word.called("GUARD"), isRepeatable: true)
       .help(
-        "Let a manifest that removes many items (`mass-removal`) or is older than the stored one (`rollback`) pass this once"
+        "Let a manifest pass this once that removes many items (`mass-removal`), is older than the stored one (`rollback`), or is another list than the mirror's last (`list-change`)"
       ),
     .value("shard", \.shard, .shard)
       .help(

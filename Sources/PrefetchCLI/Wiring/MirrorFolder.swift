@@ -19,6 +19,9 @@ struct MirrorFolder {
     "\(path)/\(MirrorRules.ownFolder)"
   }
 
+  /// The link to the tree that stands, where trees are switched as a whole.
+  var current: String { "\(path)/current" }
+
   /// Makes what is missing; no other user has any business in what is the mirror's own.
   func make(withOwn hasOwn: Bool) throws(Failure) {
     try FolderCreation.make(path)
@@ -28,7 +31,8 @@ struct MirrorFolder {
   /// Whether a place is the one that a mirror keeps for itself.
   static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
     guard let rules, rules.mirror != nil else { return false }
-    return place == "\(rules.folder)/\(MirrorRules.ownFolder)"
+    let folder = rules.isAtomic ? String(PathText.split(rules.folder).folder) : rules.folder
+    return place == "\(folder)/\(MirrorRules.ownFolder)"
   }
 
   /// How a person asks about an item of a mirror, whose cache is not where `explain` would look; nil

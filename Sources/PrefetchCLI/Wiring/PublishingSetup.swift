@@ -40,7 +40,7 @@ enum PublishingSetup {
       return []
     }
     let table = ManifestSelection(segment.manifestRules).apply(to: entries.value)
-    let collisions = TreeCollisions(in: table, rules: rules)
+    let collisions = TreeNaming(of: table, rules: rules)
     guard !collisions.held.isEmpty else { return [] }
     return collisions.held.sorted().map { name in
       Diagnostic(

@@ -48,6 +48,7 @@ struct RequestBuilder {
     policy.lookAhead = max(64, 64 * policy.perHost)
     policy.maximumFileSize = narrowed(policy.maximumFileSize)
     policy.allowsMassRemoval = engine.allowed.contains(.massRemoval)
+    policy.allowsListChange = engine.allowed.contains(.listChange)
     policy.allowsRollback = engine.allowed.contains(.rollback)
     policy.revalidatesAll = engine.revalidatesAll
     policy.refetchesAll = engine.refetchesAll

@@ -396,10 +396,7 @@ struct RunSession {
     for segment in request.segments {
       hash.combine(segment.name)
       // What no key of the configuration says.
-      if let mirror = segment.publishing?.mirror {
-        hash.combine(mirror.namesHosts.map { $0 ? 1 : 0 })
-        hash.combine(Int64(mirror.cutFolders))
-      }
+      segment.publishing?.mirror?.combine(into: &hash)
     }
     if let shard { hash.combine(shard.text) }
     hash.combine(request.policy.maximumFileSize)

@@ -94,8 +94,23 @@ extension PublishingRules {
       .help("Whether the whole tree changes in one moment, or not at all")
     Field("keep_generations", \.keptGenerations, .integer(1...1000))
       .help("How many past trees are kept")
+    Field("times", \.times, .choice())
+      .help("Times of the files: `server` sets what `Last-Modified` states")
+    Field("mode", \.mode, .fileMode).help("Mode of the files, in octal digits such as `0644`")
+    Field("adopt", \.adopts, .boolean)
+      .help(
+        "Whether files that lie in a tree that is not atomic, and are the items', are taken over"
+      )
   }
-  .checking { _, facts, decoder in
+  .checking { rules, facts, decoder in
+    if rules.needsOwnFiles, rules.link == .hardlink {
+      decoder.report(
+        "config.conflict",
+        "`link: hardlink` makes files that are stored bodies, whose times and modes stay",
+        hint: "`link: auto` clones or copies where `times` or `mode` is set",
+        at: facts.place(of: "link")
+      )
+    }
     guard !facts.has("dir") else { return }
     decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
   }

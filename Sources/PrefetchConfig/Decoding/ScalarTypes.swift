@@ -107,6 +107,36 @@ extension ValueType where Value == Bool {
   }
 }
 
+extension ValueType where Value == UInt16 {
+  /// Three octal digits, as `chmod` takes them; a zero before them may be left out.
+  static var fileMode: Self {
+    let written: [(String, JSONValue)] = [
+      ("type", .string("string")), ("pattern", .string("^0?[4-7][0-7]{2}$|\\$\\{")),
+    ]
+    let number: [(String, JSONValue)] = [
+      ("type", .string("integer")), ("minimum", .integer(0)), ("maximum", .integer(777)),
+    ]
+    return scalar(
+      "a mode in octal digits",
+      summary: "octal digits",
+      schema: [("anyOf", .array([.object(written), .object(number)]))]
+    ) { text throws(ValueComplaint) in
+      let digits = text.hasPrefix("0") && text.utf8.count == 4 ? text.dropFirst() : text[...]
+      guard digits.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
+        let mode = UInt16(digits, radix: 8), mode & 0o400 != 0
+      else {
+        throw ValueComplaint(
+          "`\(text)` is no mode that lets the owner read",
+          hint: "three octal digits, such as `0644` or `0640`"
+        )
+      }
+      return mode
+    } encode: {
+      .string("0\(String($0, radix: 8))")
+    }
+  }
+}
+
 extension NodeDecoder {
   fileprivate mutating func reportWrongBoolean(
     _ text: String?,

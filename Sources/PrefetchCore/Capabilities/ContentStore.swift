@@ -30,6 +30,10 @@ package protocol ContentStore: BodyStaging {
   func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
   /// The size of an object that no row names, once it was hashed and found whole.
   func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64?
+  /// Whether objects may be here that a lost index named.
+  func seeksLostBodies() throws(Failure) -> Bool
+  /// An object that no row names and that has one of these digests.
+  func lostBody(_ digests: [ExpectedDigest]) throws(Failure) -> FoundBody?
   /// Every segment that any configuration recorded here.
   func segments() throws(Failure) -> [SegmentRecord]
   /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
@@ -73,6 +77,8 @@ extension ContentStore {
   package func beginClaims() {}
   package func endClaims() {}
   package func hasCompany() -> Bool { false }
+  package func seeksLostBodies() -> Bool { false }
+  package func lostBody(_ digests: [ExpectedDigest]) -> FoundBody? { nil }
   package func dataVersion() -> Int64? { nil }
   package func partial(_ key: String) -> PartialBody? { nil }
   package func claim(_ urls: [String]) -> [Bool] { urls.map { _ in true } }

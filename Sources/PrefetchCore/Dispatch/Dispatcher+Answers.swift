@@ -203,12 +203,14 @@ extension Dispatcher {
   ) {
     let work = items.active(item)
     let size = Self.size(toldBy: response)
-    guard let record = work.record, !isEvicted(record), [200, 203].contains(response.status),
+    guard let record = work.record, record.value.digest == nil || !isEvicted(record),
+      [200, 203].contains(response.status),
       record.value.isImported(like: response.headers, size: size),
       !Planner.isContradicted(work.digests, by: record.value), work.sharers.isEmpty,
       work.rivals.isEmpty,
       objection(to: response, of: item) == nil
     else {
+      if work.record?.value.digest == nil { work.record = nil }
       exchange.value.askForBody()
       return reask(.item(item))
     }
@@ -222,6 +224,11 @@ extension Dispatcher {
     known.mime = work.entry.mime ?? response.headers[.contentType]
     known.finalURL = exchange.value.hop == work.entry.url ? nil : exchange.value.hop.string
     note(item, into: &known)
+    guard known.digest != nil else {
+      // A file of the user's, which has to be taken into the store first.
+      work.record = Shared(known)
+      return reask(.item(item))
+    }
     finishStoring(item, known, body: nil)
   }
 

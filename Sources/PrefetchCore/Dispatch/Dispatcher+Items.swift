@@ -2,12 +2,69 @@
 extension Dispatcher {
   /// What has to be read before the item can be asked for; nil when everything is known.
   mutating func preparation(of item: Int) -> Preparation? {
-    let work = items[item]
     guard isStored(item), !isPart(item) else { return nil }
-    let row = row(of: work.step)
-    let digest = seeksObject(work) ? wantedDigest(of: item) : nil
-    guard row != nil || digest != nil else { return nil }
-    return Preparation(item: item, record: row?.item, digest: digest)
+    // What the server has confirmed is not read over.
+    let row = awaitsAdoption(item) ? nil : row(of: items[item].step)
+    var preparation = Preparation(item: item, record: row?.item, digest: nil)
+    if seeksObject(items[item]) {
+      preparation.digest = wantedDigest(of: item)
+      if start.seeksLostBodies, preparation.digest == nil, let work = items.ifActive(item) {
+        preparation.lost = work.digests
+      }
+      preparation.adoptable = adoptable(item)
+    }
+    guard
+      preparation.record != nil || preparation.digest != nil || !preparation.lost.isEmpty
+        || preparation.adoptable != nil
+    else { return nil }
+    return preparation
+  }
+
+  // MARK: Files of the user's
+
+  /// The file in the published folder that may be the item's body, as long as no body was asked for.
+  private func adoptable(_ item: Int) -> AdoptableFile? {
+    guard request.mode.keepsSegments, let work = items.ifActive(item),
+      work.entry.bundleForm == nil, work.exchange?.value.method != .get,
+      let rules = segments[Int(items[item].segment)].declaration.publishing, rules.adopts,
+      let name = (try? TreeName(rules).make(of: work.entry, body: nil)) ?? nil
+    else { return nil }
+    var file = AdoptableFile(
+      rules: rules,
+      name: name,
+      size: work.entry.size,
+      digests: work.wantedDigests
+    )
+    if awaitsAdoption(item), let record = work.record?.value {
+      file.size = record.size
+      file.modified = record.validators.lastModified.flatMap { HTTPDate.parse($0) }
+    }
+    return file
+  }
+
+  /// Whether the server has confirmed a file of the user's, which is not taken into the store yet.
+  func awaitsAdoption(_ item: Int) -> Bool {
+    guard let work = items.ifActive(item), work.exchange?.value.method == .head,
+      let record = work.record?.value
+    else { return false }
+    return record.digest == nil && record.status == 200
+  }
+
+  /// Lets the server be asked whether a file of the user's is the item's body.
+  private mutating func ask(about file: FoundBody, _ item: Int) {
+    let work = items.active(item)
+    guard let modified = file.modified, !isStored(body: work.record) else { return }
+    var record = work.record?.value ?? newRecord(item)
+    record.status = nil
+    record.headers = HeaderBlock()
+    record.validators = Validators()
+    record.validators.lastModified = HTTPDate.format(modified)
+    record.size = file.size
+    work.record = Shared(record)
+  }
+
+  private func isStored(body record: Shared<ContentRecord>?) -> Bool {
+    record?.value.digest != nil
   }
 
   /// An object with the declared digest may be here without a record of the URL: another URL has
@@ -90,6 +147,15 @@ extension Dispatcher {
         return settleItemHalted(item)
       }
       if takesBrought(item) { return }
+      if let found = answer.found, let digest = found.digest, !space.evicted.contains(digest) {
+        leaveWire(.item(item))
+        return adopt(item, digest, size: found.size, found)
+      }
+      if awaitsAdoption(item) {
+        // The file is another one by now.
+        work.record = nil
+        work.exchange?.value.askForBody()
+      }
       if work.exchange != nil {
         // What may be received may have come while it was read whose turn it is.
         if let deferral = deferral(of: .item(item)) {
@@ -113,6 +179,7 @@ extension Dispatcher {
         leaveWire(.item(item))
         return settleDeferred(item, deferral)
       }
+      if let found = answer.found { ask(about: found, item) }
       ask(item)
     }
   }
@@ -136,18 +203,26 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// The declared body is stored already, for another URL or from before the index was lost.
-  private mutating func adopt(_ item: Int, _ digest: ContentDigest, size: Int64) {
+  /// The body is here already: stored for another URL, from before the index was lost, or as a file
+  /// of the user's.
+  private mutating func adopt(
+    _ item: Int,
+    _ digest: ContentDigest,
+    size: Int64,
+    _ found: FoundBody? = nil
+  ) {
     let work = items.active(item)
+    let strong = found?.otherDigests ?? [:]
+    let isConfirmed = awaitsAdoption(item)
     separateSharers(item, size: size) { sharer, expectation in
-      Self.objection(size: size, digest: digest, strong: [:], as: sharer.entry)
+      Self.objection(size: size, digest: digest, strong: strong, as: sharer.entry)
         ?? expectation.sizeObjection(size)
     }
     let index = Int(items[item].segment)
     if let objection = Self.objection(
       size: size,
       digest: digest,
-      strong: [:],
+      strong: strong,
       as: work.entry
     ) ?? limitObjection(to: size, in: index)
       ?? segments[index].declaration.expectation.sizeObjection(size)
@@ -155,22 +230,26 @@ extension Dispatcher {
       leaveSharers(item)
       return fail(item, objection)
     }
-    work.result.action = .keep
+    work.result.action = isConfirmed ? .revalidate : .keep
     work.result.outcome = .unchanged
-    work.result.source = .cache
-    work.result.reason = "a stored body has its digest"
+    work.result.source = isConfirmed ? .revalidated : .cache
+    work.result.reason =
+      found?.modified == nil
+      ? "a stored body has its digest" : "the file that lay in its place is its body"
     guard !request.mode.probes else {
       work.result.size = size
       return settleItem(item)
     }
     var record = work.record?.value ?? newRecord(item)
     record.digest = digest
-    record.otherDigests = [:]
+    record.otherDigests = strong
     record.size = size
-    record.validators = Validators()
-    record.headers = HeaderBlock()
-    record.mime = work.entry.mime
-    record.forgetAnswer()
+    if !isConfirmed {
+      record.validators = Validators()
+      record.headers = HeaderBlock()
+      record.mime = work.entry.mime
+      record.forgetAnswer()
+    }
     finishStoring(item, record, body: nil)
   }
 
@@ -230,7 +309,8 @@ extension Dispatcher {
     if !isAd(item), isStored(item), parent?.work.rules.form != .ad {
       question.tierQuestion = tierQuestion(work.digests, granted(work))
     }
-    if isImported, isRevalidated, isStored(item), question.part.kept == nil {
+    let isCandidate = work.record?.value.digest == nil && adoptable(item) != nil
+    if isImported, isRevalidated || isCandidate, isStored(item), question.part.kept == nil {
       question.beginWithHead()
     }
     if let part = work.leftPart { question.part.kept = part }

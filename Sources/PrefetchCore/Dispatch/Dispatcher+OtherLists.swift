@@ -13,7 +13,7 @@ extension Dispatcher {
 
   /// Nil when nothing that is here would go with it, or that was allowed.
   func objection(toOtherList manifest: Manifest, of index: Int) -> Failure? {
-    guard isOtherList(index), !request.policy.allowsMassRemoval else { return nil }
+    guard isOtherList(index), !request.policy.allowsListChange else { return nil }
     // An entry that is wrong is still a declaration.
     let refused = Set(manifest.rejected.map { URLKey($0.url) })
     let count = facts.inventory.positions(of: segments[index].key).count { position in
@@ -27,7 +27,7 @@ extension Dispatcher {
     return Failure(
       .manifestGuard,
       "it is not the list of last time, `\(name)`, and does not name \(count) of the items that are here; "
-        + "`--allow mass-removal` accepts it once"
+        + "`--allow list-change` accepts it once"
     )
   }
 }

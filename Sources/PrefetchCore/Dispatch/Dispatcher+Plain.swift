@@ -76,6 +76,7 @@ extension Dispatcher {
   private func isAskedPlainly(_ index: Int) -> Bool {
     let declaration = segments[index].declaration
     return !request.mode.probes && declaration.isStored && !declaration.asksHeadOnly
+      && declaration.publishing?.adopts != true && !start.seeksLostBodies
       && declaration.alternates.isEmpty && segments[index].mirrors.isEmpty
       && start.partials.isEmpty && request.withheld == nil && !request.policy.tier.isTrusted
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose

@@ -105,7 +105,9 @@ extension Dispatcher {
   private func answersFromSamePlace(_ item: Int) -> Bool {
     let work = items.active(item)
     let record = work.record?.value
-    return work.exchange?.value.hop.string == record?.finalURL ?? record?.url
+    guard let hop = work.exchange?.value.hop.string, let url = record?.finalURL ?? record?.url
+    else { return false }
+    return SealedURL.isSame(hop, url)
   }
 
   /// A transfer ends with the head of a body that is larger than any that may come.

@@ -47,7 +47,35 @@ extension Dispatcher {
     )
     // Readers of a whole tree miss what is left out of it, whatever the reason.
     if rules.isAtomic { plan.requireAll() }
+    if rules.mirror?.includesList == true {
+      for list in lists(of: index) { plan.add(list: list.name, list.bytes) }
+      // The list has to be a stored body by then.
+      flush()
+    }
     effects.append(.publish(segment: index, plan))
+  }
+
+  /// The list of a segment and its signature, with the names of their addresses.
+  private func lists(of index: Int) -> [(name: String, bytes: ManifestSource.Bytes)] {
+    switch segments[index].declaration.source {
+    case .inline: return []
+    case .file(let path):
+      let name = PathText.split(path).leaf
+      let signature: [(name: String, bytes: ManifestSource.Bytes)] =
+        segments[index].declaration.manifestKeys.isEmpty
+        ? [] : [(name + SignatureDemand.suffix, .file(path + SignatureDemand.suffix))]
+      return [(name, .file(path))] + signature
+    case .remote:
+      guard let record = segments[index].accepted ?? segments[index].recorded,
+        let url = record.manifestURL, let digest = record.manifest
+      else { return [] }
+      let signatures = record.documents.filter(\.isSignature).map { ($0.url, $0.digest) }
+      return ([(url, digest)] + signatures).compactMap { text, digest in
+        guard let url = try? WebURL(text), let name = try? TreeName.lastComponent(of: url)
+        else { return nil }
+        return (name, .stored(digest))
+      }
+    }
   }
 
   mutating func published(_ index: Int, _ outcome: TreeOutcome) {

@@ -44,7 +44,7 @@ extension Dispatcher {
         }
         let work = activate(item)
         work.host = host
-        if work.exchange != nil {
+        if work.exchange != nil, !awaitsAdoption(item) {
           send(.item(item))
         } else if work.prepared != nil {
           goOn(item)

@@ -18,6 +18,8 @@ package struct Dispatcher: Uncopied {
     package var segments: [SegmentRecord]
     /// Whether the object folders changed since the last run looked.
     package var hasUnseenChanges: Bool
+    /// Whether objects may be here that a lost index named.
+    package var seeksLostBodies: Bool
     /// Parts of bodies that earlier runs kept, by the URL of their item.
     package var partials: [String: PartialBody]
     /// Hosts that asked earlier runs to stay away for a while.
@@ -35,6 +37,7 @@ package struct Dispatcher: Uncopied {
       request: RunRequest,
       segments: [SegmentRecord],
       hasUnseenChanges: Bool = false,
+      seeksLostBodies: Bool = false,
       partials: [String: PartialBody] = [:],
       gates: [HostGate] = [],
       key: VarianceKey = VarianceKey(),
@@ -46,6 +49,7 @@ package struct Dispatcher: Uncopied {
       self.request = request
       self.segments = segments
       self.hasUnseenChanges = hasUnseenChanges
+      self.seeksLostBodies = seeksLostBodies
       self.partials = partials
       self.gates = gates
       self.key = key

@@ -106,6 +106,10 @@ package struct Preparation: Hashable, Sendable {
   package var digest: ContentDigest?
   /// The URL that no other run may ask for meanwhile, where there are others.
   package var claimed: String?
+  /// Declared digests by which an object is looked for that a lost index named.
+  package var lost: [ExpectedDigest] = []
+  /// A file of the user's that may be the body.
+  package var adoptable: AdoptableFile?
 }
 
 /// How much the cache takes, and how much more the disk has.
@@ -129,6 +133,8 @@ package struct Prepared: Sendable {
   package var stored: (any StoredAnswer)?
   /// The size of a whole object with the declared digest.
   package var adoptedSize: Int64?
+  /// The body that was found under another digest, or among the user's files.
+  package var found: FoundBody?
   /// Whether it is ours to ask for, where that had to be found out.
   package var isClaimed: Bool?
   /// What is here of its body, where another run may have left it.
@@ -143,7 +149,7 @@ package struct Prepared: Sendable {
 
 /// Where the bytes of a manifest are, and what its relative references mean.
 package struct ManifestSource: Sendable {
-  package enum Bytes: Sendable {
+  package enum Bytes: Hashable, Sendable {
     case staged(StagedBody)
     case stored(ContentDigest)
     case file(String)

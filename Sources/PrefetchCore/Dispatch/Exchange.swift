@@ -325,7 +325,7 @@ package struct Exchange: Sendable {
   }
 
   package var isConditional: Bool {
-    !conditions.isEmpty && hop.string == terms.conditionURL
+    !conditions.isEmpty && SealedURL.isSame(hop.string, terms.conditionURL)
   }
 
   /// Whether this hop sent something that proves who we are.

@@ -27,14 +27,15 @@ package struct HopTerms: Hashable, Sendable {
     at moment: Freshness.Timing,
     key: VarianceKey
   ) {
-    self.url = url
+    let sealed = url == item ? url : SealedURL.text(of: url)
+    self.url = sealed
     freshness = Freshness(headers, at: moment)
     mustRevalidate =
       headers.has(.cacheControl)
       && CacheControl(headers.combined(.cacheControl)).mustRevalidate
     variance =
       headers.has(.vary)
-      ? Variance.hop(headers, asked: fields, url: url == item ? nil : url, key: key) : nil
+      ? Variance.hop(headers, asked: fields, url: url == item ? nil : sealed, key: key) : nil
   }
 }
 

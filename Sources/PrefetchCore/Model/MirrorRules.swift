@@ -5,8 +5,17 @@ package struct MirrorRules: Hashable, Sendable {
   package var namesHosts: Bool?
   /// How many folders every name loses at its front.
   package var cutFolders = 0
+  /// Whether the list and its signature are files of the tree, too.
+  package var includesList = false
 
   package init() {}
+
+  /// Adds everything that no key of a configuration says.
+  package func combine(into hash: inout StableHash) {
+    hash.combine(namesHosts.map { $0 ? 1 : 0 })
+    hash.combine(Int64(cutFolders))
+    hash.combine(includesList ? 1 : 0)
+  }
 
   /// The folder of the cache and the state, of which no list may name a file.
   package static let ownFolder = ".prefetch"

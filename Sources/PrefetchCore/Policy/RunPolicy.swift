@@ -33,6 +33,8 @@ package struct RunPolicy: Sendable {
   /// The share of a manifest's items that may vanish at once, from three items on.
   package var maximumRemovalFraction = 0.5
   package var allowsMassRemoval = false
+  /// Whether a mirror may be given another list than the last, though items would go with it.
+  package var allowsListChange = false
   package var allowsRollback = false
   package var manifestExpiry = ManifestExpiry.required
   /// Ask about everything that is stored, fresh or not.

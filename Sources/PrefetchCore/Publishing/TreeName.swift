@@ -78,7 +78,13 @@ package struct TreeName: Sendable {
         name = try place(of: entry.url)
       }
     case .basename, .hls:
-      if let path = entry.path { name = path } else { name = try Self.lastComponent(of: entry.url) }
+      if let path = entry.path {
+        name = path
+      } else if rules.mirror != nil, rules.layout == .basename {
+        name = PathText.split(Self.wgetName(of: entry.url)).leaf
+      } else {
+        name = try Self.lastComponent(of: entry.url)
+      }
     case .pip:
       if let path = entry.path {
         name = PathText.split(path).leaf
@@ -115,14 +121,26 @@ package struct TreeName: Sendable {
 
   /// `host[:port]/path?query`.
   private func place(of url: WebURL) throws(Failure) -> String {
-    var path = URLText.readable(path: url.path)
-    if path.hasSuffix("/") { path += "index.html" }
-    if let query = url.query { path += "?" + URLText.withoutSlashes(query: query) }
+    let path: String
+    if rules.mirror != nil {
+      path = Self.wgetName(of: url)
+    } else {
+      let readable = URLText.readable(path: url.path)
+      path =
+        readable + (readable.hasSuffix("/") ? "index.html" : "")
+        + (url.query.map { "?" + URLText.withoutSlashes(query: $0) } ?? "")
+    }
     if namesHosts { return cut(url.authority + path, isBelowHost: true) }
     guard !path.hasPrefix("//") else {
       throw Failure(.badName, "the name `\(Self.visible(path))` has an empty part")
     }
     return cut(String(path.dropFirst()), isBelowHost: false)
+  }
+
+  /// The path and the query, as `wget -x` calls the file.
+  private static func wgetName(of url: WebURL) -> String {
+    URLText.fileName(url.path) + (url.path.hasSuffix("/") ? "index.html" : "")
+      + (url.query.map { "?" + URLText.fileName($0, isQuery: true) } ?? "")
   }
 
   private var namesHosts: Bool {

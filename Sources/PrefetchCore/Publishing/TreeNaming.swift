@@ -10,6 +10,7 @@ package struct TreeNaming: Sendable {
   package init(of declared: EntryTable, rules: PublishingRules) {
     let rules = rules.decided(by: declared)
     self.rules = rules
+    let declared = rules.layout == .hls ? Self.telling(declared, rules) : declared
     let collisions = TreeCollisions(in: declared, rules: rules)
     held = collisions.held
     entries = declared
@@ -30,5 +31,33 @@ package struct TreeNaming: Sendable {
         entries.append(entry)
       }
     }
+  }
+
+  /// The same with streams apart that only their folders on the server tell from each other: each is
+  /// called by its folder there, such as `one` for `/films/one/master.m3u8`.
+  private static func telling(_ declared: EntryTable, _ rules: PublishingRules) -> EntryTable {
+    let naming = TreeName(rules)
+    var counts: [String: Int] = [:]
+    var names: [Int: String] = [:]
+    for position in declared.indices {
+      let entry = declared.entry(at: position, identified: false)
+      guard entry.bundleForm == .stream, entry.path == nil,
+        entry.id == nil || entry.isIdentifierMade,
+        let name = (try? naming.make(of: entry, body: nil)) ?? nil
+      else { continue }
+      names[position] = name
+      counts[name, default: 0] += 1
+    }
+    guard counts.values.contains(where: { $0 > 1 }) else { return declared }
+    var entries = EntryTable(makeIdentifier: declared.makeIdentifier)
+    for position in declared.indices {
+      var entry = declared.entry(at: position, identified: false)
+      let folder = PathText.parts(of: entry.url.path).dropLast().last ?? ""
+      if let name = names[position], counts[name, default: 0] > 1, !folder.isEmpty {
+        entry.path = URLText.decoded(folder)
+      }
+      entries.append(entry)
+    }
+    return entries
   }
 }

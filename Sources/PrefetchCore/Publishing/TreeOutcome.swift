@@ -66,6 +66,20 @@ package struct TreeOutcome: Hashable, Sendable {
     }
   }
 
+  /// Says that a tree stays at an earlier generation.
+  package static func hold(
+    of segment: String,
+    _ folder: String,
+    _ generation: Int?
+  ) -> Diagnostic {
+    Diagnostic(
+      "publish.held",
+      "`\(folder)` of segment `\(segment)` was rolled back to generation \(generation ?? 0), and runs leave it so",
+      severity: .warning,
+      hint: "`prefetch publish \(segment)` shows the newest again"
+    )
+  }
+
   /// Whether a name in it stands for something else than before.
   package var hasChanged: Bool { placed + removed > 0 }
 
@@ -85,4 +99,7 @@ package protocol TreePublisher {
   func untouched(_ segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
   /// Makes the tree equal to the plan, as far as nothing of others is in the way.
   func publish(_ plan: TreePlan) -> TreeOutcome
+  /// Takes a file of the user's into the store, where it is what the item has to be; nil where it is
+  /// not. A file of an item without a digest is taken only once the server has stated its time.
+  func adopt(_ file: AdoptableFile) throws(Failure) -> FoundBody?
 }

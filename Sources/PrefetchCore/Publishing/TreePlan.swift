@@ -2,8 +2,10 @@
 package struct TreeFile: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
     case body(ContentDigest, size: Int64)
-    /// Made for the tool that reads the tree.
-    case text(String)
+    /// Of no stored body: made for the tool that reads the tree, or read from a local file.
+    case bytes([UInt8])
+    /// A list, until it is known where its bytes are.
+    case list(ManifestSource.Bytes)
     /// The body that is declared is not here: whatever stands under the name stays.
     case absent
   }
@@ -145,7 +147,42 @@ package struct TreePlan: Sendable {
     case .cargo: supplements = [(CargoSource.fileName, CargoSource.text)]
     case .url, .basename, .npm, .pip, .bazel, .yarn, .hls: return []
     }
-    return supplements.map { TreeFile(name: $0.name, content: .text($0.text)) }
+    return supplements.map { TreeFile(name: $0.name, content: .bytes(Array($0.text.utf8))) }
+  }
+
+  /// Takes in the segment's list, or what signs it, as a file of its own name.
+  package mutating func add(list name: String, _ bytes: ManifestSource.Bytes) {
+    supplements.append(TreeFile(name: name, content: .list(bytes)))
+  }
+
+  /// Lets `read` say what is in each list; returns those that cannot be files of the tree.
+  package mutating func readLists(
+    _ read: (ManifestSource.Bytes) throws(Failure) -> TreeFile.Content
+  ) -> [TreeOutcome.Trouble] {
+    var troubles: [TreeOutcome.Trouble] = []
+    for index in supplements.indices.reversed() {
+      guard case .list(let bytes) = supplements[index].content else { continue }
+      do throws(Failure) {
+        try checkName(ofList: supplements[index].name)
+        supplements[index].content = try read(bytes)
+      } catch {
+        troubles.append(.init(name: supplements[index].name, failure: error))
+        supplements.remove(at: index)
+      }
+    }
+    return troubles
+  }
+
+  private func checkName(ofList name: String) throws(Failure) {
+    if let objection = TreeName.objection(to: name, below: rules.folder) { throw objection }
+    let isTaken = entries.indices.contains { position in
+      ((try? naming.make(of: entry(at: position), body: nil)) ?? nil) == name
+    }
+    guard isTaken else { return }
+    throw Failure(
+      .nameCollision,
+      "an item is called like the list, which is left out of the folder"
+    )
   }
 
   /// Counts as whole only where every required file is here, whatever its maker says.
@@ -272,6 +309,17 @@ package struct TreePlan: Sendable {
     if let mirror = rules.mirror {
       hash.combine(mirror.namesHosts == true ? 1 : 0)
       hash.combine(Int64(mirror.cutFolders))
+    }
+    if rules.needsOwnFiles {
+      hash.combine(rules.times.rawValue)
+      hash.combine(rules.mode.map(Int64.init))
+    }
+    if rules.mirror?.includesList == true {
+      for file in supplements where file.url == nil {
+        hash.combine(file.name)
+        if case .body(let digest, _) = file.content { hash.combine(digest.bytes[...]) }
+        if case .bytes(let bytes) = file.content { hash.combine(bytes[...]) }
+      }
     }
     for name in held { hash.combine(name) }
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }

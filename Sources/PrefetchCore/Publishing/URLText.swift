@@ -7,6 +7,24 @@ enum URLText {
     return decoding(path) { $0 >= 0x20 && $0 != 0x7F && !"/?%".utf8.contains($0) }
   }
 
+  /// A path or query as `wget` makes a file name of it: every escape is decoded but those of slashes
+  /// and control characters; text that is not UTF-8 afterwards stays as it was.
+  static func fileName(_ text: some StringProtocol, isQuery: Bool = false) -> String {
+    if !isQuery {
+      return PathText.parts(of: String(text)).map { fileName($0, isQuery: true) }
+        .joined(separator: "/")
+    }
+    var bytes: [UInt8] = []
+    for byte in decodedBytes(text, { _ in true }) {
+      guard byte < 0x20 || byte == 0x7F || byte == PathText.slash else {
+        bytes.append(byte)
+        continue
+      }
+      bytes += "%\(Hexadecimal.encode([byte]).uppercased())".utf8
+    }
+    return String(validating: bytes, as: UTF8.self) ?? String(text)
+  }
+
   /// Decodes every escape; text that is not UTF-8 afterwards stays as it was.
   static func decoded(_ text: some StringProtocol) -> String {
     decoding(text) { _ in true }
@@ -32,6 +50,13 @@ enum URLText {
     _ text: some StringProtocol,
     _ isDecoded: (UInt8) -> Bool
   ) -> String {
+    String(validating: decodedBytes(text, isDecoded), as: UTF8.self) ?? String(text)
+  }
+
+  private static func decodedBytes(
+    _ text: some StringProtocol,
+    _ isDecoded: (UInt8) -> Bool
+  ) -> [UInt8] {
     let source = Array(text.utf8)
     var bytes: [UInt8] = []
     var place = 0
@@ -47,7 +72,7 @@ enum URLText {
         place += 1
       }
     }
-    return String(validating: bytes, as: UTF8.self) ?? String(text)
+    return bytes
   }
 
   private static func digit(_ byte: UInt8) -> UInt8? {

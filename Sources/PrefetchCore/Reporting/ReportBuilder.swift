@@ -125,6 +125,9 @@ package struct ReportBuilder: Sendable {
       guard let position = positions[name] else { return }
       report.segments[position].tree = tree
       report.diagnostics += tree.diagnostics(of: name)
+      if tree.isHeld {
+        report.diagnostics.append(TreeOutcome.hold(of: name, tree.folder, tree.generation))
+      }
     case .registration, .listRead:
       break
     case .warned(let warning):

@@ -41,7 +41,7 @@ enum DetailsCoding {
     if record.validators.lastModified != record.headers[.lastModified] {
       append(.lastModified, record.validators.lastModified ?? "", to: &bytes)
     }
-    append(.finalURL, record.finalURL, to: &bytes)
+    append(.finalURL, record.finalURL.map(SealedURL.text), to: &bytes)
     if let failure = record.failure {
       append(.failureCode, failure.code.rawValue, to: &bytes)
       append(.failureMessage, failure.message, to: &bytes)

@@ -64,6 +64,8 @@ package final class DiskStore: ContentStore {
   var countedChanges: Int64 = 0
   /// Bodies that were hashed and found whole, and the files that they were then.
   var examined: [ContentDigest: ObjectFile] = [:]
+  /// Objects that no row names, once one was looked for by another digest than SHA-256.
+  var lostBodies: LostBodies?
   /// Asked while large bodies are hashed.
   package var isCancelled: () -> Bool = { false }
 

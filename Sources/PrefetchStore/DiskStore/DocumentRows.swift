@@ -81,7 +81,7 @@ final class DocumentRows {
         segment,
         position,
         record.url,
-        record.finalURL,
+        record.finalURL.map(SealedURL.text),
         record.validators.entityTag,
         record.validators.lastModified,
         record.digest,

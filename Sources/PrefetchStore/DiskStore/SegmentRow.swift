@@ -30,7 +30,7 @@ enum SegmentRow {
       record.priority,
       record.manifestURL,
       record.manifest,
-      record.manifestFinalURL,
+      record.manifestFinalURL.map(SealedURL.text),
       record.validators.entityTag,
       record.validators.lastModified,
       record.generated,

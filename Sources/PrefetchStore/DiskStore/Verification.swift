@@ -12,6 +12,11 @@ package struct VerificationReport: Hashable, Sendable {
   /// Objects that the index does not name: no damage, the next run removes them.
   package var orphans = 0
 
+  /// The objects that have other bytes, or that are gone.
+  package var damaged: Set<ContentDigest> {
+    Set(bad.filter { $0.problem != .unreadable }.map(\.digest))
+  }
+
   /// Of a cache that does not exist yet.
   package static let empty = VerificationReport()
 }

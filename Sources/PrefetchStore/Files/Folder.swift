@@ -78,8 +78,8 @@ final class Folder: Sendable {
   }
 
   /// A file whose only use is to be locked.
-  func openLock(_ name: String) throws(Failure) -> OpenFile {
-    try open(name, O_RDWR | O_CREAT, mode: 0o644)
+  func openLock(_ name: String, mode: mode_t = 0o644) throws(Failure) -> OpenFile {
+    try open(name, O_RDWR | O_CREAT, mode: mode)
   }
 
   /// The descriptor or the negative error number, where some errors are expected.

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
@@ -82,6 +83,66 @@ struct ObjectPublisher {
       throw error
     }
     return found
+  }
+
+  /// A file that lies elsewhere and is to become an object.
+  struct Source {
+    let file: OpenFile
+    let leaf: String
+    let folder: Folder
+    /// The mode of a second name of the file; nil where it may have none.
+    let linkMode: mode_t?
+  }
+
+  /// Clones, links or copies a file that was hashed.
+  func take(
+    _ source: Source,
+    as digest: ContentDigest,
+    noting times: inout FolderTimes
+  ) throws(Failure) {
+    let (folder, before) = try folder(digest.prefix)
+    times.willChange(digest.prefix, changed: before)
+    do throws(Failure) {
+      let file = try place(source, as: digest.hexadecimal, in: folder)
+      let newFolders = before == FolderTimes.absent ? [folder, objects.root] : [folder]
+      try makeDurable([file], newFolders)
+    } catch {
+      times.didFail(digest.prefix)
+      throw error
+    }
+    times.didChange(digest.prefix, changed: try folder.status().changed)
+  }
+
+  private func place(
+    _ source: Source,
+    as name: String,
+    in folder: Folder
+  ) throws(Failure) -> OpenFile {
+    try folder.remove(name)
+    let own = try partial.names()
+    let temporary = RandomName.make("body-")
+    let target = try own.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o444)
+    do throws(Failure) {
+      let isCloned =
+        SystemCall.number { prefetch_clone_file(target.number, source.file.number) } == 0
+      if !isCloned, let mode = source.linkMode,
+        source.folder.link(source.leaf, to: name, in: folder) == 0
+      {
+        try own.remove(temporary)
+        try SystemCall.require("change", source.file.path) { fchmod(source.file.number, mode) }
+        guard try folder.status(of: name)?.inode == source.file.status().inode else {
+          try folder.remove(name)
+          throw Failure(.failed, "`\(source.file.path)` was replaced while it was read")
+        }
+        return source.file
+      }
+      if !isCloned { try source.file.copy(to: target) }
+      try own.rename(temporary, to: name, in: folder)
+      return target
+    } catch {
+      _ = try? own.remove(temporary)
+      throw error
+    }
   }
 
   /// The folder and its time; one that was removed while it was held open is made anew.

@@ -73,7 +73,7 @@ extension PublishedTrees {
     _ generations: Folder,
     _ outcome: inout TreeOutcome
   ) throws(Failure) -> Found? {
-    let mark = plan.mark
+    let mark = plan.mark ^ (try dates(of: plan).mark)
     for var tree in trees.reversed() where tree.mark == mark {
       guard let root = try generations.folder(String(tree.generation)) else { continue }
       let isStanding =
@@ -115,7 +115,8 @@ extension PublishedTrees {
     let new = try newFolder(number, of: publication, plan, generations)
     var tree = new.tree
     let past = trees.first { $0.generation == publication.current }
-    let filling = filling(plan, tree, new.root, after: past)
+    let dates = try dates(of: plan)
+    let filling = filling(plan, tree, new.root, dates: dates, after: past)
     defer { finish(filling, &outcome) }
     do throws(Failure) {
       try filling.fill()
@@ -128,7 +129,7 @@ extension PublishedTrees {
       try clear(tree, generations)
       return nil
     }
-    tree.mark = plan.mark
+    tree.mark = plan.mark ^ dates.mark
     try record.set(tree)
     try TreeFolderTimes(of: tree, in: new.root, record)
       .renew(filling.homes, of: tree, in: new.root, record)
@@ -243,7 +244,9 @@ extension PublishedTrees {
       let root = try generations.folder(String(earlier.generation))
     else { return nil }
     let folders = TreeFolders(root, record: record, tree: earlier)
-    _ = try folders.eachChange(isCancelled) { (row, _) throws(Failure) in
+    let bodies = TreeBodies(objects: objects)
+    _ = try folders.eachChange(isCancelled, isSound: bodies.isSoundLink) {
+      (row, _) throws(Failure) in
       throw Failure(
         .failed,
         "`\(root.path(of: row.path))` is not as it was published, so that tree is not shown again"

@@ -27,9 +27,12 @@ package struct TreeInspection: Hashable, Sendable {
 extension PublishedTrees {
   /// Looks at every published file, changing nothing.
   ///
-  /// `declared` are the folders that count; without it all that are there.
+  /// `declared` are the folders that count; without it all that are there. `damaged` are the bodies
+  /// of `store` that were found to have other bytes.
   package static func inspect(
     _ state: StateStore,
+    of store: DiskStore?,
+    damaged: Set<ContentDigest>,
     declared: [SegmentKey: String]?,
     isCancelled: @escaping () -> Bool
   ) throws(Failure) -> TreeInspection {
@@ -45,7 +48,8 @@ extension PublishedTrees {
         isCancelled: isCancelled
       )
       if lock != nil {
-        try inspection.look(at: found, place, record, isCancelled) { _, _ in }
+        let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
+        try inspection.look(at: found, place, record, bodies, isCancelled) { _, _ in }
       } else {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
         inspection.warnings.append(
@@ -61,15 +65,30 @@ extension PublishedTrees {
     return inspection
   }
 
+  /// The trees that a rollback holds, of the folders that count.
+  package static func holds(
+    in state: StateStore,
+    declared: [SegmentKey: String]?
+  ) throws(Failure) -> [Diagnostic] {
+    try TreeRecord(state).publications().filter { found in
+      found.publication.isHeld && declared.map { $0[found.key] == found.folder } ?? true
+    }.map { found in
+      TreeOutcome.hold(of: found.key.name, found.folder, found.publication.current)
+    }
+  }
+
   /// Lets go of what is not as it was put there, so that the next run makes it again: foreign files
   /// stay, and a tree that is switched as a whole stands until another takes its place.
-  package func repair() throws(Failure) -> TreeInspection {
+  ///
+  /// `damaged` are the stored bodies that were found to have other bytes.
+  package func repair(damaged: Set<ContentDigest>) throws(Failure) -> TreeInspection {
     try adoptCopies()
+    let bodies = TreeBodies(objects: objects, damaged: damaged)
     var inspection = TreeInspection()
     for found in try record.publications() {
       guard let place = try Self.place(found, declared) else { continue }
       try inTurn(place) { () throws(Failure) in
-        try inspection.look(at: found, place, record, isCancelled) {
+        try inspection.look(at: found, place, record, bodies, isCancelled) {
           (tree, damage) throws(Failure) in
           if tree.generation == 0, damage.problem == .changed, let spot = damage.spot {
             try spot.folder.remove(spot.leaf)
@@ -108,6 +127,7 @@ extension TreeInspection {
     at found: TreeRecord.Found,
     _ place: TreePlace,
     _ record: TreeRecord,
+    _ bodies: TreeBodies,
     _ isCancelled: () -> Bool,
     _ body: (TreeRecord.Tree, Finding) throws(Failure) -> Void
   ) throws(Failure) {
@@ -121,7 +141,8 @@ extension TreeInspection {
         continue
       }
       let folders = TreeFolders(root, record: record, tree: tree)
-      checked += try folders.eachChange(isCancelled) { (row, spot) throws(Failure) in
+      checked += try folders.eachChange(isCancelled, isSound: bodies.isSoundLink) {
+        (row, spot) throws(Failure) in
         let problem: Damage.Problem =
           if let spot { spot.isFile(of: row) ? .changed : .foreign } else { .missing }
         bad.append(
@@ -130,5 +151,21 @@ extension TreeInspection {
         try body(tree, Finding(problem: problem, spot: spot))
       }
     }
+  }
+}
+
+/// The stored bodies behind a tree's hard links.
+struct TreeBodies {
+  var objects: ObjectLayers?
+  /// Those that were found to have other bytes.
+  var damaged: Set<ContentDigest> = []
+
+  /// Whether the file is a second name of a stored body that was hashed and is sound.
+  func isSoundLink(_ digest: ContentDigest, _ status: FileStatus) -> Bool {
+    guard let objects, !damaged.contains(digest),
+      let home = (try? objects.home(of: digest)) ?? nil,
+      let object = (try? home.folder.status(of: digest.hexadecimal)) ?? nil
+    else { return false }
+    return object.isSameFile(as: status)
   }
 }

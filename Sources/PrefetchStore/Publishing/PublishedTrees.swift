@@ -7,8 +7,8 @@ package import PrefetchCore
 package final class PublishedTrees: TreePublisher {
   let record: TreeRecord
   let isDurable: Bool
-  private let store: DiskStore
-  private let objects: ObjectLayers
+  let store: DiskStore
+  let objects: ObjectLayers
   let declared: [SegmentKey: String]?
   let isCancelled: () -> Bool
 
@@ -142,9 +142,7 @@ package final class PublishedTrees: TreePublisher {
     }
     // A new folder may well have the number of the one that it replaces.
     let isSame = !isNew && tree.inode == inode && tree.link == link
-    let dates =
-      plan.rules.mirror == nil
-      ? ModificationTimes.none : try store.modificationTimes(of: plan.segment)
+    let dates = try dates(of: plan)
     let mark = plan.mark ^ dates.mark
     let times = try TreeFolderTimes(of: tree, in: root, record)
     if isSame, tree.mark == mark, times.changed.isEmpty, !plan.isThorough, !plan.hasFreshBodies {
@@ -152,7 +150,9 @@ package final class PublishedTrees: TreePublisher {
     }
     var manner = manner
     manner.changed = times.changed
-    manner.isTrusting = isSame && tree.mark != nil && !plan.isThorough
+    // Another mode reaches files that are there already.
+    manner.isTrusting =
+      isSame && tree.mark != nil && !plan.isThorough && !plan.rules.needsOwnFiles
     manner.isRelinking = tree.link != link
     let filling = TreeFilling(
       plan,
@@ -188,6 +188,12 @@ package final class PublishedTrees: TreePublisher {
     tree.link = link
     try record.set(tree)
     try times.renew(filling.homes, of: tree, in: root, record)
+  }
+
+  /// The times that the tree's files shall have.
+  func dates(of plan: TreePlan) throws(Failure) -> ModificationTimes {
+    guard plan.rules.mirror != nil || plan.rules.times == .server else { return .none }
+    return try store.modificationTimes(of: plan.segment)
   }
 
   /// Takes over what became of the tree, and lets go of bodies that were found spoilt.
@@ -249,6 +255,7 @@ package final class PublishedTrees: TreePublisher {
     _ plan: TreePlan,
     _ tree: TreeRecord.Tree,
     _ root: Folder,
+    dates: ModificationTimes = .none,
     after past: TreeRecord.Tree? = nil
   ) -> TreeFilling {
     TreeFilling(
@@ -257,6 +264,7 @@ package final class PublishedTrees: TreePublisher {
       in: root,
       record: record,
       objects: objects,
+      dates: dates,
       past: past,
       manner: manner,
       isSpoilt: store.isSpoilt

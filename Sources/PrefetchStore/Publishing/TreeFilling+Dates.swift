@@ -14,7 +14,9 @@ extension TreeFilling {
     _ spot: TreeSpot
   ) throws(Failure) -> Int64? {
     guard let time = dates.time(of: file.url), !isDated(row, file) else { return row.number }
-    let isOurs = spot.status.linkCount == 2 && source.isLink(spot.status, to: file.content)
+    let isOurs =
+      source.mirrorLinks != nil && spot.status.linkCount == 2
+      && source.isLink(spot.status, to: file.content)
     guard spot.status.linkCount == 1 || isOurs else { return nil }
     // Known by both times, so that it is ours whenever a kill comes.
     var identity = row.identity

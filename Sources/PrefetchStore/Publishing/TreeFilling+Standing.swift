@@ -12,9 +12,12 @@ extension TreeFilling {
   ) throws(Failure) -> Bool {
     if let own = rows.first(where: spot.isFile) {
       if own.identity == spot.identity {
-        guard own.digest == digest, !manner.isRelinking,
-          let number = try dated(own, file, spot)
-        else { return false }
+        guard own.digest == digest, !manner.isRelinking else { return false }
+        guard try !isLeftover(spot, file, digest) else {
+          note("\(Self.changed(spot)), and is replaced", on: file)
+          return false
+        }
+        guard let number = try dated(own, file, spot) else { return false }
         source.restoreMode(spot, of: file.content)
         seen.insert(number)
         return true
@@ -66,6 +69,9 @@ extension TreeFilling {
       guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is no file") }
       guard try isBody(digest, spot) else {
         throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
+      }
+      if plan.rules.adopts, spot.status.isAdoptable {
+        return try adopt(spot, file, digest, rows)
       }
       try record.remove(rows.map(\.number))
       if !rows.isEmpty { replacedPaths.append(spot.path) }
@@ -121,6 +127,17 @@ extension TreeFilling {
     }
     note("\(Self.changed(spot)), and is replaced", on: file)
     return false
+  }
+
+  /// Whether the file is what remains of a damaged body that was fetched again: size and time may be
+  /// as they were.
+  private func isLeftover(
+    _ spot: TreeSpot,
+    _ file: TreeFile,
+    _ digest: ContentDigest
+  ) throws(Failure) -> Bool {
+    guard plan.isFresh(file), !source.isLink(spot.status, to: file.content) else { return false }
+    return try !isBody(digest, spot)
   }
 
   private static func changed(_ spot: TreeSpot) -> String {

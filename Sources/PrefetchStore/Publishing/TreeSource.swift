@@ -100,15 +100,16 @@ final class TreeSource {
 
   /// How files come, as far as that may be another way than that in which they came.
   static func manner(_ rules: PublishingRules) -> String {
-    let isSpared = rules.link == .auto && rules.layout.isWrittenByTools
+    let isSpared =
+      rules.link == .auto && (rules.layout.isWrittenByTools || rules.needsOwnFiles)
     return isSpared ? "\(rules.link.rawValue), no links" : rules.link.rawValue
   }
 
   func digest(of content: TreeFile.Content) -> ContentDigest? {
     switch content {
     case .body(let digest, _): digest
-    case .text(let text): SHA256.digest(of: text)
-    case .absent: nil
+    case .bytes(let bytes): SHA256.digest(of: bytes)
+    case .list, .absent: nil
     }
   }
 
@@ -136,9 +137,8 @@ final class TreeSource {
     _ modified: Int64?
   ) throws(Failure) -> Form {
     guard case .body(let digest, _) = content else {
-      guard case .text(let text) = content else { throw Failure(.internal, "no body to publish") }
+      guard case .bytes(let bytes) = content else { throw Failure(.internal, "no body to publish") }
       return try filled(folder) { (file) throws(Failure) in
-        let bytes = Array(text.utf8)
         try file.write(unsafe bytes.span.bytes)
       }
     }
@@ -157,7 +157,8 @@ final class TreeSource {
       )
     case .auto:
       if let clone = try cloned(name, in: home, to: folder) { return clone }
-      if isOwn, !rules.layout.isWrittenByTools, !isLinkless, try isSameDevice(home, folder),
+      if isOwn, !rules.layout.isWrittenByTools, !rules.needsOwnFiles, !isLinkless,
+        try isSameDevice(home, folder),
         try mirrorLinks?.makeReady(name, in: home, modified: modified) ?? true
       {
         return .object(home, name: name)
@@ -190,6 +191,12 @@ final class TreeSource {
   /// All users may read files, and none may write stored bodies; where the file system has
   /// no such rights there is nothing to do.
   func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
+    if let mode = rules.mode.map({ mode_t($0) }) {
+      if spot.status.mode != mode, spot.status.linkCount == 1 {
+        try? spot.folder.setMode(mode, of: spot.leaf)
+      }
+      return
+    }
     let isLink =
       mirrorLinks == nil && spot.status.linkCount > 1 && isLink(spot.status, to: content)
     let isFine = spot.status.mode == 0o444 || !isLink && spot.status.mode == 0o644
@@ -288,7 +295,8 @@ final class TreeSource {
   /// Whatever the process's mask takes away.
   private func makeReadable(_ file: OpenFile) throws(Failure) {
     guard !heedsMask else { return }
-    try SystemCall.require("change", file.path) { fchmod(file.number, 0o644) }
+    let mode = rules.mode.map { mode_t($0) } ?? Folder.plainMode
+    try SystemCall.require("change", file.path) { fchmod(file.number, mode) }
   }
 
   /// `O_TMPFILE`, which only GNU programs are told of.

@@ -28,8 +28,11 @@ extension TreeFolders {
   }
 
   /// Tells every file that is recorded and is not as it was put there; returns how many were looked at.
+  ///
+  /// A second name of a stored body is as sound as that: only other files are hashed.
   func eachChange(
     _ isCancelled: () -> Bool,
+    isSound: (ContentDigest, FileStatus) -> Bool,
     _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     var number: Int64 = 0
@@ -46,8 +49,7 @@ extension TreeFolders {
         let spot = try spot(of: row)
         if let spot, spot.status.kind == .file {
           if spot.identity == row.identity {
-            // A hard link is hashed as the stored body.
-            if spot.status.linkCount > 1 { continue }
+            if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }
             if try spot.mayHold(row.digest, isCancelled) { continue }
           } else if record.isCopied, try spot.isCopy(of: row, isCancelled) {
             continue

@@ -10,7 +10,7 @@ package final class SendingLock {
 
   /// Nil where another process has it.
   package static func take(state path: String) throws(Failure) -> SendingLock? {
-    let file = try Folder.making(path, mode: 0o700).openLock("sending.lock")
+    let file = try Folder.making(path, mode: 0o700).openLock("sending.lock", mode: 0o600)
     return try KernelLock.take(.exclusive, on: file).map { SendingLock($0) }
   }
 }

@@ -22,7 +22,7 @@ package final class StateStore {
     let folder = try Folder.making(path, mode: 0o700)
     let file = DatabaseFile(folder: folder, name: name, schema: .state)
     // A lock of its own, since one on the folder would wait for readers.
-    let lockFile = try file.folder.openLock("state.lock")
+    let lockFile = try file.folder.openLock("state.lock", mode: 0o600)
     let lock = try KernelLock.wait(.exclusive, on: lockFile, for: file.path)
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []

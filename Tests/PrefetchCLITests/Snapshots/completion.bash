@@ -138,7 +138,7 @@ _prefetch() {
     return
     ;;
   --allow)
-    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'mass-removal rollback list-change' -- "$current")
     return
     ;;
   --shard)
@@ -321,7 +321,7 @@ _prefetch() {
     case $command in
     '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --adopt --atomic --include-list --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;

@@ -143,7 +143,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
@@ -165,7 +165,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
@@ -174,6 +174,9 @@ _prefetch() {
         '(--base-url)--base-url=[Where the names lead that the list gives without a host; a URL as LIST is its own base]:URL: ' \
         '(--layout)--layout=[How files are called\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
         '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name; the host is none of them]:N: ' \
+        '(--adopt)--adopt[Take over files in DIR that are the items'\'' own bytes, instead of fetching them]' \
+        '(--atomic)--atomic[Switch DIR/current to the next whole tree, or leave it as it is]' \
+        '(--include-list)--include-list[Keep the list, and what signs it, in DIR as well]' \
         '(--limit-rate)--limit-rate=[Receive at most so much, such as 20MB/s, or by a timetable as network.rate has it]:R: ' \
         '(-n --dry-run)-n[Ask servers, write nothing, print the plan]' \
         '(-n --dry-run)--dry-run[Ask servers, write nothing, print the plan]' \
@@ -193,7 +196,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:LIST DIR:_files' && ret=0
       ;;
@@ -214,7 +217,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME: ' && ret=0
       ;;
@@ -235,7 +238,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:NAME:_prefetch_segments' && ret=0
       ;;
@@ -258,7 +261,7 @@ _prefetch() {
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
         '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest that removes many items (mass-removal) or is older than the stored one (rollback) pass this once]:GUARD:(mass-removal rollback)' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         ':: :' && ret=0
       ;;

@@ -202,14 +202,15 @@ struct MirrorNightTests {
       let refused = try ground.home.run(ground.arguments([other, "dir"] + words))
       #expect(refused.status == 3, "\(refused)")
       #expect(refused.errors.contains("/pub/SHA256SUMS"))
-      #expect(refused.errors.contains("--allow mass-removal"))
+      #expect(refused.errors.contains("--allow list-change"))
       #expect(ground.files() == ["a": "one", "b": "two"])
     }
+    #expect(try ground.mirror(other, "dir", "--allow", "mass-removal").status == 3)
     #expect(try ground.mirror(list, "dir").status == 0)
     // One that names all that is here, and more, takes its place without a word.
     ground.publish(["a", "b", "c"], as: "/pub/more")
     #expect(try ground.mirror(ground.server.address("/pub/more"), "dir").status == 0)
-    let allowed = try ground.mirror(other, "dir", "--allow", "mass-removal")
+    let allowed = try ground.mirror(other, "dir", "--allow", "list-change")
     #expect(allowed.status == 0, "\(allowed)")
     #expect(ground.files() == ["b": "two", "c": "three"])
   }

@@ -114,7 +114,16 @@ struct PublishTests {
     #expect(held.status == 0)
     #expect(try held.json().number("segments.0.published.generation") == 1)
     #expect(tree() == ["a": "one", "b": "one"])
+    // Whoever looks is told that the tree is an old one, until it is published again.
+    for words in [[], ["status"], ["verify"]] {
+      let run = try home.run(words)
+      #expect(run.status == 0, "\(run)")
+      #expect(run.errors.contains("was rolled back to generation 1"), "\(words) \(run)")
+    }
     #expect(try home.run("publish", "-q").status == 0)
+    for words in [[], ["status"], ["verify"]] {
+      #expect(try !home.run(words).errors.contains("was rolled back"))
+    }
     #expect(tree() == ["a": "three", "b": "three"])
     nginx.remove("b")
     nginx.write("four", to: "a")

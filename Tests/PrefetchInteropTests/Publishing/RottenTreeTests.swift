@@ -27,18 +27,6 @@ struct RottenTreeTests {
     try #require(home.run("run", "-q").status == 0)
   }
 
-  /// Other bytes of the same size at the same time, as a disk loses them.
-  private func rot(_ path: String) throws {
-    let status = try #require(FileTree.status(path))
-    try #require(unsafe chmod(path, 0o644) == 0)
-    let file = unsafe open(path, O_WRONLY)
-    try #require(unsafe pwrite(file, "B", 1, 0) == 1)
-    close(file)
-    let times = [status.st_atim, status.st_mtim]
-    try #require(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
-    try #require(unsafe chmod(path, status.st_mode & 0o7777) == 0)
-  }
-
   private func object(_ body: String) -> String {
     let digest = Digest.hexadecimal(body)
     return "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
@@ -47,7 +35,7 @@ struct RottenTreeTests {
   @Test("`verify` hashes published copies, and after `--repair` the next run makes them right")
   func rottenCopyIsFoundAndReplaced() throws {
     try configure("copy")
-    try rot(home.path("tree/a"))
+    try TreeChange.rot(home.path("tree/a"))
     let verify = try home.run("verify")
     #expect(verify.status == 74, "\(verify)")
     #expect(
@@ -64,7 +52,7 @@ struct RottenTreeTests {
   func refetchHealsDamagedBody() throws {
     try configure("copy")
     let path = object("body of /a")
-    try rot(path)
+    try TreeChange.rot(path)
     #expect(try home.run("run", "--refetch", "-q").status == 0)
     #expect(FileTree.read(path).map { String(decoding: $0, as: UTF8.self) } == "body of /a")
     #expect(try home.run("verify", "-q").status == 0)

@@ -22,4 +22,16 @@ enum TreeChange: String, CaseIterable {
       try #require(unsafe utimensat(AT_FDCWD, file, times, 0) == 0)
     }
   }
+
+  /// Changes one byte and keeps size, time and mode, as a failing disk or a careful program does.
+  static func rot(_ path: String) throws {
+    let status = try #require(FileTree.status(path))
+    try #require(unsafe chmod(path, 0o644) == 0)
+    let file = unsafe open(path, O_WRONLY)
+    try #require(unsafe pwrite(file, "B", 1, 0) == 1)
+    close(file)
+    let times = [status.st_atim, status.st_mtim]
+    try #require(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+    try #require(unsafe chmod(path, status.st_mode & 0o7777) == 0)
+  }
 }

@@ -1,0 +1,27 @@
+/// The address that a redirect led to, as the index keeps it: its query may be a credential, so a mark
+/// stands in its place, by which the same address is known again.
+package enum SealedURL {
+  package static func text(of url: String) -> String {
+    guard let start = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url }
+    let query = url[start...].dropFirst()
+    guard !query.isEmpty, !isMark(query) else { return url }
+    var hash = StableHash()
+    hash.combine(url)
+    let digits = String(hash.value, radix: 16)
+    let zeros = String(repeating: "0", count: markSize - digits.utf8.count)
+    return "\(url[..<start])?~\(zeros)\(digits)"
+  }
+
+  /// Whether both are one address, of which either may be sealed.
+  package static func isSame(_ a: String, _ b: String) -> Bool {
+    a == b || text(of: a) == text(of: b)
+  }
+
+  /// Hexadecimal digits of a mark.
+  private static let markSize = 16
+
+  private static func isMark(_ query: Substring) -> Bool {
+    query.utf8.count == markSize + 1 && query.hasPrefix("~")
+      && query.dropFirst().allSatisfy(\.isHexDigit)
+  }
+}

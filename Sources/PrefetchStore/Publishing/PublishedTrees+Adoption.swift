@@ -1,0 +1,73 @@
+internal import Glibc
+package import PrefetchCore
+
+/// Files of the user's that are the items' own bytes become the tree's.
+extension PublishedTrees {
+  package func adopt(_ wanted: AdoptableFile) throws(Failure) -> FoundBody? {
+    guard let spot = try adoptable(wanted),
+      let file = try ObjectFolder.open(spot.leaf, in: spot.folder)
+    else { return nil }
+    let status = try file.status()
+    guard status.isSameFile(as: spot.status), status.isAdoptable else { return nil }
+    let second: Int64 = 1_000_000_000
+    let modified = Instant(seconds: status.modified / second)
+    guard wanted.size.map({ $0 == status.size }) ?? true,
+      wanted.modified.map({ $0 == modified }) ?? true
+    else { return nil }
+    var found = FoundBody(digest: nil, size: status.size)
+    found.modified = modified
+    guard !wanted.digests.isEmpty || wanted.modified != nil else { return found }
+    let body = try file.hashed(by: Set(wanted.digests.map(\.algorithm)), isCancelled)
+    guard body.hasAll(wanted.digests) else { return nil }
+    let isTaken = try store.adopt(
+      file,
+      status,
+      named: spot.leaf,
+      in: spot.folder,
+      as: body.digest,
+      mode: Self.linkMode(wanted.rules)
+    )
+    guard isTaken else { return nil }
+    found.digest = body.digest
+    found.otherDigests = body.otherDigests
+    return found
+  }
+
+  /// The regular file of our own that lies there, reached over no link and not published by us.
+  private func adoptable(_ wanted: AdoptableFile) throws(Failure) -> TreeSpot? {
+    guard !wanted.rules.isAtomic, let place = try TreePlace.existing(wanted.rules.folder),
+      let root = try place.root(of: 0)
+    else { return nil }
+    let (path, leaf) = PathText.split(wanted.name)
+    var folder = root
+    for name in path.isEmpty ? [] : PathText.parts(of: path) {
+      guard let next = try folder.folder(String(name)) else { return nil }
+      folder = next
+    }
+    guard let status = try folder.status(of: leaf), status.isAdoptable else { return nil }
+    return TreeSpot(folder: folder, leaf: leaf, status: status)
+  }
+
+  /// The mode of a file that is a stored body too; nil where the tree's files are none.
+  private static func linkMode(_ rules: PublishingRules) -> mode_t? {
+    guard !rules.needsOwnFiles, !rules.layout.isWrittenByTools,
+      [.auto, .hardlink].contains(rules.link)
+    else { return nil }
+    return rules.mirror == nil ? 0o444 : Folder.plainMode
+  }
+}
+
+extension FileStatus {
+  /// Whether it is a regular file that nobody else owns or has another name of.
+  var isAdoptable: Bool {
+    kind == .file && linkCount == 1 && owner == geteuid()
+  }
+}
+
+extension StagedBody {
+  /// Whether it has one of the digests of each algorithm.
+  fileprivate func hasAll(_ digests: [ExpectedDigest]) -> Bool {
+    let groups = Dictionary(grouping: digests, by: \.algorithm)
+    return groups.values.allSatisfy { $0.contains(where: matches) }
+  }
+}

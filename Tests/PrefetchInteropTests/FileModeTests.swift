@@ -1,0 +1,121 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "Modes and secrets of what is kept",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct FileModeTests {
+  private let home: Home
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    let site = Site()
+    for name in ["a", "b"] {
+      site["/\(name)"] = Site.Page(Array("body \(name)".utf8), entityTag: "\"\(name)\"")
+    }
+    server = try LoopbackServer { request in
+      // A forge's way of handing out its files: each time with a signature of its own.
+      guard request.path.hasPrefix("/signed/") else { return site.respond(to: request) }
+      let name = request.path.dropFirst("/signed/".count)
+      return .respond(302, [("Location", "/\(name)?sig=SIGNATURE")])
+    }
+  }
+
+  private func configure(_ cache: String = "min_free: 0") {
+    home.configure(
+      """
+      cache: { \(cache) }
+      segments:
+        - name: site
+          urls: ["\(server.address("/signed/a"))", "\(server.address("/b"))"]
+          publish: { dir: tree, layout: basename }
+      """
+    )
+  }
+
+  /// The modes of all files and folders below one, by their names in it.
+  private func modes(_ root: String) -> [String: mode_t] {
+    var modes: [String: mode_t] = [:]
+    for (path, facts) in FileTree.listing(root) {
+      modes[String(path.dropFirst(root.count + 1))] = facts.mode & 0o777
+    }
+    return modes
+  }
+
+  private func mode(of path: String) throws -> mode_t {
+    try #require(FileTree.status(path), "\(path)").st_mode & 0o777
+  }
+
+  private func expectNoSignature(below root: String) {
+    for (path, facts) in FileTree.listing(root) where facts.mode & S_IFMT == S_IFREG {
+      let text = FileTree.read(path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      #expect(!text.contains("SIGNATURE"), "\(path)")
+    }
+  }
+
+  @Test("Index, copy and state are their owner's alone, and hold no query of a redirect")
+  func ownFiles() throws {
+    configure()
+    try #require(home.run("-q").status == 0)
+    // The second run makes the copy of the index anew and leaves a log of it while it works.
+    try #require(home.run("-q", "--refetch").status == 0)
+    #expect(try mode(of: home.cache) == 0o700)
+    #expect(try mode(of: home.state) == 0o700)
+    for (name, mode) in modes(home.cache) where name.hasPrefix("index.") {
+      #expect(mode == 0o600, "\(name)")
+    }
+    #expect(modes(home.cache)["index.backup.sqlite"] == 0o600)
+    for (path, facts) in FileTree.listing(home.state) {
+      let isFolder = facts.mode & S_IFMT == S_IFDIR
+      #expect(facts.mode & 0o777 == (isFolder ? 0o700 : 0o600), "\(path)")
+    }
+    expectNoSignature(below: home.cache)
+    expectNoSignature(below: home.state)
+  }
+
+  @Test("The stored validators still go to the address that a redirect leads to")
+  func sealedAddressIsKnownAgain() throws {
+    configure()
+    try #require(home.run("-q").status == 0)
+    let run = try home.run("--revalidate", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(try run.totals()["bytes_body"] == 0)
+  }
+
+  @Test("An export is readable by others, and holds no query of a redirect")
+  func exportedFiles() throws {
+    configure()
+    try #require(home.run("-q").status == 0)
+    try #require(home.run("export", "out", "-q").status == 0)
+    let found = modes(home.path("out"))
+    #expect(found["index.sqlite"] == 0o644)
+    for (name, mode) in found where mode & 0o444 != 0o444 {
+      Issue.record("\(name) has mode \(String(mode, radix: 8))")
+    }
+    expectNoSignature(below: home.path("out"))
+    // What was imported is its owner's alone again.
+    try home.removeCache()
+    try #require(home.run("import", "--cache", "out").status == 0)
+    #expect(modes(home.cache)["index.sqlite"] == 0o600)
+    #expect(try mode(of: home.cache) == 0o700)
+    expectNoSignature(below: home.cache)
+  }
+
+  @Test("A shared cache is readable by others, and its state is not")
+  func sharedCache() throws {
+    configure("min_free: 0, shared: true")
+    try #require(home.run("-q").status == 0)
+    #expect(try mode(of: home.cache) == 0o755)
+    for name in ["index.sqlite", "index.backup.sqlite"] {
+      #expect(modes(home.cache)[name] == 0o644, "\(name)")
+    }
+    for (name, mode) in modes(home.cache) where mode & 0o444 != 0o444 {
+      Issue.record("\(name) has mode \(String(mode, radix: 8))")
+    }
+    #expect(try mode(of: home.state) == 0o700)
+    expectNoSignature(below: home.cache)
+  }
+}

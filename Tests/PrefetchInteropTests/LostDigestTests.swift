@@ -1,0 +1,59 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite(
+  "A store without any copy of its index",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
+struct LostDigestTests {
+  private let home: Home
+  private let site = Site()
+  private let server: LoopbackServer
+
+  init() throws {
+    home = try Home(isInMemory: true)
+    let site = site
+    server = try LoopbackServer { site.respond(to: $0) }
+  }
+
+  private func loseIndex() throws {
+    for name in FileTree.names(home.cache) where name.hasPrefix("index.") {
+      try #require(unsafe unlink("\(home.cache)/\(name)") == 0)
+    }
+  }
+
+  /// Digests that lists know besides SHA-256, each with the tool that says what it is.
+  @Test(
+    "takes up bodies that a list names by another digest than SHA-256",
+    arguments: ["sha384", "sha512"]
+  )
+  func bodiesAreTakenUp(_ algorithm: String) throws {
+    var lines: [String] = []
+    for name in ["a", "b"] {
+      site["/\(name)"] = Site.Page("body \(name)")
+      let path = home.write("body \(name)", to: "\(name).body")
+      let sum = try home.tool("\(algorithm)sum", path).output.prefix { $0 != " " }
+      lines.append("{ url: \"\(server.address("/\(name)"))\", digests: { \(algorithm): \(sum) } }")
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: pinned
+          urls: [\(lines.joined(separator: ", "))]
+      """
+    )
+    let first = try home.run()
+    try #require(first.status == 0, "\(first)")
+    try loseIndex()
+    site.clearRequests()
+    let run = try home.run("--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(site.requests.isEmpty, "\(site.requests.map(\.path))")
+    #expect(try home.run("verify", "-q").status == 0)
+    // What was taken up is known from then on.
+    #expect(try home.run("-q").status == 0)
+    #expect(site.requests.isEmpty)
+  }
+}

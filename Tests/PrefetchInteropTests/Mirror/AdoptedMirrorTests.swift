@@ -1,0 +1,142 @@
+@unsafe @preconcurrency import Glibc
+import PrefetchTestSupport
+import Testing
+
+@Suite("A folder that another tool filled", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+struct AdoptedMirrorTests {
+  private let ground: MirrorGround
+
+  init() throws {
+    ground = try MirrorGround()
+    FileTree.makeFolder(ground.home.path("dir"))
+  }
+
+  private var list: String { ground.server.address("/pub/SHA256SUMS") }
+
+  private func date(_ name: String, seconds: Int) throws {
+    let time = timespec(tv_sec: seconds, tv_nsec: 0)
+    try #require(unsafe utimensat(AT_FDCWD, ground.home.path("dir/\(name)"), [time, time], 0) == 0)
+  }
+
+  /// A file as `wget -N` leaves it.
+  private func put(_ text: String, at name: String) throws {
+    ground.home.write(text, to: "dir/\(name)")
+    try date(name, seconds: MirrorGround.mondaySeconds)
+  }
+
+  private func methods(of path: String) -> [String] {
+    ground.site.requests.filter { $0.path == path }.map(\.method)
+  }
+
+  @Test("`mirror --adopt` takes files with the listed digests without asking for any")
+  func adoptedByDigest() throws {
+    ground.publish(files: ["a": "one", "b": "two", "c": "three"])
+    try put("one", at: "a")
+    try put("other", at: "b")
+    let before = try ground.status("a")
+    let run = try ground.mirror(list, "dir", "--adopt")
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.contains("/b` stays as it is"), "\(run)")
+    #expect(methods(of: "/pub/a").isEmpty)
+    #expect(ground.files() == ["a": "one", "b": "other", "c": "three"])
+    let after = try ground.status("a")
+    #expect(after.st_ino == before.st_ino)
+    #expect(after.st_mtim.tv_sec == before.st_mtim.tv_sec)
+    #expect(after.st_mode & 0o777 == 0o644)
+    // What was taken over goes with its item, as every other file of the mirror.
+    try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
+    ground.publish(["b", "c"])
+    let second = try ground.mirror(list, "dir")
+    #expect(second.status == 0, "\(second)")
+    #expect(ground.files() == ["b": "two", "c": "three"])
+  }
+
+  @Test("Without `--adopt` the same files serve and stay somebody else's")
+  func notAdopted() throws {
+    ground.publish(files: ["a": "one"])
+    try put("one", at: "a")
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 0, "\(run)")
+    #expect(methods(of: "/pub/a") == ["GET"])
+    #expect(run.errors.contains("no record says that prefetch put them there"), "\(run)")
+  }
+
+  @Test("Without a digest a file is taken where a HEAD states its size and time")
+  func adoptedByHead() throws {
+    for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
+    let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    try put("body a", at: "a")
+    // Of the right size, from another day.
+    try put("body b", at: "b")
+    try date("b", seconds: MirrorGround.mondaySeconds - 60)
+    let run = try ground.mirror("urls.txt", "dir", "--adopt")
+    #expect(methods(of: "/a") == ["HEAD"], "\(run)")
+    #expect(methods(of: "/b") == ["HEAD", "GET"], "\(run)")
+    #expect(methods(of: "/c") == ["GET"], "\(run)")
+    // The bytes that came are those that lie there, so that file is taken as well.
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
+    // The next night asks conditionally, with what the HEAD stated.
+    let second = try ground.mirror("urls.txt", "dir", "--json")
+    #expect(second.status == 0, "\(second)")
+    #expect(try second.totals()["bytes_body"] == 0)
+    #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
+  }
+
+  @Test("A link, a file with a second name and one of another user stay foreign")
+  func foreignFilesStay() throws {
+    ground.publish(files: ["a": "one", "b": "two", "sub/c": "three"])
+    ground.home.write("one", to: "elsewhere")
+    try #require(unsafe symlink(ground.home.path("elsewhere"), ground.home.path("dir/a")) == 0)
+    try put("two", at: "b")
+    try #require(unsafe link(ground.home.path("dir/b"), ground.home.path("second")) == 0)
+    FileTree.makeFolder(ground.home.path("real"))
+    ground.home.write("three", to: "real/c")
+    try #require(unsafe symlink(ground.home.path("real"), ground.home.path("dir/sub")) == 0)
+    let run = try ground.mirror(list, "dir", "--adopt")
+    for name in ["a", "b", "sub/c"] { #expect(methods(of: "/pub/\(name)") == ["GET"], "\(run)") }
+    #expect(run.status != 0, "\(run)")
+    let facts = try #require(FileTree.status(ground.home.path("elsewhere")))
+    #expect(facts.st_nlink == 1)
+    #expect(try #require(FileTree.status(ground.home.path("real/c"))).st_nlink == 1)
+  }
+
+  @Test("`publish: {adopt: true}` makes a file mode 0444 and the tree's own")
+  func adoptedByConfiguration() throws {
+    ground.serve("one", at: "/a")
+    ground.home.configure(
+      """
+      cache: { min_free: 0 }
+      segments:
+        - name: site
+          urls: ["\(ground.server.address("/a"))#sha256=\(Digest.hexadecimal("one"))"]
+          publish: { dir: dir, layout: basename, adopt: true }
+      """
+    )
+    try put("one", at: "a")
+    let run = try ground.home.run()
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.requests.isEmpty)
+    let facts = try ground.status("a")
+    #expect(facts.st_nlink == 2)
+    #expect(facts.st_mode & 0o777 == 0o444)
+    #expect(try ground.home.run("verify", "-q").status == 0)
+  }
+
+  @Test(
+    "A folder that the real wget filled is taken over without a body",
+    .enabled(if: Wget.isInstalled, "needs wget")
+  )
+  func filledByWget() throws {
+    for name in ["x/a", "x/y/b"] { ground.serve("body \(name)", at: "/\(name)") }
+    let urls = ["x/a", "x/y/b"].map { ground.server.address("/\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    try Wget.run(["-N", "-i", "urls.txt"], into: "dir", of: ground.home)
+    let run = try ground.mirror("urls.txt", "dir", "--layout", "basename", "--adopt", "--json")
+    #expect(run.status == 0, "\(run)")
+    #expect(Set(ground.site.requests.map(\.method)) == ["HEAD"])
+    #expect(try run.totals()["bytes_body"] == 0)
+    #expect(ground.files() == ["a": "body x/a", "b": "body x/y/b"])
+  }
+}
