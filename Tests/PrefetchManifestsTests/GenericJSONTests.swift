@@ -170,7 +170,7 @@ import Testing
     #expect(
       LockReader.json.read(text).lines == """
         https://cdn.example/app/a immutable revision=1
-        rejected ftp://x/: bad_url: line 1, column 39: it has the scheme `ftp`; only `http` and `https` are fetched
+        rejected ftp://x/: bad_url: line 1, column 41: it has the scheme `ftp`; only `http` and `https` are fetched
         rejected https://cdn.example/app/b: manifest_invalid: line 2, column 45: `integrity` holds no \
         digest that is known
         """

@@ -36,7 +36,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --user | --output-dir)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       case $word in
@@ -311,6 +311,9 @@ _prefetch() {
   --comment)
     return
     ;;
+  --user)
+    return
+    ;;
   --output-dir)
     compopt -o filenames
     mapfile -t COMPREPLY < <(compgen -d -- "$current")
@@ -361,7 +364,7 @@ _prefetch() {
     'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --user --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
