@@ -70,7 +70,7 @@ struct LayerLookTests {
     #expect(!FileTree.exists(home.cache))
   }
 
-  @Test("`doctor` says of those that are of no use what to change, and ends as the run does")
+  @Test("`doctor` says of those that are of no use what to change, and ends with 1, though no run minds")
   func troubles() throws {
     try makeBase()
     FileTree.makeFolder(home.path("empty"))
@@ -91,7 +91,8 @@ struct LayerLookTests {
       #expect(told.map(\.isRight) == [false, true], "\(run)")
       #expect(told.first?.value.contains(word) == true, "\(run)")
       #expect(told.first?.value.contains(name) == true, "\(run)")
-      #expect(try home.run("-q").status == run.status, "\(name)")
+      #expect(run.status == 1, "\(name)")
+      #expect(try home.run("-q").status == 0, "\(name)")
     }
     declare(["/a"], lower: ["base"])
     let itself = ["--cache-dir", home.path("base")]
