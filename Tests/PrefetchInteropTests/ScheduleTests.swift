@@ -195,7 +195,7 @@ struct ScheduleTests {
     let refused = [
       ("cron", "61 3 * * *"), ("cron", "daily"), ("cron", "3 * * *"), ("cron", "5-1 * * * *"),
       ("cron", "* * * foo *"), ("cron", "*/0 * * * *"), ("systemd", "nonsense"),
-      ("systemd", "23 3 * * *"), ("systemd", ""),
+      ("systemd", "23 3 * * *"), ("systemd", ""), ("systemd", "25:00"), ("systemd", "3:60"),
     ]
     for (scheduler, time) in refused {
       let run = try home.run("schedule", scheduler, "--at", time)

@@ -92,5 +92,15 @@ enum ScheduleTimes {
   private static func isDateOrTime(_ word: Substring) -> Bool {
     (word.contains(":") || word.contains("-"))
       && word.utf8.allSatisfy { ASCII.isDigit($0) || "*-:/.,~".utf8.contains($0) }
+      && (!word.contains(":") || isTime(word))
+  }
+
+  /// Whether no number of it is more than a clock shows.
+  private static func isTime(_ word: Substring) -> Bool {
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    return (2...3).contains(parts.count)
+      && zip(parts, [23, 59, 59]).allSatisfy { part, most in
+        part.split { !ASCII.isDigit($0.utf8.first ?? 0) }.allSatisfy { Int($0) ?? 60 <= most }
+      }
   }
 }

@@ -141,8 +141,11 @@ struct FailureLines {
     case .trust:
       if let host = refusedPlainHost {
         "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
-      } else {
+      } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
         "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
+      } else {
+        // The message of a list says which one; no item is there to be explained.
+        nil
       }
     case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil
     case .unavailable: "next: run it again; the cache is as it was"

@@ -69,7 +69,7 @@ extension Dispatcher {
       guard let record = segments[index].accepted ?? segments[index].recorded,
         let url = record.manifestURL, let digest = record.manifest
       else { return [] }
-      let signatures = record.documents.filter(\.isSignature).map { ($0.url, $0.digest) }
+      let signatures = documents.signatures(of: index).map { ($0.url, $0.digest) }
       return ([(url, digest)] + signatures).compactMap { text, digest in
         guard let url = try? WebURL(text), let name = try? TreeName.lastComponent(of: url)
         else { return nil }

@@ -137,6 +137,13 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return (records, bodies)
   }
 
+  /// What signed the documents that this run goes by.
+  func signatures(of index: Int) -> [DocumentRecord] {
+    ([index] + parts(of: index)).compactMap { number in
+      works[number].signature.flatMap { works[$0].accepted }
+    }
+  }
+
   /// What is let go of with all documents of a segment.
   struct Dropped {
     var bodies: [StagedBody] = []

@@ -172,7 +172,7 @@ package final class PublishedTrees: TreePublisher {
     defer { finish(filling, &outcome) }
     try filling.fill()
     if known == nil, filling.servingCount > 0 {
-      outcome.warnings.append(Self.unrecorded(filling.servingCount, in: plan.rules.folder))
+      outcome.warnings.append(Self.unrecorded(filling.servingCount, plan.rules))
     }
     if !filling.replacedPaths.isEmpty {
       outcome.warnings.append(Self.replaced(filling.replacedPaths))
@@ -226,13 +226,15 @@ package final class PublishedTrees: TreePublisher {
   }
 
   /// Files that serve, and stay when their items leave, since no record says whose they are.
-  private static func unrecorded(_ count: Int, in folder: String) -> Diagnostic {
+  private static func unrecorded(_ count: Int, _ rules: PublishingRules) -> Diagnostic {
     Diagnostic(
       "publish.not-recorded",
-      "`\(folder)` already held \(count) of the files, and no record says that prefetch put them there, "
+      "`\(rules.folder)` already held \(count) of the files, and no record says that prefetch put them there, "
         + "as after the loss of the state: they serve, and stay when their items leave",
       severity: .warning,
-      hint: "delete them and say `prefetch publish` to have prefetch's own"
+      hint: rules.mirror == nil
+        ? "delete them and say `prefetch publish` to have prefetch's own"
+        : "delete them and mirror again to have prefetch's own"
     )
   }
 

@@ -48,6 +48,10 @@ struct MirrorGround {
   }
 
   func mirror(_ words: String..., input: String = "") throws -> ProgramRun {
+    try mirror(words, input: input)
+  }
+
+  func mirror(_ words: [String], input: String = "") throws -> ProgramRun {
     site.clearRequests()
     return try home.start(arguments(words), input: input).finish()
   }

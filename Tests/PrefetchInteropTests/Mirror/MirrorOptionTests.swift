@@ -67,6 +67,33 @@ struct MirrorOptionTests {
     #expect(ground.files() == ["a": "two"])
   }
 
+  @Test(
+    "`--include-list` keeps what signs the list beside it, of each night the new one",
+    .enabled(if: Tool.isInstalled("minisign"), "needs minisign"),
+    arguments: [false, true]
+  )
+  func includedSignature(isAtomic: Bool) throws {
+    let home = ground.home
+    try #require(home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "key").status == 0)
+    let key = try #require(home.read("pub")?.split(separator: "\n").last)
+    let tree = isAtomic ? "dir/current" : "dir"
+    for night in ["one", "two", "two", "three"] {
+      ground.publish(files: ["a": night])
+      let sums = "\(Digest.hexadecimal(night))  a\n"
+      home.write(sums, to: "SHA256SUMS")
+      try #require(home.tool("minisign", "-S", "-s", "key", "-m", "SHA256SUMS").status == 0)
+      let signature = try #require(home.read("SHA256SUMS.minisig"))
+      ground.serve(signature, at: "/pub/SHA256SUMS.minisig")
+      var words = ["--include-list", "--set", "manifest_keys=\(key)"]
+      words += ["--set", "manifest_expiry=optional"] + (isAtomic ? ["--atomic"] : [])
+      let run = try ground.mirror([list, "dir"] + words)
+      #expect(run.status == 0, "\(run)")
+      #expect(home.read("\(tree)/SHA256SUMS") == sums)
+      let check = try home.tool("minisign", "-V", "-p", "pub", "-m", "\(tree)/SHA256SUMS")
+      #expect(check.status == 0, "\(check)")
+    }
+  }
+
   @Test("`--include-list` keeps a local list, and refuses one without a name")
   func includedLocalList() throws {
     ground.publish(files: ["a": "one"])
