@@ -104,10 +104,10 @@ enum NativeManifest {
     manifest.entries.countPerCategory = policy?.countPerCategory
     manifest.base = root["base"]?.text == nil ? nil : reader.base
     manifest.alternates = try reader.servers(root)
-    manifest.sources = try reader.catalogue(root, "sources")
-    manifest.categories = try reader.catalogue(root, "categories")
+    manifest.catalogue.sources = try reader.catalogue(root, "sources")
+    manifest.catalogue.categories = try reader.catalogue(root, "categories")
     manifest.entries.categoryParents = Dictionary(
-      manifest.categories.compactMap { name in name.parent.map { (name.id, $0) } }
+      manifest.catalogue.categories.compactMap { name in name.parent.map { (name.id, $0) } }
     ) { first, _ in first }
     manifest.parts = try next(of: root, source: source)
     return manifest

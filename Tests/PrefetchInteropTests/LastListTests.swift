@@ -62,15 +62,9 @@ struct LastListTests {
     Trouble(testDescription: "too few items", code: "manifest_guard") {
       Site.Page(try $0.list("a"))
     },
-    Trouble(testDescription: "an HTML page", code: "manifest_guard") { _ in
-      Site.Page("<!doctype html><title>x</title>")
-    },
     Trouble(testDescription: "not found", code: "gone") { _ in Site.Page([], status: 404) },
     Trouble(testDescription: "a server in trouble", code: "server_busy") { _ in
       Site.Page([], status: 503)
-    },
-    Trouble(testDescription: "a list that no reader takes", code: "manifest_invalid") { _ in
-      Site.Page("ftp://x.example/y\n")
     },
   ]
 
@@ -103,6 +97,33 @@ struct LastListTests {
     site["/list"] = Site.Page(try list("a", "b", "c"))
     #expect(try home.run("run").status == 0)
     #expect(home.read("tree/d") == nil)
+  }
+
+  static let strangers = [
+    Trouble(testDescription: "an HTML page", code: "manifest_guard") { _ in
+      Site.Page("<!doctype html><title>x</title>")
+    },
+    Trouble(testDescription: "a list that no reader takes", code: "manifest_invalid") { _ in
+      Site.Page("ftp://x.example/y\n")
+    },
+  ]
+
+  @Test(
+    "where something else came in its place: its host may lie, so nothing is asked that no digest proves",
+    arguments: strangers
+  )
+  func strange(trouble: Trouble) throws {
+    site["/list"] = Site.Page(try list("a", "b", "c", "d"))
+    try declare()
+    #expect(try home.run("run").status == 0)
+    site["/list"] = try trouble.page(self)
+    site["/b"] = try trouble.page(self)
+    site.clearRequests()
+    let run = try home.run("run", "--json")
+    #expect(run.status == 3, "\(run)")
+    #expect(try run.json().text("segments.0.manifest.error.code") == trouble.code)
+    #expect(site.requests.map(\.path) == ["/list"])
+    #expect(home.read("tree/b") == "first b")
   }
 
   @Test("where nobody answers: the cache is as it was")

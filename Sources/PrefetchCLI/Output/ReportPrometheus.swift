@@ -87,10 +87,10 @@ struct ReportPrometheus {
     let report = envelope.report
     let name = "prefetch_last_success_timestamp_seconds"
     let known = previous.value(of: name, configuration: configuration)
-    // What was accepted beforehand is no success, and neither are copies that nobody confirmed.
+    // What was accepted beforehand is no success.
     let isSuccess =
       hasRun && !isPartial && envelope.exitCode == 0 && !envelope.isAccepted
-      && report.mode == .run && report.staleCount == 0
+      && report.mode == .run
     let remembered = envelope.lastSuccess.map(Self.seconds)
     // Of one that came about elsewhere the file knows nothing; of long ago only the file knows.
     let latest =

@@ -105,10 +105,10 @@ struct DeclaredStates {
   ) {
     let selection = ManifestSelection(segment.manifestRules)
     let parents = manifest.entries.categoryParents
-    for name in manifest.sources {
+    for name in manifest.catalogue.sources {
       note(source: name.id, name.name)
     }
-    for name in manifest.categories {
+    for name in manifest.catalogue.categories {
       note(category: name.id, name.name, selection, parents)
     }
     let entries = selection.apply(to: manifest.entries)

@@ -7,7 +7,9 @@ extension Dispatcher {
     if work.entry.zone != nil { askNextTag(of: item) }
     note(failure, of: work)
     // What others bring is not said to have failed, and no older record is written over theirs.
-    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin
+    // An item that was not asked for has not failed by itself.
+    guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin,
+      items[item].step.reason != .untrustedList
     else {
       return settleItem(item)
     }

@@ -35,6 +35,7 @@ extension Dispatcher {
       size: work.entry.size,
       digests: work.wantedDigests
     )
+    file.limit = sizeLimit(space.rules.limit, in: Int(items[item].segment))
     if awaitsAdoption(item), let record = work.record?.value {
       file.size = record.size
       file.modified = record.validators.lastModified.flatMap { HTTPDate.parse($0) }

@@ -59,7 +59,7 @@ extension Dispatcher {
     if segment.lastList != nil, objection != nil {
       return settleManifestFailure(index, segment.manifest.failure)
     }
-    if let objection { return refuse(index, objection) }
+    if let objection { return refuse(index, objection, wasRead: true) }
     if let warning = ManifestGuard.warning(of: manifest, segment.declaration) {
       segments[index].manifest.warnings.append(warning)
     }
@@ -143,21 +143,22 @@ extension Dispatcher {
     settleSegment(index)
   }
 
-  mutating func refuse(_ index: Int, _ failure: Failure) {
-    manifestFailed(index, failure, status: .refused)
+  mutating func refuse(_ index: Int, _ failure: Failure, wasRead: Bool = false) {
+    manifestFailed(index, failure, status: .refused, wasRead: wasRead)
   }
 
   /// What the last run accepted stays in force, as far as the failure lets anything be asked.
   mutating func manifestFailed(
     _ index: Int,
     _ failure: Failure,
-    status: ManifestResult.Status = .failed
+    status: ManifestResult.Status = .failed,
+    wasRead: Bool = false
   ) {
     segments[index].manifest.status = status
     let stored = documents[index].url.flatMap { segments[index].recorded?.document(at: $0.string) }
     guard let stored, request.mode.isOfSegments, request.mode.plansItems, halt == nil,
       storeFailure == nil, segments[index].lastList == nil,
-      let reason = LastList(after: failure)
+      let reason = LastList(after: failure, wasRead: wasRead)
     else {
       return settleManifestFailure(index, failure)
     }

@@ -206,7 +206,7 @@ extension Dispatcher {
   }
 
   private func isStored(_ page: Manifest, of index: Int) -> Bool {
-    guard page.rejected.isEmpty, page.itemCount > 0 else { return false }
+    guard page.rejected.isEmpty, page.itemCount > 0, !page.lacksFiles else { return false }
     let selection = ManifestSelection(segments[index].declaration.manifestRules)
     let entries = ownPart(of: selection.apply(to: page.entries))
     return entries.indices.allSatisfy { position in

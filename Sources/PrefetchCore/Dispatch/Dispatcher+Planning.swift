@@ -392,12 +392,18 @@ extension Dispatcher {
 
   func planFailure(of item: Int) -> Failure? {
     let work = items.active(item)
-    return items[item].step.reason.failure(
+    let segment = segments[Int(items[item].segment)]
+    var failure = items[item].step.reason.failure(
       of: work.entry,
-      segment: segments[Int(items[item].segment)].declaration,
+      segment: segment.declaration,
       policy: request.policy,
       now: facts.now
     )
+    // It weighs as much as what its list failed for.
+    if items[item].step.reason == .untrustedList, let cause = segment.manifest.failure {
+      failure?.code = cause.code
+    }
+    return failure
   }
 
   /// What is known of an item before anything is read or asked.

@@ -170,17 +170,22 @@ struct SegmentWork: Sendable {
 enum LastList: Sendable {
   /// No list may be asked for now: its items are listed as deferred.
   case deferred(Deferral)
-  /// The list of this run could not be had, or is none: the items of the last one are kept true.
+  /// The list of this run could not be had, or may not take its place: the items of the last one are
+  /// kept true.
   case unread
-  /// The list of this run may be forged or old: of the last one, only what it pins by digest is
-  /// asked for.
+  /// The list of this run may be forged or old, or something else came in its place, as a login
+  /// portal's page does: of the last one, only what it pins by digest is asked for.
   case untrusted
 
-  /// Nil where a failure of that kind forbids to ask for anything.
-  init?(after failure: Failure) {
+  /// Nil where a failure of that kind forbids to ask for anything; `wasRead` tells a list that a
+  /// guard refused from what is no list.
+  init?(after failure: Failure, wasRead: Bool) {
     switch failure.code {
     case .signature, .rollback: self = .untrusted
-    case _ where [.content, .connectivity].contains(failure.code.category): self = .unread
+    case .http, .gone: self = .unread
+    case .manifestGuard where wasRead: self = .unread
+    case _ where failure.code.category == .connectivity: self = .unread
+    case _ where failure.code.category == .content: self = .untrusted
     default: return nil
     }
   }

@@ -291,6 +291,12 @@ package struct RejectedEntry: Error, Hashable, Sendable {
   }
 }
 
+/// Whom the items of a manifest come from, and the groups they are in, by their names.
+package struct Catalogue: Hashable, Sendable {
+  package var sources: [CatalogueName] = []
+  package var categories: [CatalogueName] = []
+}
+
 /// A source or a category, as a manifest names it.
 package struct CatalogueName: Hashable, Sendable {
   package var id: String
@@ -325,8 +331,9 @@ package struct Manifest: Hashable, Sendable {
   package var base: WebURL?
   package var warnings: [Diagnostic]
   /// Who its items come from, and the groups they are in.
-  package var sources: [CatalogueName] = []
-  package var categories: [CatalogueName] = []
+  package var catalogue = Catalogue()
+  /// Whether a page of a package index lacks files that a requirement names by their digests.
+  package var lacksFiles = false
   /// How long the document is, packed where it is packed.
   package var documentBytes: Int64 = 0
 

@@ -26,12 +26,14 @@ package enum PathText {
     name.utf8.indices.filter { name.utf8[$0] == slash }.map { String(name[..<$0]) }
   }
 
-  /// The path as seen from a folder, where both lie in one folder other than the root; else the path.
+  /// The path as seen from a folder where both lie together, not far below one other than the root.
+  ///
+  /// Else it is the path as it was: what lies together is moved together.
   package static func relative(_ path: String, to folder: String) -> String {
     guard isAbsolute(path), isAbsolute(folder) else { return path }
     let (to, from) = (normalParts(of: path), normalParts(of: folder))
     let common = zip(to, from).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-    guard common > 0 else { return path }
+    guard common > 0, from.count - common <= 2 else { return path }
     let up = Array(repeating: Substring(".."), count: from.count - common)
     let parts = up + to[common...]
     return parts.isEmpty ? "." : parts.joined(separator: "/")

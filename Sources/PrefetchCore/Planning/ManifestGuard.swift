@@ -61,7 +61,7 @@ package enum ManifestGuard {
     let lost = recorded.itemCount - manifest.itemCount
     // What a local list no longer names was taken out by its owner, as from a configuration.
     let isMass =
-      segment.source.isFromServer && recorded.itemCount >= 3
+      (segment.source.isFromServer || manifest.hasPagesFromServer) && recorded.itemCount >= 3
       && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
     if isMass, !policy.allowsMassRemoval, !(manifest.itemCount == 0 && segment.allowsEmpty) {
       return Failure(
@@ -177,6 +177,18 @@ package enum ManifestGuard {
       "it was generated at \(Timestamp.format(new)), before the stored one (\(Timestamp.format(old))); "
         + "`--allow rollback` accepts it once"
     )
+  }
+}
+
+extension Manifest {
+  /// Whether some of what it lists stands in documents of servers: pages and sitemaps that it names.
+  fileprivate var hasPagesFromServer: Bool {
+    parts.contains { part in
+      switch part.kind {
+      case .page, .sitemap: true
+      case .packageIndex, .moduleSource: false
+      }
+    }
   }
 }
 

@@ -79,7 +79,7 @@ package enum PlanReason: Hashable, Sendable {
     case .otherKind: "it is declared otherwise than it was stored"
     case .otherKindOffline: "it is declared otherwise than it was stored, offline"
     case .failedBefore: "it failed before, and `retry_failed` is false"
-    case .untrustedList: "its list is not proven, and gives it no digest"
+    case .untrustedList: "its list cannot be relied on, and gives it no digest"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
     case .digestDiffersOffline: "digest differs, offline"
@@ -157,7 +157,7 @@ package enum PlanReason: Hashable, Sendable {
     case .untrustedList:
       return Failure(
         .signature,
-        "its list is not proven, and the last proven one gives it no digest; it was not asked for"
+        "its list cannot be relied on, and the last good one gives it no digest; it was not asked for"
       )
     case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
       .digestDiffers, .digestNotTaken,

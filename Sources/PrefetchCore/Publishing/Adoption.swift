@@ -5,6 +5,8 @@ package struct AdoptableFile: Hashable, Sendable {
   package var name: String
   /// The declared size, or the one that the server states.
   package var size: Int64?
+  /// The most that the item may have.
+  package var limit: Int64?
   /// The digests that are declared of the item.
   package var digests: [ExpectedDigest]
   /// The time that the server states, in whole seconds; nil before the server was asked.

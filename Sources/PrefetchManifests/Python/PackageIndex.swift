@@ -13,13 +13,20 @@ enum PackageIndex {
       : try PackageListing(html: content, source: source)
     var draft = ManifestDraft()
     for (text, failure) in listing.rejected { draft.reject(text, failure) }
+    var lacksFiles = false
     if case .packageIndex(let wish) = source.part {
+      let listed = Set(listing.files.flatMap(\.digests))
+      lacksFiles = !wish.digests.allSatisfy {
+        !$0.algorithm.isTrustworthy || listed.contains($0)
+      }
       let chosen = try choose(listing.files, for: wish, platforms, draft: &draft)
       try add(chosen, to: &draft)
     } else {
       try add(PythonFile.chosen(listing.files, for: platforms), to: &draft)
     }
-    return try draft.finished(asPart: true)
+    var manifest = try draft.finished(asPart: true)
+    manifest.lacksFiles = lacksFiles
+    return manifest
   }
 
   /// The files that the requirement admits; that there are none is told of the requirement.

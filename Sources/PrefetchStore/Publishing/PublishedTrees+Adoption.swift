@@ -12,6 +12,7 @@ extension PublishedTrees {
     let second: Int64 = 1_000_000_000
     let modified = Instant(seconds: status.modified / second)
     guard wanted.size.map({ $0 == status.size }) ?? true,
+      wanted.limit.map({ status.size <= $0 }) ?? true,
       wanted.modified.map({ $0 == modified }) ?? true
     else { return nil }
     var found = FoundBody(digest: nil, size: status.size)

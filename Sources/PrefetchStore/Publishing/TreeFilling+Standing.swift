@@ -53,7 +53,11 @@ extension TreeFilling {
   ) throws(Failure) {
     try record.remove(rows.map(\.number))
     let birth = spot.folder.birth(of: spot.leaf)
-    seen.insert(try record.add(file.name, digest, spot.identity, birth: birth, to: tree))
+    var number = try record.add(file.name, digest, spot.identity, birth: birth, to: tree)
+    let row = try record.rows(file.name, of: tree).first { $0.number == number }
+    if let row, let dated = try dated(row, file, spot) { number = dated }
+    source.restoreMode(spot, of: file.content)
+    seen.insert(number)
   }
 
   /// What is not ours may stay where it says the same; otherwise it is in the way.
