@@ -70,7 +70,9 @@ struct LayerLookTests {
     #expect(!FileTree.exists(home.cache))
   }
 
-  @Test("`doctor` says of those that are of no use what to change, and ends with 1, though no run minds")
+  @Test(
+    "`doctor` says of those that are of no use what to change, and ends with 1, though no run minds"
+  )
   func troubles() throws {
     try makeBase()
     FileTree.makeFolder(home.path("empty"))
