@@ -39,7 +39,7 @@ package enum PlanReason: Hashable, Sendable {
   case otherKind
   case otherKindOffline
   case failedBefore
-  /// Its list is not proven, and pins it by no digest.
+  /// Its list cannot be relied on, and pins it by no digest.
   case untrustedList
   case notStoredOffline
   case objectLostOffline

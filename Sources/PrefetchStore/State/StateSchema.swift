@@ -6,7 +6,7 @@ extension Schema {
   /// `registrations` has one row for each license at each endpoint. The numbers of
   /// `analytics_events` are never given twice, since their sender removes them by these later.
   /// `state_file` has at most one row: which file the state was when it recorded its first tree. `dir`
-  /// of `publications` is relative to the folder of the state where both lie in one folder.
+  /// of `publications` is relative to the folder of the state where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
     version: 14,
