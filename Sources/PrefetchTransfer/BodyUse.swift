@@ -117,7 +117,8 @@ extension TransferRequest {
   /// itself whether the rest was the right one.
   var continuesPart: Bool {
     guard let partial, partialKey != nil, method == .get, partial.offset > 0,
-      isPinned || partial.source == url.string || isRedirected(fromQueryOf: partial.source)
+      isPinned || SealedURL.isSame(partial.source, url.string)
+        || isRedirected(fromQueryOf: partial.source)
     else { return false }
     return !headers.has("range")
   }

@@ -1,4 +1,5 @@
 @unsafe @preconcurrency import Glibc
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
@@ -74,6 +75,62 @@ struct FileModeTests {
     }
     expectNoSignature(below: home.cache)
     expectNoSignature(below: home.state)
+  }
+
+  @Test(
+    "A stream whose pieces a redirect leads to signed addresses, and a part of a body that broke off, hold no query of a redirect"
+  )
+  func piecesAndParts() throws {
+    let site = Site()
+    let size = 400_000
+    site["/live.m3u8"] = Site.Page(
+      """
+      #EXTM3U
+      #EXT-X-VERSION:3
+      #EXT-X-TARGETDURATION:4
+      #EXTINF:4,
+      signed/piece.ts
+      #EXT-X-ENDLIST
+
+      """,
+      headers: [HeaderField("Content-Type", "application/vnd.apple.mpegurl")]
+    )
+    site["/piece.ts"] = Site.Page(Array(repeating: 0x47, count: 188), entityTag: "\"piece\"")
+    let whole = Array(repeating: UInt8(7), count: size)
+    let server = try LoopbackServer { request in
+      if request.path.hasPrefix("/signed/") {
+        let name = request.path.dropFirst("/signed/".count)
+        return .respond(302, [("Location", "/\(name)?sig=SIGNATURE")])
+      }
+      guard request.path == "/film" else { return site.respond(to: request) }
+      let head = [("ETag", "\"film\""), ("Accept-Ranges", "bytes")]
+      guard request.headers["Range"] == "bytes=200000-" else {
+        let start = Script.head(200, head + [("Content-Length", "\(size)")])
+        return Script([.send(start + whole.prefix(200_000)), .close])
+      }
+      let range = ("Content-Range", "bytes 200000-\(size - 1)/\(size)")
+      return .respond(206, head + [range], body: Array(whole.dropFirst(200_000)))
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      segments:
+        - name: site
+          urls: ["\(server.address("/live.m3u8"))", "\(server.address("/signed/film"))"]
+      """
+    )
+    #expect(try home.run("-q").status == 3)
+    #expect(FileTree.listing(home.cache).keys.contains { $0.hasSuffix(".facts") })
+    expectNoSignature(below: home.cache)
+    expectNoSignature(below: home.state)
+    let run = try home.run("--json", "--revalidate")
+    #expect(run.status == 0, "\(run)")
+    let films = server.requests.filter { $0.path.hasPrefix("/film") }
+    #expect(films.map { $0.headers["Range"] } == [nil, "bytes=200000-"])
+    let pieces = server.requests.filter { $0.path.hasPrefix("/piece.ts") }
+    #expect(pieces.map { $0.headers["If-None-Match"] } == [nil, "\"piece\""])
+    expectNoSignature(below: home.cache)
   }
 
   @Test("The stored validators still go to the address that a redirect leads to")

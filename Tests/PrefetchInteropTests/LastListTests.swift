@@ -209,4 +209,58 @@ struct LastListTests {
     #expect(home.read("tree/a") == "first a")
     #expect(home.read("tree/b") == "first b")
   }
+
+  @Test(
+    "gives way to the list of another segment that pins a new body of the same URL",
+    arguments: [true, false]
+  )
+  func givesWay(isFirst: Bool) throws {
+    func pins(_ text: String) throws -> Site.Page {
+      let digest = Digest.hexadecimal(text)
+      let url = try server.url("/a").string
+      return Site.Page(
+        #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(url)", "digests": {"sha256": "\#(digest)"}}]}"#
+      )
+    }
+    func segment(_ name: String) throws -> String {
+      let list = try server.url("/\(name)").string
+      return
+        "{ name: \(name), manifest: '\(list)', format: native, publish: { dir: \(name), layout: basename, link: copy } }"
+    }
+    let names = isFirst ? ["old", "new"] : ["new", "old"]
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments: [\(try names.map(segment).joined(separator: ", "))]
+      """
+    )
+    site["/old"] = try pins("first a")
+    site["/new"] = try pins("first a")
+    #expect(try home.run("run").status == 0)
+    site["/a"] = Site.Page("second a", headers: Self.stale)
+    site["/new"] = try pins("second a")
+    site["/old"] = Site.Page([], status: 503)
+    for night in 0..<3 {
+      site.clearRequests()
+      let run = try home.run("run", "--json", "--items", "all")
+      #expect(run.status == 3, "night \(night): \(run)")
+      let report = try run.json()
+      let states = Dictionary(
+        uniqueKeysWithValues: report.list("segments").map { ($0.text("name"), $0.text("state")) }
+      )
+      #expect(states == ["old": "incomplete", "new": "current"], "night \(night): \(run)")
+      #expect(
+        site.requests.filter { $0.path == "/a" }.count == (night == 0 ? 1 : 0),
+        "night \(night): \(site.requests.map(\.path))"
+      )
+      // What the failed list pinned stays in its own tree, and another body never takes its place.
+      #expect(home.read("old/a") == "first a")
+      #expect(home.read("new/a") == "second a")
+    }
+    site["/old"] = try pins("second a")
+    #expect(try home.run("run").status == 0)
+    #expect(home.read("old/a") == "second a")
+    #expect(try home.run("verify").status == 0)
+  }
 }

@@ -44,6 +44,13 @@ package struct BundleFile: Hashable, Sendable {
     return file
   }
 
+  /// The file as the index keeps it, without the query of a redirect.
+  package var sealed: BundleFile {
+    var file = self
+    file.finalURL = finalURL.map(SealedURL.text)
+    return file
+  }
+
   /// Whether it has as much as is wanted of a part.
   package func has(_ part: BundlePart) -> Bool {
     guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }

@@ -62,9 +62,9 @@ extension Dispatcher {
       refused.isEmpty
       ? fragment.leaving
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
-    if segments[index].lastList != nil { segments.retainAll(index) }
     // What falls to other shards is declared, and not known here.
     if request.shard != nil { segments[index].leaving = [] }
+    if segments[index].lastList != nil { segments.retainAll(index) }
     segments.retainLeaving(index, facts)
     segments[index].declaredCount = fragment.declaredCount + rejected.count
     segments[index].openItems = fragment.steps.count + rejected.count
@@ -75,7 +75,7 @@ extension Dispatcher {
     segments[index].phase = .planning
     segments[index].isDeclared = true
     // In the order of the segments, so that it does not matter which of their lists came first.
-    for other in 0..<index { takeWaiting(of: other) }
+    for other in 0..<index where segments[other].lastList == nil { takeWaiting(of: other) }
     if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
     space.orderChanged()
     announce(.itemsDiscovered(segment: declaration.name, count: segments[index].declaredCount))
@@ -85,7 +85,9 @@ extension Dispatcher {
     }
     for entry in rejected { settleRejected(entry, in: index) }
     takeSteps(index)
-    for other in segments.indices.dropFirst(index + 1) { takeWaiting(of: other) }
+    for other in segments.indices where other > index || segments[other].lastList != nil {
+      takeWaiting(of: other)
+    }
   }
 
   /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
@@ -127,6 +129,7 @@ extension Dispatcher {
         fresh.count -= 1
         fresh.bytes.add(-size, isPinned: isPinned)
         guard known.item >= 0, !items[Int(known.item)].step.isKept,
+          segments[index].lastList == nil,
           defend(entry, row, of: index, against: Int(known.item))
         else { continue }
         kept.count -= 1

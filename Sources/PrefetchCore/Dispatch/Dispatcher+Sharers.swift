@@ -202,6 +202,13 @@ extension Dispatcher {
   }
 
   mutating func reject(_ entry: ManifestEntry, _ failure: Failure, of index: Int) {
+    var failure = failure
+    // The failed list decides how much it weighs: nobody has sent a wrong body.
+    if segments[index].lastList != nil, failure.code == .digestMismatch,
+      let cause = segments[index].manifest.failure
+    {
+      failure.code = cause.code
+    }
     settleRejected(rejection(entry, failure), in: index)
     let key = URLKey(entry.recordURL)
     segments[index].otherVariants.insert(key)

@@ -77,6 +77,7 @@ extension Dispatcher {
       return false
     }
     let keeper = first.entries[Int(mention.entry)]
+    if keepsForFailedList(known, keeper, of: first, against: step, of: index) { return false }
     if let failure = objection(toKept: known, entry, of: index, step, for: keeper) {
       reject(entry, failure, of: index)
       return true
@@ -89,6 +90,7 @@ extension Dispatcher {
     )
     // What holds for it without a question holds whatever others learn, before it or after it.
     if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
+      guard segments[index].lastList == nil else { return false }
       return defend(step, entry, of: index, against: known)
     }
     if rivalry == nil, keepsProven(step, of: index, for: keeper, of: known) { return true }
@@ -125,6 +127,19 @@ extension Dispatcher {
     }
     share(known, entry, step, with: index, besides: rivalry)
     return true
+  }
+
+  /// Whether the only reason to keep a stored body is the digest of a list that failed in this run,
+  /// while a list of this run has the server asked.
+  private func keepsForFailedList(
+    _ known: Int,
+    _ keeper: ManifestEntry,
+    of first: SegmentWork,
+    against step: PlannedStep,
+    of index: Int
+  ) -> Bool {
+    first.lastList != nil && segments[index].lastList == nil && step.asks
+      && !keeper.digests.isEmpty && (known < 0 || items[known].step.isKept)
   }
 
   /// The same of an entry that is kept and only counted.

@@ -278,7 +278,11 @@ package struct TreePlan: Sendable {
   private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
     let key = entries.key(at: position)
     guard !withheld.contains(key) else { return nil }
-    if let body = bodies[key] { return body.digest.isNone ? nil : body }
+    if let body = bodies[key] {
+      let pins = entry.bundleForm == nil ? entry.digests.filter { $0.algorithm == .sha256 } : []
+      let isOther = !pins.isEmpty && !pins.contains { $0.bytes == body.digest.bytes }
+      return body.digest.isNone || isOther ? nil : body
+    }
     guard let place = facts.inventory.position(of: key) else { return nil }
     let row = facts.inventory.rows[place]
     guard facts.isUsable(row) else { return nil }

@@ -55,7 +55,9 @@ enum DetailsCoding {
       append(.categories, record.categories.joined(separator: "\n"), to: &bytes)
     }
     append(.thumbnail, record.thumbnail, to: &bytes)
-    if !record.files.isEmpty { append(.files, BundleCoding.encode(record.files), to: &bytes) }
+    if !record.files.isEmpty {
+      append(.files, BundleCoding.encode(record.files.map(\.sealed)), to: &bytes)
+    }
     if record.isPassedThrough { append(.isPassedThrough, "", to: &bytes) }
     append(.title, record.caption.title, to: &bytes)
     append(.info, record.caption.info, to: &bytes)

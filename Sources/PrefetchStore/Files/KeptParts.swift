@@ -94,7 +94,8 @@ struct KeptParts: Sendable {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
     // The lock is ours, so what does not fit is no other run's.
-    guard let facts = facts(of: name), facts.key == key, facts.part.source == part.source,
+    guard let facts = facts(of: name), facts.key == key,
+      SealedURL.isSame(facts.part.source, part.source),
       facts.part.validator == part.validator,
       part.wholeSize ?? facts.part.wholeSize == facts.part.wholeSize ?? part.wholeSize,
       self.part(name, facts) != nil, let size = try? file.status().size,

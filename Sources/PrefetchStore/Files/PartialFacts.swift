@@ -24,6 +24,8 @@ struct PartialFacts: Hashable {
     self.part = part
     self.bootID = bootID
     self.part.offset = 0
+    // The key names the item's own address, which is no secret.
+    if part.source != key { self.part.source = SealedURL.text(of: part.source) }
   }
 
   /// Nil where half of it may be missing, or it may have been changed.
