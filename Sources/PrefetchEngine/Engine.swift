@@ -10,6 +10,7 @@ package struct Engine {
   private let stop: any StopSignal
   private let circumstances: (any Circumstances)?
   private let trees: (any TreePublisher)?
+  private let adopter: (any FileAdopter)?
   private let tier: (any SecondTier)?
   private let observers: [any RunObserver]
 
@@ -21,6 +22,7 @@ package struct Engine {
     stop: any StopSignal,
     circumstances: (any Circumstances)? = nil,
     trees: (any TreePublisher)? = nil,
+    adopter: (any FileAdopter)? = nil,
     tier: (any SecondTier)? = nil,
     observers: [any RunObserver] = []
   ) {
@@ -31,6 +33,7 @@ package struct Engine {
     self.stop = stop
     self.circumstances = circumstances
     self.trees = trees
+    self.adopter = adopter
     self.tier = tier
     self.observers = observers
   }
@@ -283,7 +286,7 @@ package struct Engine {
   /// A body that need not come over the network; what cannot be read counts as none.
   private func find(_ preparation: Preparation) -> FoundBody? {
     var found: FoundBody?
-    if let file = preparation.adoptable { found = (try? trees?.adopt(file)) ?? nil }
+    if let file = preparation.adoptable { found = (try? adopter?.adopt(file)) ?? nil }
     guard found?.digest == nil, !preparation.lost.isEmpty else { return found }
     return ((try? store.lostBody(preparation.lost)) ?? nil) ?? found
   }

@@ -48,6 +48,7 @@ struct EngineRun {
       stop: stop,
       circumstances: circumstances,
       trees: trees,
+      adopter: isDry ? AdoptionLook() : trees,
       tier: tier,
       observers: observers
     )

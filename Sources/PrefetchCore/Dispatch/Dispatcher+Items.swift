@@ -24,7 +24,7 @@ extension Dispatcher {
 
   /// The file in the published folder that may be the item's body, as long as no body was asked for.
   private func adoptable(_ item: Int) -> AdoptableFile? {
-    guard request.mode.keepsSegments, let work = items.ifActive(item),
+    guard request.mode.isOfSegments, let work = items.ifActive(item),
       work.entry.bundleForm == nil, work.exchange?.value.method != .get,
       let rules = segments[Int(items[item].segment)].declaration.publishing, rules.adopts,
       let name = (try? TreeName(rules).make(of: work.entry, body: nil)) ?? nil
@@ -236,7 +236,7 @@ extension Dispatcher {
     work.result.source = isConfirmed ? .revalidated : .cache
     work.result.reason =
       found?.modified == nil
-      ? "a stored body has its digest" : "the file that lay in its place is its body"
+      ? "a stored body has its digest" : Self.isUsersFile
     guard !request.mode.probes else {
       work.result.size = size
       return settleItem(item)
@@ -253,6 +253,8 @@ extension Dispatcher {
     }
     finishStoring(item, record, body: nil)
   }
+
+  static let isUsersFile = "the file that lay in its place is its body"
 
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = items.active(item).entry

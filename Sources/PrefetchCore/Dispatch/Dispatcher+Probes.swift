@@ -26,7 +26,8 @@ extension Dispatcher {
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
       if isRepeated(item, response) {
         if let record = work.record?.value, refusesStored(item, record) { return }
-        keep(item, "the server's validators are unchanged")
+        let isUsersFile = work.record?.value.digest == nil
+        keep(item, isUsersFile ? Self.isUsersFile : "the server's validators are unchanged")
       } else if let failure = sizeFailure(item, response) {
         // A run ends its transfer at the head.
         work.toldSize = nil
@@ -92,8 +93,8 @@ extension Dispatcher {
   ///
   /// A head of another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
   private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
-    guard items[item].step.decision == .revalidate, answersFromSamePlace(item),
-      let record = items.active(item).record?.value
+    guard let record = items.active(item).record?.value, answersFromSamePlace(item),
+      items[item].step.decision == .revalidate || record.isImported
     else { return false }
     let told = Validators(response.headers)
     let size = Self.size(toldBy: response)

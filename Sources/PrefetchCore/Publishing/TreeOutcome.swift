@@ -93,13 +93,17 @@ package struct TreeOutcome: Hashable, Sendable {
   }
 }
 
+/// Looks for the bodies of items among the user's own files.
+package protocol FileAdopter {
+  /// Takes a file of the user's into the store, where it is what the item has to be; nil where it is
+  /// not. A file of an item without a digest is taken only once the server has stated its time.
+  func adopt(_ file: AdoptableFile) throws(Failure) -> FoundBody?
+}
+
 /// Makes trees of files that other programs read; the engine's only door to them.
 package protocol TreePublisher {
   /// The tree as it stands, nil where it has to be looked at, of which its folders alone tell.
   func untouched(_ segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
   /// Makes the tree equal to the plan, as far as nothing of others is in the way.
   func publish(_ plan: TreePlan) -> TreeOutcome
-  /// Takes a file of the user's into the store, where it is what the item has to be; nil where it is
-  /// not. A file of an item without a digest is taken only once the server has stated its time.
-  func adopt(_ file: AdoptableFile) throws(Failure) -> FoundBody?
 }

@@ -309,6 +309,7 @@ package struct TreePlan: Sendable {
     hash.combine(rules.layout.rawValue)
     hash.combine(rules.link.rawValue)
     hash.combine(rules.isAtomic ? 1 : 0)
+    if rules.adopts { hash.combine("adopts") }
     hash.combine(rules.goProxy?.string)
     if let mirror = rules.mirror {
       hash.combine(mirror.namesHosts == true ? 1 : 0)

@@ -1,9 +1,27 @@
 internal import Glibc
 package import PrefetchCore
 
-/// Files of the user's that are the items' own bytes become the tree's.
-extension PublishedTrees {
+/// A look at files of the user's, which stay what they are: a dry run takes nothing.
+package struct AdoptionLook: FileAdopter {
+  let isCancelled: () -> Bool
+
+  package init(isCancelled: @escaping () -> Bool = { false }) {
+    self.isCancelled = isCancelled
+  }
+
   package func adopt(_ wanted: AdoptableFile) throws(Failure) -> FoundBody? {
+    try find(wanted)?.body
+  }
+
+  /// A file of the user's that fits what is known of an item.
+  struct Find {
+    var file: OpenFile
+    var spot: TreeSpot
+    /// Without a digest where nothing but the size was compared.
+    var body: FoundBody
+  }
+
+  func find(_ wanted: AdoptableFile) throws(Failure) -> Find? {
     guard let spot = try adoptable(wanted),
       let file = try ObjectFolder.open(spot.leaf, in: spot.folder)
     else { return nil }
@@ -17,21 +35,17 @@ extension PublishedTrees {
     else { return nil }
     var found = FoundBody(digest: nil, size: status.size)
     found.modified = modified
-    guard !wanted.digests.isEmpty || wanted.modified != nil else { return found }
-    let body = try file.hashed(by: Set(wanted.digests.map(\.algorithm)), isCancelled)
-    guard body.hasAll(wanted.digests) else { return nil }
-    let isTaken = try store.adopt(
-      file,
-      status,
-      named: spot.leaf,
-      in: spot.folder,
-      as: body.digest,
-      mode: Self.linkMode(wanted.rules)
+    if !wanted.digests.isEmpty || wanted.modified != nil {
+      let body = try file.hashed(by: Set(wanted.digests.map(\.algorithm)), isCancelled)
+      guard body.hasAll(wanted.digests) else { return nil }
+      found.digest = body.digest
+      found.otherDigests = body.otherDigests
+    }
+    return Find(
+      file: file,
+      spot: TreeSpot(folder: spot.folder, leaf: spot.leaf, status: status),
+      body: found
     )
-    guard isTaken else { return nil }
-    found.digest = body.digest
-    found.otherDigests = body.otherDigests
-    return found
   }
 
   /// The regular file of our own that lies there, reached over no link and not published by us.
@@ -47,6 +61,23 @@ extension PublishedTrees {
     }
     guard let status = try folder.status(of: leaf), status.isAdoptable else { return nil }
     return TreeSpot(folder: folder, leaf: leaf, status: status)
+  }
+}
+
+/// Files of the user's that are the items' own bytes become the tree's.
+extension PublishedTrees {
+  package func adopt(_ wanted: AdoptableFile) throws(Failure) -> FoundBody? {
+    guard let find = try AdoptionLook(isCancelled: isCancelled).find(wanted) else { return nil }
+    guard let digest = find.body.digest else { return find.body }
+    let isTaken = try store.adopt(
+      find.file,
+      find.spot.status,
+      named: find.spot.leaf,
+      in: find.spot.folder,
+      as: digest,
+      mode: Self.linkMode(wanted.rules)
+    )
+    return isTaken ? find.body : nil
   }
 
   /// The mode of a file that is a stored body too; nil where the tree's files are none.

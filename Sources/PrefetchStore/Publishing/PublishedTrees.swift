@@ -4,7 +4,7 @@ package import PrefetchCore
 /// The trees of files that segments publish, and what is remembered of them.
 ///
 /// Processes that work on trees below one folder take turns, whatever their caches are.
-package final class PublishedTrees: TreePublisher {
+package final class PublishedTrees: TreePublisher, FileAdopter {
   let record: TreeRecord
   let isDurable: Bool
   let store: DiskStore

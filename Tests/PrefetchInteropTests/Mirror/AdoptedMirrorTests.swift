@@ -84,6 +84,52 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
   }
 
+  @Test("A dry run with `--adopt` plans no transfer of files that lie there, and takes none")
+  func planned() throws {
+    ground.publish(files: ["a": "one", "b": "two", "c": "three"])
+    try put("one", at: "a")
+    try put("other", at: "b")
+    let names = ground.files()
+    let plan = try ground.mirror(list, "dir", "--adopt", "-n", "--items", "all")
+    #expect(plan.status == 0, "\(plan)")
+    #expect(actions(plan) == ["a": "keep", "b": "fetch", "c": "fetch"], "\(plan)")
+    #expect(methods(of: "/pub/a").isEmpty)
+    #expect(ground.files() == names)
+    #expect(try ground.status("a").st_nlink == 1)
+    // Without a digest the server is asked what a run would ask it.
+    for name in ["d", "e"] { ground.serve("body \(name)", at: "/\(name)") }
+    let urls = ["d", "e"].map { ground.server.address("/\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    try put("body d", at: "d")
+    try put("body e", at: "e")
+    try date("e", seconds: MirrorGround.mondaySeconds - 60)
+    let second = try ground.mirror("urls.txt", "dir", "--adopt", "-n", "--items", "all")
+    #expect(actions(second) == ["d": "keep", "e": "fetch"], "\(second)")
+    #expect(methods(of: "/d") == ["HEAD"])
+  }
+
+  private func actions(_ plan: ProgramRun) -> [String: String] {
+    let rows = plan.lines.map { $0.split(separator: "\t").map { String($0) } }
+    return Dictionary(
+      uniqueKeysWithValues: rows.compactMap { row in
+        row.count == 5 ? (row[3].split(separator: "/").last.map { String($0) } ?? "", row[0]) : nil
+      }
+    )
+  }
+
+  @Test("A later `--adopt` takes the files that a run without it left somebody else's")
+  func adoptedLater() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    try put("one", at: "a")
+    #expect(try ground.mirror(list, "dir").status == 0)
+    let adopting = try ground.mirror(list, "dir", "--adopt")
+    #expect(adopting.status == 0, "\(adopting)")
+    ground.publish(["b"])
+    let second = try ground.mirror(list, "dir")
+    #expect(second.status == 0, "\(second)")
+    #expect(ground.files() == ["b": "two"])
+  }
+
   @Test("A link, a file with a second name and one of another user stay foreign")
   func foreignFilesStay() throws {
     ground.publish(files: ["a": "one", "b": "two", "sub/c": "three"])
