@@ -94,7 +94,9 @@ struct DoctorTests {
         "license: k\nregistration: { url: \"\(server.address("/license"))\" }\n" + segment("")
       )
       #expect(try home.run("-q").status == 77)
-    case "file": home.configure("report: { files: { json: /nowhere/at/all.json } }\n" + segment(""))
+    case "file":
+      let path = home.path("prefetch.yaml/all.json")
+      home.configure("report: { files: { json: \"\(path)\" } }\n" + segment(""))
     case "hook":
       home.configure(
         "hooks: { run.started: { run: [/nowhere/hook], required: true } }\n" + segment("")
@@ -175,5 +177,19 @@ struct DoctorTests {
       #expect(run.status == 74, "\(run)")
       #expect((run.errors + run.output).contains("newer"), "\(run)")
     }
+  }
+
+  @Test("looks at a mirror by its cache, without any configuration")
+  func mirror() throws {
+    let site = Site(["/a": Site.Page("body")])
+    let server = try LoopbackServer { site.respond(to: $0) }
+    home.write(server.address("/a") + "\n", to: "list")
+    let allowed = ["--set", "allow_http=127.0.0.1"]
+    let run = try home.start(["mirror", "list", "dir"] + allowed).finish()
+    try #require(run.status == 0, "\(run)")
+    let doctor = try home.run("doctor", "--cache-dir", "dir/.prefetch")
+    #expect(doctor.status == 0, "\(doctor)")
+    #expect(findings(doctor)["configuration"] == "none, and a mirror needs none", "\(doctor)")
+    #expect(findings(doctor)["state"]?.contains("dir/.prefetch") == true, "\(doctor)")
   }
 }

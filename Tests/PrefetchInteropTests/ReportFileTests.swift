@@ -319,4 +319,31 @@ struct ReportFileTests {
     #expect(try home.run("plan", "-q", "--report", "prometheus=report.prometheus").status == 3)
     #expect(metric("prefetch_last_success_timestamp_seconds", in: "report.prometheus") == success)
   }
+
+  @Test("are written into folders that are made for them")
+  func newFolder() throws {
+    configure(more: "report: { files: { html: pages/today/report.html } }")
+    let run = try home.run("run", "--report", "prometheus=metrics/prefetch.prom")
+    #expect(run.status == 0, "\(run)")
+    #expect(home.read("pages/today/report.html")?.contains("<html") == true)
+    #expect(home.read("metrics/prefetch.prom")?.contains("prefetch_last_success") == true)
+  }
+
+  @Test("beside the command that explains an item with the options that the run was given")
+  func explanation() throws {
+    configure(["/a", "/missing"], to: "night.yaml")
+    let run = try home.run("run", "-c", "night.yaml", "--set", "network.concurrency=2")
+    #expect(run.status == 3, "\(run)")
+    let step = "`prefetch explain URL -c night.yaml --set network.concurrency=2` says"
+    #expect(run.errors.contains(step), "\(run)")
+    let explain = try home.run(
+      "explain",
+      server.address("/missing"),
+      "-c",
+      "night.yaml",
+      "--set",
+      "network.concurrency=2"
+    )
+    #expect(explain.status == 0, "\(explain)")
+  }
 }

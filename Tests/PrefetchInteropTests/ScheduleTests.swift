@@ -220,6 +220,8 @@ struct ScheduleTests {
     let lent = try home.run("schedule", "systemd")
     #expect(lent.output.contains("DynamicUser=yes\nUser=prefetch-isos\n"))
     #expect(lent.errors.contains("the user of the service has no home"), "\(lent)")
+    #expect(lent.output.contains("ReadWritePaths=\"\(home.path("srv/new tree"))\""))
+    #expect(lent.errors.contains("as root: install -d '\(home.path("srv/new tree"))'"), "\(lent)")
     let owned = try home.run("schedule", "systemd", "--user", "mirror")
     #expect(owned.status == 0)
     #expect(owned.output.contains("\nUser=mirror\n") && !owned.output.contains("DynamicUser"))

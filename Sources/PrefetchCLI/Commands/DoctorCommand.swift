@@ -15,11 +15,7 @@ struct DoctorCommand: Command {
     var findings = libraries
     let loaded = context.loadConfiguration(isRequired: false, needsSources: true)
     findings.append(configuration(loaded))
-    if let places = Places.resolve(
-      shared: context.shared,
-      configuration: loaded.configuration,
-      environment: context.environment
-    ) {
+    if let places = context.namedPlaces(loaded) {
       findings += DoctorFolders(loaded: loaded, places: places).findings
       findings +=
         DoctorLower(
@@ -81,6 +77,9 @@ struct DoctorCommand: Command {
         "\(name)\(count), the first: \(first); `prefetch check` names all",
         trouble: loaded.hasUsageErrors ? .usage : .config
       )
+    }
+    guard !loaded.files.isEmpty || !context.namesMirror else {
+      return Finding("configuration", "none, and a mirror needs none")
     }
     guard !loaded.files.isEmpty else {
       return Finding(

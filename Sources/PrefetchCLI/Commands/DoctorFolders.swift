@@ -29,15 +29,15 @@ struct DoctorFolders {
       guard path != "-", !FileReading.exists(path) || FileReading.size(path) != nil else {
         continue
       }
-      findings.append(folder("report", Self.parent(of: path), isMade: false))
+      findings.append(folder("report", Self.parent(of: path)))
     }
     return findings
   }
 
   /// What is not there is made by the first run, where that may.
-  private func folder(_ name: String, _ path: String, isMade: Bool = true) -> DoctorFinding {
+  private func folder(_ name: String, _ path: String) -> DoctorFinding {
     var standing = path
-    while isMade, standing != "/", !FileReading.exists(standing) {
+    while standing != "/", !FileReading.exists(standing) {
       standing = Self.parent(of: standing)
     }
     guard FileReading.isWritableFolder(standing) else {

@@ -79,15 +79,28 @@ struct Reconciliation {
       envelope.pastRuns = pastRuns
     }
     envelope.shard = shard?.text
-    if let explanation = MirrorFolder.explanation(loaded, places) {
-      envelope.explanation = explanation
-    }
+    envelope.explanation = explanation
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)
     }
     if !selection.isEmpty { envelope.others = others(than: report.segments) }
     return write(envelope)
+  }
+
+  /// The command that explains an item of this run, with the options that this run was given.
+  private var explanation: String {
+    let shared = context.shared
+    let own = MirrorFolder.explanationOptions(loaded, places)
+    let given = [("--cache-dir", shared.cacheDirectory), ("--state-dir", shared.stateDirectory)]
+      .flatMap { option, folder in folder.map { [option, $0] } ?? [] }
+    let words =
+      (own.isEmpty ? given : own)
+      + shared.configurationFiles.filter { $0 != "-" }.flatMap { ["-c", $0] }
+      + (shared.profile.map { ["--profile", $0] } ?? [])
+      + shared.settings.flatMap { ["--set", "\($0.key)=\($0.value)"] }
+    return (["prefetch explain URL"] + words.map { SafeText.line(ServiceUnit.shellQuoted($0)) })
+      .joined(separator: " ")
   }
 
   /// The part that this run does.

@@ -64,6 +64,12 @@ struct ScheduleCommand: Command {
         context.console.note("`\(owner)` must be able to write \(Wording.list(others))")
       }
     } else if !unit.writable.isEmpty, isService {
+      if !unit.missing.isEmpty {
+        let folders = unit.missing.map(ServiceUnit.shellQuoted).joined(separator: " ")
+        context.console.note(
+          "as root: install -d \(folders); without them the service does not start"
+        )
+      }
       context.console.note(
         "the service has a user of its own, who must be able to write "
           + "\(Wording.list(unit.writable)); `--user NAME` gives it one that stays"
@@ -137,8 +143,7 @@ struct ScheduleCommand: Command {
       name: name,
       command: command,
       title: title,
-      // With a user of its own the service starts when what is not there has been made.
-      writable: options.user == nil ? paths.all : paths.withMissing,
+      writable: paths.all,
       credentials: names("credential", in: loaded.files)
     )
     unit.makesCache = own[0] == nil

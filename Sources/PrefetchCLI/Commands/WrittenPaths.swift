@@ -5,13 +5,10 @@ import PrefetchSystem
 /// Where a run of a configuration writes besides its cache and state: what it publishes and reports,
 /// and what its hooks are told to write.
 struct WrittenPaths {
-  /// Absolute, sorted; the folder that it is made in stands for what is not there yet.
+  /// Absolute paths, sorted.
   let all: [String]
-  /// The folders among them that are not there yet.
+  /// Those of them that do not exist yet; a unit that names one does not start.
   let missing: [String]
-
-  /// Those that are there, and those that are to be made.
-  let withMissing: [String]
 
   /// `further` are folders as they are.
   init(
@@ -29,10 +26,11 @@ struct WrittenPaths {
       .map { folder($0.hasPrefix("+") ? String($0.dropFirst()) : $0) }
     let hooks = configuration.hooks.values.flatMap { $0.command.dropFirst() }
       .compactMap(Self.output)
+      // What a hook makes may be a file.
+      .map { FileReading.exists($0) ? $0 : Self.folder(of: $0) }
     let paths = published + reports + hooks + further + (log.map { [folder($0)] } ?? [])
-    all = Set(paths.map(Self.standing)).sorted()
-    missing = Set(paths.filter { !FileReading.exists($0) }).sorted()
-    withMissing = Set(paths).sorted()
+    all = Set(paths).sorted()
+    missing = all.filter { !FileReading.exists($0) }
   }
 
   /// The file or folder that a word of a hook names, unless it is one that only is read.
@@ -53,12 +51,5 @@ struct WrittenPaths {
   private static func folder(of path: String) -> String {
     let folder = PathText.split(path).folder
     return folder.isEmpty ? "/" : String(folder)
-  }
-
-  /// A unit with a folder that is not there does not start: then the one that it will be made in.
-  private static func standing(_ path: String) -> String {
-    var path = path
-    while path != "/", !FileReading.exists(path) { path = folder(of: path) }
-    return path
   }
 }

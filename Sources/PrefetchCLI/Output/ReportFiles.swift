@@ -71,6 +71,9 @@ struct ReportFiles {
       as: destination.format,
       previous: previous[destination.path] ?? WrittenMetrics()
     )
+    if AtomicFile.replaces(destination.path) {
+      try FolderCreation.make(String(PathText.split(destination.path).folder))
+    }
     try AtomicFile.write(bytes, to: destination.path)
   }
 }

@@ -59,7 +59,7 @@ extension CommandContext {
   }
 
   /// Whether `--cache-dir` names the cache of a mirror, whose state is in the same folder.
-  private var namesMirror: Bool {
+  var namesMirror: Bool {
     guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
     return FileReading.exists("\(folder)/state.sqlite")
   }
@@ -155,16 +155,25 @@ extension CommandContext {
     return overrides
   }
 
-  func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
-    if var places = Places.resolve(
+  /// The places that options, environment and configuration name, not looked at yet; nil where there
+  /// is no home folder.
+  func namedPlaces(_ loaded: LoadedConfiguration?) -> Places? {
+    var places = Places.resolve(
       shared: shared,
       configuration: loaded?.configuration,
       environment: environment
-    ) {
-      // A mirror's state is beside its cache.
-      if namesMirror, shared.stateDirectory == nil, loaded?.files.isEmpty ?? true {
-        places.state = places.cache
-      }
+    )
+    // A mirror's state is beside its cache.
+    if let cache = places?.cache, namesMirror, shared.stateDirectory == nil,
+      loaded?.files.isEmpty ?? true
+    {
+      places?.state = cache
+    }
+    return places
+  }
+
+  func places(_ loaded: LoadedConfiguration?) throws(CommandExit) -> Places {
+    if var places = namedPlaces(loaded) {
       if let loaded { try addLower(of: loaded, to: &places) }
       try checkFolders(of: places)
       return places

@@ -35,15 +35,12 @@ struct MirrorFolder {
     return place == "\(folder)/\(MirrorRules.ownFolder)"
   }
 
-  /// How a person asks about an item of a mirror, whose cache is not where `explain` would look; nil
-  /// for every other run.
-  static func explanation(_ loaded: LoadedConfiguration, _ places: Places) -> String? {
+  /// The options that lead `explain` to an item of a mirror, whose cache is not where it would look;
+  /// none for every other run.
+  static func explanationOptions(_ loaded: LoadedConfiguration, _ places: Places) -> [String] {
     guard
       loaded.configuration.segments.contains(where: { $0.declaration.publishing?.mirror != nil })
-    else {
-      return nil
-    }
-    let (cache, state) = (SafeText.line(places.cache), SafeText.line(places.state))
-    return "prefetch explain URL --cache-dir \(cache) --state-dir \(state)"
+    else { return [] }
+    return ["--cache-dir", places.cache, "--state-dir", places.state]
   }
 }
