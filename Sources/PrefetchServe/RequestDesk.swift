@@ -172,6 +172,13 @@ final class RequestDesk: Sendable {
     )
   }
 
+  /// The header that names another server than this one.
+  private static func strangeness(host: String?, origin: String?) -> String {
+    let (name, value) = origin.map { ("Origin", $0) } ?? ("Host", host ?? "")
+    let shown = value.prefix(200).filter { $0.isASCII && !$0.isNewline }
+    return "refused: \(name) `\(shown)` is not this server"
+  }
+
   /// What no request may be, whatever its method; nil for the others.
   private func refusal(
     of connection: OpaquePointer,
@@ -182,7 +189,7 @@ final class RequestDesk: Sendable {
     let origin = unsafe AnswerQueue.header("Origin", of: connection)
     let site = unsafe AnswerQueue.header("Sec-Fetch-Site", of: connection)
     guard gate.admits(host: host, origin: origin, site: site, hasToken: target.hasToken) else {
-      return .refusal(403, "only this server's own names may be used to reach it", Self.lastWords)
+      return .refusal(403, Self.strangeness(host: host, origin: origin), Self.lastWords)
     }
     // Where two readers could disagree about where a request ends, it has none (RFC 9112 §6.3).
     let lengths = unsafe AnswerQueue.count("Content-Length", of: connection)

@@ -17,7 +17,8 @@ package struct NetworkProbe: Sendable {
     do throws(ChildProcess.Fault) {
       let answer = try ChildProcess.answer(located, environment: environment, within: Self.patience)
       guard let conditions = Self.read(answer) else {
-        return Self.unknown("`network.probe` printed what is no network")
+        let words = answer.prefix(60).filter { $0.isASCII && !$0.isNewline && $0 != "`" }
+        return Self.unknown("`network.probe` printed an unknown word: `\(words)`")
       }
       return conditions
     } catch {

@@ -219,7 +219,7 @@ struct HTMLReportTests {
     #expect(many.contains("5804 are left out"))
     #expect(many.contains("403 of them are left out, those that are current last"))
     #expect(many.contains("older ones are left out"))
-    #expect(many.contains("others; the JSON report names all."))
+    #expect(many.contains("others; see <code>prefetch log</code>."))
     #expect(many.contains("more; the JSON report has all."))
   }
 

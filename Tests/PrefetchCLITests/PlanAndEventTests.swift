@@ -85,7 +85,7 @@ struct PlanLinesTests {
     let items = [known, unknown, removed]
     #expect(
       Self.summary(items) { $0.segments = [] }
-        == "plan: 1 to fetch, 1 to update, 1 to remove; 1.2 kB and 1 item of unknown size"
+        == "plan: 1 to fetch, 1 to update, 1 to remove; 1.2 kB and 1 item without a size"
     )
     #expect(Self.summary([]) { $0.segments = [] } == "plan: nothing to do; 0 B")
     // The fixture has a manifest that waits and one that failed.

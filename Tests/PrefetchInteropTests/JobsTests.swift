@@ -108,7 +108,7 @@ struct JobsTests {
     for end in ends { #expect(end.status == 0, "\(end)") }
     #expect(moved.take().values.allSatisfy { $0 == 1 })
     for end in ends where !end.errors.isEmpty {
-      #expect(end.errors.contains("waiting for the run of `a` (process "), "\(end)")
+      #expect(end.errors.contains("waiting: another run of `a` (pid "), "\(end)")
     }
   }
 

@@ -145,7 +145,7 @@ struct PastRunTests {
     let run = try home.run()
     #expect(run.status == 3)
     #expect(run.lines.count { $0.hasPrefix("  added ") } == 20)
-    #expect(run.lines.contains("  and 4 more; the JSON report names them"), "\(run.output)")
+    #expect(run.lines.contains("  and 4 more; see `prefetch log`"), "\(run.output)")
     let errors = run.errors.split(separator: "\n").filter { $0.hasPrefix("error:") }
     #expect(errors.count == 1, "\(run.errors)")
     let host = server.address("").dropFirst("http://".count)

@@ -82,7 +82,7 @@ struct StatusTests {
     #expect(found["mixed"] == .some(nil) && found["listed"] == .some(nil))
     let text = try home.run("status").output
     #expect(
-      text.contains("next check ") && text.contains("deferred by retry_after until "),
+      text.contains("next check ") && text.contains("asked us to wait until "),
       "\(text)"
     )
   }

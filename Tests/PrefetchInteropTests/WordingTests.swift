@@ -65,7 +65,7 @@ struct WordingTests {
     for text in [plan.output, run.output, run.errors, home.read("report.json") ?? ""] {
       #expect(
         !text.contains("answered 410") && !text.contains("\"status\": 410")
-          && !text.contains("declared no more"),
+          && !text.contains("no longer listed"),
         "\(text)"
       )
     }

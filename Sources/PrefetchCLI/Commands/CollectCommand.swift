@@ -173,7 +173,7 @@ struct CollectCommand: Command {
     rules.limit.map {
       Failure(
         .cacheFull,
-        "it had to go: what comes before it needs the \(SizeText.format(limit: $0)) of `cache.size`"
+        "evicted: more important items use the \(SizeText.format(limit: $0)) of `cache.size`"
       )
     }
   }

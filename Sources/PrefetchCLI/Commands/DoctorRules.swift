@@ -38,7 +38,7 @@ struct DoctorRules {
       return nil
     }
     let holder = context.lockHolder(places, loaded.identity)
-    return DoctorFinding("lock", "\(holder) is under way", trouble: .deferred)
+    return DoctorFinding("lock", holder, trouble: .deferred)
   }
 
   /// A time that no run can have lived through, and a clock that was never set.

@@ -63,12 +63,11 @@ struct GetTroubles {
 
   /// `reason` says more where it is more than the rule's name.
   mutating func add(_ deferral: Deferral, _ reason: String, of url: WebURL) {
-    let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
     let more = reason.isEmpty || reason == deferral.rule.rawValue ? "" : ": \(reason)"
     add(
       url.redacted,
       "item.deferred",
-      "it is deferred by \(deferral.rule.rawValue)\(until)\(more)",
+      deferral.text(host: url.authority) + more,
       isRetryable: true
     )
   }

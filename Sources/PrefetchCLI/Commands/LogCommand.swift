@@ -16,7 +16,7 @@ struct LogCommand: Command {
       throw context.failed(
         .nothing,
         "log.unknown",
-        "`\(SafeText.line(options.subject))` is no item and no segment that the cache knows"
+        "unknown item or segment `\(SafeText.line(options.subject))`"
       )
     }
     let now = context.clock.now().wall

@@ -189,7 +189,11 @@ struct ManifestCheck: Command {
     }
     let (known, unknown) = manifest.entries.sizes
     console.print("items:     \(manifest.itemCount)")
-    console.print("bytes:     \(known)" + (unknown > 0 ? ", and \(unknown) of unknown size" : ""))
+    let unsized = Amounts.count(Int64(unknown), "file") + " without a size"
+    let isKnown = known > 0 || unknown == 0
+    console.print(
+      "bytes:     " + (isKnown ? "\(known)" : "unknown") + (unknown > 0 ? " (\(unsized))" : "")
+    )
     if !manifest.rejected.isEmpty { console.print("refused:   \(manifest.rejected.count)") }
     if manifest.entries.duplicateCount > 0 {
       console.print("repeated:  \(manifest.entries.duplicateCount)")
@@ -242,8 +246,7 @@ final class ManifestVisit {
     for item in report.items {
       let name = Redaction.masked(Redaction.url(item.url), secrets: loaded.secrets)
       if let deferral = item.deferral {
-        let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-        let message = "`\(name)`: it is deferred by \(deferral.rule.rawValue)\(until)"
+        let message = "`\(name)`: \(deferral.text())"
         context.console.report("item.deferred", message)
       }
       guard let failure = item.failure else { continue }

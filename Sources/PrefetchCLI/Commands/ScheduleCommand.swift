@@ -71,8 +71,8 @@ struct ScheduleCommand: Command {
         )
       }
       context.console.note(
-        "the service has a user of its own, who must be able to write "
-          + "\(Wording.list(unit.writable)); `--user NAME` gives it one that stays"
+        "the service gets a new user for each start, which must be able to write "
+          + "\(Wording.list(unit.writable)); `--user NAME` gives it a permanent one"
       )
     }
     let secrets = names("file", in: loaded.files)

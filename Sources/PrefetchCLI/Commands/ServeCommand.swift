@@ -270,7 +270,7 @@ struct ServeCommand: Command {
     do throws(Failure) {
       return try start()
     } catch {
-      throw context.failed(.io, "serve.\(error.code.rawValue)", error.message)
+      throw context.failed(.io, "serve.address", error.message)
     }
   }
 

@@ -233,10 +233,7 @@ struct StatusCommand: Command {
 
   private func text(_ segment: SegmentLine, now: Instant) -> String {
     let age = segment.lastSuccess.map { "\(Amounts.duration(now - $0)) ago" } ?? "never"
-    let waits = segment.deferral.map { deferral in
-      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-      return "deferred by \(deferral.rule.rawValue)\(until)"
-    }
+    let waits = segment.deferral.map { $0.text() }
     let check =
       segment.deferral == nil
       ? segment.nextCheck.map { "next check \(Timestamp.format($0))" } : nil

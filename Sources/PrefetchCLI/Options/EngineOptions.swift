@@ -72,7 +72,7 @@ extension EngineOptions {
     .flag("no-hooks", \.skipsHooks).help("Start none of the configuration's `hooks`"),
     .commaList("accept", \.accepted, .word(among: acceptable) { $0.name }.called("NAME,…"))
       .help(
-        "Pass over these findings, and let whatever else there is decide: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
+        "Treat these outcomes as success: \(Wording.list(acceptable.map(\.name), conjunction: "or"))"
       ),
     .wait(\.wait),
     .commaList("allow", \.allowed, .word.called("GUARD"), isRepeatable: true)

@@ -74,7 +74,7 @@ struct GetOptions: CommandOptions, Hashable {
           "Write the body to this file (`-` is standard output, whatever that is), or the bodies into this folder (`DIR/`)"
         ),
       .value("base-url", \.base, .baseURL)
-        .help("Where the names lead that a manifest on standard input gives without a host"),
+        .help("Base URL for relative names in a manifest on standard input"),
       .value("sha256", \.digest, .digest)
         .help("Take the item only with this SHA-256, as a list would declare it"),
       .flag("path", \.printsPaths).help("Print the local paths instead of the bodies"),

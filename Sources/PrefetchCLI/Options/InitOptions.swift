@@ -19,7 +19,7 @@ struct InitOptions: CommandOptions, Hashable {
       .value("from", \.origin, .file)
         .help("Declare what this list or Info.plist says; a list may be a URL"),
       .value("base-url", \.base, .baseURL)
-        .help("Where the names lead that the list gives without a host"),
+        .help("Base URL for relative names in the list"),
       .value("output", short: "o", \.output, .file.called("PATH"))
         .help("Write this file instead; `-` is standard output"),
     ],

@@ -49,10 +49,10 @@ struct MirrorOptions: CommandOptions, Hashable {
   private static let ownSpecs: [OptionSpec<MirrorOptions>] = [
     .value("base-url", \.base, .baseURL)
       .help(
-        "Where the names lead that the list gives without a host; a URL as LIST is its own base"
+        "Base URL for relative names in LIST; by default the URL of LIST"
       ),
     .value("layout", \.layout, .word.called("L"))
-      .help("How files are called: by the `url` with its host, by its `basename`, or for a tool"),
+      .help("File naming: by the `url` with its host, by its `basename`, or for a tool"),
     .value("cut-dirs", \.cutFolders, .number(0...100))
       .help("Leave out the first N folders of each name; the host is none of them"),
     .flag("adopt", \.adopts)

@@ -152,7 +152,7 @@ struct FailureLines {
     case .denied:
       "next: look at the license and the credentials; `prefetch register` asks again at once"
     case .deferred:
-      envelope.nextAllowedAt.map { "next: it may go on from \(Timestamp.format($0)) on" }
+      envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
     case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated: nil
     }
   }

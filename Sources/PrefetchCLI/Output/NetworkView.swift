@@ -14,8 +14,7 @@ struct NetworkView {
     /// `go`, or `deferred by window until …`.
     var standing: String {
       guard let deferral = verdict.deferral else { return verdict.word }
-      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-      return "deferred by \(deferral.rule.rawValue)\(until)"
+      return deferral.text()
     }
   }
 

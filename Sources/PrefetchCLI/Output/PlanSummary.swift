@@ -33,6 +33,6 @@ struct PlanSummary {
   private var volume: String {
     let known = Amounts.bytes(totals.bytesStored)
     guard totals.unknownSizes > 0 else { return known }
-    return "\(known) and \(Amounts.count(totals.unknownSizes, "item")) of unknown size"
+    return "\(known) and \(Amounts.count(totals.unknownSizes, "item")) without a size"
   }
 }

@@ -100,7 +100,7 @@ struct ReportText {
     let totals = segment.totals
     let rest = totals.fetched + totals.updated + totals.removed - Int64(lines.count)
     guard rest > 0, lines.count == Report.Segment.mostChanges else { return lines }
-    return lines + ["  and \(rest) more; the JSON report names them"]
+    return lines + ["  and \(rest) more; see `prefetch log`"]
   }
 
   /// `12 items: 3 fetched, 9 kept`; what is zero is not said.
@@ -116,7 +116,6 @@ struct ReportText {
   }
 
   static func wording(of deferral: Deferral) -> String {
-    let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-    return "deferred by \(deferral.rule.rawValue)\(until)"
+    deferral.text()
   }
 }

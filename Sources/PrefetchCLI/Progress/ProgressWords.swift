@@ -35,8 +35,8 @@ enum ProgressWords {
     guard segment.ending == nil, standing.active == 0 else { return nil }
     if let wait = standing.wait { return Self.wait(wait) }
     switch standing.phase {
-    case .discovering: return ["in line", " for its manifest"]
-    case .underWay where standing.open > 0: return ["in line"]
+    case .discovering: return ["queued", " for its manifest"]
+    case .underWay where standing.open > 0: return ["queued"]
     case .underWay, .publishing, .settled: return nil
     }
   }

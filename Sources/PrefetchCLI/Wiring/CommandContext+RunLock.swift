@@ -13,7 +13,7 @@ extension CommandContext {
     try checkFileSystem(places)
     if let lock = try RunLock.acquire(cache: places.cache, identity: identity) { return lock }
     guard wait != nil else { return nil }
-    console.note("waiting for \(lockHolder(places, identity))")
+    console.note("waiting: \(lockHolder(places, identity))")
     let patience: RunLock.Patience =
       switch wait {
       case nil: .none
@@ -78,8 +78,8 @@ extension CommandContext {
   /// Whom a run of that identity would have to wait for.
   func lockHolder(_ places: Places, _ identity: String) -> String {
     let process = ((try? RunLock.holder(cache: places.cache, identity: identity)) ?? nil)
-      .map { " (process \($0))" }
-    return "the run of `\(SafeText.line(identity))`\(process ?? "") on `\(places.cache)`"
+      .map { " (pid \($0))" }
+    return "another run of `\(SafeText.line(identity))`\(process ?? "") is using `\(places.cache)`"
   }
 
   /// Ends a command that did not get the lock.
@@ -88,10 +88,10 @@ extension CommandContext {
       let status = ExitStatus.allCases.first { $0.code == 128 + signal } ?? .interrupted
       return console.fail(status, [])
     }
-    let owner = "a run of `\(SafeText.line(identity))`"
+    let owner = "another run of `\(SafeText.line(identity))`"
     return console.fail(
       .deferred,
-      [Diagnostic("store.locked", "\(owner) is at work on the cache; try again when it has ended")]
+      [Diagnostic("store.locked", "\(owner) is using the cache; try again when it has ended")]
     )
   }
 }

@@ -165,8 +165,7 @@ struct DeclaredStates {
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
     if hasBegun, isRunning { return (.downloading, "a run is under way") }
     if let deferral {
-      let until = deferral.until.map { " until \(Timestamp.format($0))" } ?? ""
-      return (.idle, "deferred by \(deferral.rule.rawValue)\(until)")
+      return (.idle, deferral.text())
     }
     if hasBegun { return (.idle, "interrupted; the next run goes on") }
     return isKnown

@@ -123,7 +123,7 @@ struct RunSession {
   private func reconcileWithRoom(_ events: EventSink?) throws(Failure) -> Report {
     guard let lock = try context.runLock(places, of: lockName, wait: engine.wait) else {
       return lockedReport(
-        because: "\(context.lockHolder(places, lockName)) goes on; `--wait` waits for it"
+        because: "\(context.lockHolder(places, lockName)); `--wait` waits for it"
       )
     }
     let state = try StateStore.openForWriting(state: places.state)

@@ -57,7 +57,7 @@ extension Dispatcher {
 
   /// Why an item that a segment declares is not there any more.
   var evictionFailure: Failure {
-    Failure(.cacheFull, "it had to go: what comes before it needs \(shortOf)")
+    Failure(.cacheFull, "evicted: more important items use \(shortOf)")
   }
 
   private var shortOf: String {

@@ -154,9 +154,9 @@ package enum Departure: String, Hashable, Sendable, CaseIterable {
   var reason: String {
     switch self {
     case .expired: "past its `expires`"
-    case .unsubscribed: "declared no more"
+    case .unsubscribed: "no longer listed"
     case .space: "evicted to make room"
-    case .deleted: "its server has it no more, and `on_gone` removes it"
+    case .deleted: "its server no longer has it, and `on_gone` removes it"
     }
   }
 }

@@ -135,6 +135,13 @@ package enum Timestamp {
       + "T\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)).\(padded(milliseconds, 3))Z"
   }
 
+  /// `2026-11-20 05:00:01 UTC`, for sentences: rounded up to a whole second.
+  package static func readable(_ instant: Instant) -> String {
+    let date = CalendarDate(instant + .milliseconds(999))
+    return "\(padded(date.year, 4))-\(padded(date.month))-\(padded(date.day))"
+      + " \(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) UTC"
+  }
+
   /// A date alone means its midnight in UTC; a time needs `Z` or an offset.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     let bytes = Array(text.utf8)

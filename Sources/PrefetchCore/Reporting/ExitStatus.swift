@@ -45,7 +45,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
   package var meaning: String {
     switch self {
     case .ok:
-      "every selected segment is as declared, or would be after a run; the configuration is valid"
+      "everything is up to date, or would be after a run; the configuration is valid"
     case .failed:
       "anything that no other status describes, internal errors included"
     case .changes:

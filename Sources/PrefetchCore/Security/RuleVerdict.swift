@@ -97,8 +97,8 @@ extension RunPolicy {
     case .anywhere:
       let reason =
         provenance == .local
-        ? "`\(url.host)` may be anywhere"
-        : "`\(url.host)` may be anywhere, since the configuration says so"
+        ? "no address restriction for `\(url.host)`"
+        : "no address restriction for `\(url.host)`, which the configuration names"
       return RuleVerdict(name, .silent, reason)
     case .publicOnly:
       let reason =

@@ -112,12 +112,9 @@ extension Space {
   /// Returns the failure of an item for which `cache.size` leaves too little.
   func full(need: Int64?, _ available: Int64) -> Failure {
     let sizes = SizeText.format(together: [max(0, available)] + (need.map { [$0] } ?? []))
-    let size = need == nil ? "it is larger" : "it has \(sizes[1])"
+    let size = need == nil ? "this item needs more" : "this item needs \(sizes[1])"
     let total = SizeText.format(limit: rules.limit ?? 0)
-    return Failure(
-      .cacheFull,
-      "what comes before it leaves \(sizes[0]) of the \(total) of `cache.size`, and \(size)"
-    )
+    return Failure(.cacheFull, "no room: \(sizes[0]) of \(total) (`cache.size`) left, \(size)")
   }
 
   /// Returns the reason why an item waits for disk space.

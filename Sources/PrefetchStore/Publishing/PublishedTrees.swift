@@ -225,12 +225,12 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return neighbours.filter(\.isAlive) + neighbours.filter { !$0.isAlive }
   }
 
-  /// Files that serve, and stay when their items leave, since no record says whose they are.
+  /// The warning about files that no record says are prefetch's own.
   private static func unrecorded(_ count: Int, _ rules: PublishingRules) -> Diagnostic {
     Diagnostic(
       "publish.not-recorded",
       "`\(rules.folder)` already held \(count) of the files, and no record says that prefetch put them there, "
-        + "as after the loss of the state: they serve, and stay when their items leave",
+        + "as after the loss of the state: they are used as they are, and will not be deleted when the list drops them",
       severity: .warning,
       hint: rules.mirror == nil
         ? "delete them and say `prefetch publish` to have prefetch's own"

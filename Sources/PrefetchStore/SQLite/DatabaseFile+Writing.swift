@@ -116,7 +116,7 @@ extension DatabaseFile {
     let time = Instant(milliseconds: status.modified / 1_000_000)
     return Diagnostic(
       "store.restored",
-      "`\(path)` was lost; its copy `\(backup)` of \(time) takes its place",
+      "`\(path)` was lost; its copy `\(backup)` of \(Timestamp.readable(time)) takes its place",
       severity: .warning,
       hint: "what changed since then is found again by its digest, or asked for once",
       file: path

@@ -141,7 +141,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -163,7 +163,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -171,8 +171,8 @@ _prefetch() {
       ;;
     mirror)
       _arguments -s -S $shared \
-        '(--base-url)--base-url=[Where the names lead that the list gives without a host; a URL as LIST is its own base]:URL: ' \
-        '(--layout)--layout=[How files are called\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
+        '(--base-url)--base-url=[Base URL for relative names in LIST; by default the URL of LIST]:URL: ' \
+        '(--layout)--layout=[File naming\: by the url with its host, by its basename, or for a tool]:L:(url basename npm pip go bazel cargo yarn hls)' \
         '(--cut-dirs)--cut-dirs=[Leave out the first N folders of each name; the host is none of them]:N: ' \
         '(--adopt)--adopt[Take over files in DIR that are the items'\'' own bytes, instead of fetching them]' \
         '(--atomic)--atomic[Switch DIR/current to the next whole tree, or leave it as it is]' \
@@ -194,7 +194,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -215,7 +215,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -236,7 +236,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -259,7 +259,7 @@ _prefetch() {
         '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
         '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
         '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Pass over these findings, and let whatever else there is decide\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
         '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
         '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
@@ -268,7 +268,7 @@ _prefetch() {
     init)
       _arguments -s -S $shared \
         '(--from)--from=[Declare what this list or Info.plist says; a list may be a URL]:FILE:_files' \
-        '(--base-url)--base-url=[Where the names lead that the list gives without a host]:URL: ' \
+        '(--base-url)--base-url=[Base URL for relative names in the list]:URL: ' \
         '(-o --output)-o+[Write this file instead; - is standard output]:PATH:_files' \
         '(-o --output)--output=[Write this file instead; - is standard output]:PATH:_files' \
         ':: :' && ret=0
@@ -355,7 +355,7 @@ _prefetch() {
         '(--max-stale)--max-stale=-[Take a cached copy that expired at most this long ago, or at any time]::D: ' \
         '(-o --output)-o+[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
         '(-o --output)--output=[Write the body to this file (- is standard output, whatever that is), or the bodies into this folder (DIR/)]:PATH:_files' \
-        '(--base-url)--base-url=[Where the names lead that a manifest on standard input gives without a host]:URL: ' \
+        '(--base-url)--base-url=[Base URL for relative names in a manifest on standard input]:URL: ' \
         '(--sha256)--sha256=[Take the item only with this SHA-256, as a list would declare it]:HEX: ' \
         '(--path)--path[Print the local paths instead of the bodies]' \
         '*:ITEM:_prefetch_items' && ret=0

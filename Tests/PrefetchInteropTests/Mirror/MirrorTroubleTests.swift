@@ -154,7 +154,7 @@ struct MirrorTroubleTests {
     try #require(server.waitForRequest("/slow"))
     let second = try ground.mirror("urls.txt", "dir")
     #expect(second.status == 75, "\(second)")
-    #expect(second.errors.contains("the run of `mirror`"))
+    #expect(second.errors.contains("another run of `mirror"))
     gate.open()
     #expect(first.finish().status == 0)
     #expect(ground.files() == ["slow": "body"])

@@ -28,7 +28,7 @@ struct HTMLFailures {
     let rest = groups.dropFirst(Self.mostGroups).reduce(0) { $0 + $1.count }
     if rest > 0 {
       let others = Amounts.count(Int64(rest), "other")
-      lines.append("<p class=\"quiet\">And \(others); the JSON report names all.</p>")
+      lines.append("<p class=\"quiet\">And \(others); see <code>prefetch log</code>.</p>")
     }
     if let next = FailureLines(envelope: envelope, tellsAll: false).nextStep {
       lines.append("<p>\(text.prose(next)).</p>")
