@@ -10,7 +10,7 @@ import Testing
   .enabled(if: Tool.isInstalled("curl"), "needs curl")
 )
 struct PageTests {
-  static let pages = ["README.md", "man/prefetch-guide.7"]
+  static let pages = ["README.md", "man/prefetch-guide.7", "man/prefetch-sdk.7"]
 
   /// Those that have something to play.
   static let sections: [ToldSection] = pages.flatMap { name in
