@@ -84,7 +84,7 @@ import Testing
     .enabled(if: Tool.isInstalled("mandoc")),
     arguments: [
       "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-manifest.5",
-      "prefetch-report.5",
+      "prefetch-report.5", "prefetch-sdk.7",
     ]
   )
   func manualLint(page: String) throws {

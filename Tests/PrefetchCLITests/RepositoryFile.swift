@@ -14,6 +14,22 @@ struct RepositoryFile {
     Self(path: folder + "/../../" + name)
   }
 
+  /// Names of the files in a folder below the top of the repository, in order.
+  static func names(in folder: String) -> [String] {
+    guard let handle = unsafe opendir(top(folder).path) else { return [] }
+    defer { unsafe closedir(handle) }
+    var names: [String] = []
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
+          unsafe String(cString: $0)
+        }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
   private static var folder: String {
     let file = #filePath
     return String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])

@@ -53,7 +53,7 @@ struct ToldCommandsTests {
     "Every command line of the manual is one that is parsed",
     arguments: [
       "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-report.5",
-      "prefetch-manifest.5",
+      "prefetch-manifest.5", "prefetch-sdk.7",
     ]
   )
   func manual(page: String) throws {

@@ -31,7 +31,7 @@ struct ControlOptions: CommandOptions, Hashable {
     .pause,
     "Have runs leave items alone",
     [
-      "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched. A run that has one under way stops it within a second, and keeps what has come of it for later."
+      "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched. A run that is transferring one stops it within a second, and keeps the part for later."
     ],
     examples: [
       "prefetch pause https://example.org/season-2.mp4": "Keep tonight's run from fetching a file",
@@ -54,7 +54,7 @@ struct ControlOptions: CommandOptions, Hashable {
     .lock,
     "Protect stored items from removal and eviction",
     [
-      "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one. What a run has under way may be locked before it is stored."
+      "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one. An item in flight may be locked before it is stored."
     ],
     options: [
       .value("for", \.lifetime, .duration).help("Unlock by itself after this time"),
@@ -86,7 +86,7 @@ struct ControlOptions: CommandOptions, Hashable {
     .remove,
     "Remove items from the cache",
     [
-      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away, and an item that is paused stays so. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3). A run that has the item under way stops it within a second and does not bring it back, and what has come of it goes."
+      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away, and an item that is paused stays so. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3). A run that is transferring the item stops within a second, deletes the part, and does not fetch it again."
     ],
     options: [
       .flag("files-only", \.keepsRecord)

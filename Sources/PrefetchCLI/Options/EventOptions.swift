@@ -130,7 +130,7 @@ struct ConsumeOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ConsumeOptions>(
     name: "event consume",
     group: .events,
-    summary: "Record that somebody has seen an item, or a part of it",
+    summary: "Record that an item, or a part of it, was seen",
     paragraphs: [
       "An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4. Until a new body comes for it, `list --unconsumed` then leaves it out, and `cache.purge.order` may let it go as `consumed`.",
       "Without `--from` and `--to` all of it was seen. The record tells which quarters (25, 50, 75, 100) were passed for the first time; for that the length has to be known: that of a stored stream is, and `--length` says that of all else. No address that counts views is ever asked for.",
@@ -187,7 +187,7 @@ struct EventFlushOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Send the events that wait now",
     paragraphs: [
-      "Runs do that when they end. This command asks the collector also where a run would still leave it alone after a failure. With nothing to send it asks nobody and ends with 0; without a collector in the configuration it ends with 78."
+      "Runs do that when they end. This command asks the collector also where a run would still leave it alone after a failure. With nothing to send it makes no request and ends with 0; without a collector in the configuration it ends with 78."
     ],
     exits: [
       .ok, .incomplete, .trust, .unavailable, .deferred, .denied, .config, .interrupted,

@@ -55,7 +55,7 @@ struct ListOptions: CommandOptions, Hashable {
         .help("Only items whose URL matches, such as `https://example.org/*.json`"),
       .flag("locked", \.isLockedOnly).help("Only items that are protected from removal"),
       .flag("unconsumed", \.isUnconsumedOnly)
-        .help("Only items of which nobody has recorded that they were consumed"),
+        .help("Only items without a record that they were consumed"),
       .flag("identities", \.listsIdentities)
         .help("Print the configurations that use the cache, with their items, bytes and last runs"),
       .commaList("sort", \.sortKeys, .sortKey)
@@ -66,7 +66,7 @@ struct ListOptions: CommandOptions, Hashable {
     exits: [.ok, .config],
     examples: [
       "prefetch list --segment basics --sort -size": "The largest items of a segment first",
-      "prefetch list --type video --unconsumed": "The films that nobody has seen yet",
+      "prefetch list --type video --unconsumed": "The films that were not seen yet",
     ],
     makeCommand: { ListCommand(context: $0, options: $1) }
   )

@@ -148,7 +148,7 @@ struct ManifestSignOptions: CommandOptions, Hashable {
       .value("expires", \.expires, .duration)
         .help("State that this may be relied on for that long from the time of making"),
       .value("comment", \.comment, .line.called("TEXT"))
-        .help("Write this into the untrusted comment, which nobody relies on"),
+        .help("Write this into the untrusted comment, which is not signed"),
     ],
     operands: .one("FILE", \.manifest, .file),
     exits: [.ok, .failed, .usage, .io, .config],

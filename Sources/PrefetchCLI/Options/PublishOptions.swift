@@ -14,7 +14,7 @@ struct PublishOptions: CommandOptions, Hashable {
     paragraphs: [
       """
       Every run publishes what it brought. This command does the same from what is stored, without \
-      a request, and looks at every file: what somebody deleted comes back, and what is not \
+      a request, and looks at every file: a deleted file comes back, and what is not \
       prefetch's, or was changed since, stays as it is and is named. A tree of which an item is not \
       stored ends with 3: an atomic one stays as it is, any other is made without the item.
       """,

@@ -19,7 +19,7 @@ extension RunOptions {
     group: .reconciling,
     summary: "Make the cache equal to the configuration",
     paragraphs: [
-      "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is declared no more. With names, which may be globs such as `map-*`, only those segments are looked at.",
+      "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is not declared any more. With names, which may be globs such as `map-*`, only those segments are looked at.",
       "A run reports on standard output, one line per segment and one total, and ends with one exit status. Items whose digest the manifest names, and items that are fresh, cost no request.",
     ],
     options: specs,

@@ -50,7 +50,7 @@ enum ConfigurationPage {
     }
     for prose in after { append(prose, to: &page) }
     page.section("SEE ALSO")
-    page.line("`prefetch`(1), `prefetch-manifest`(5), `prefetch-report`(5)")
+    page.line("`prefetch`(1), `prefetch-manifest`(5), `prefetch-report`(5), `prefetch-sdk`(7)")
     return page.text
   }
 

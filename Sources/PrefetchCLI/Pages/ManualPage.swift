@@ -28,7 +28,7 @@ enum ManualPage {
     examples(&page)
     page.section("SEE ALSO")
     page.line(
-      "`prefetch-guide`(7), `prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)"
+      "`prefetch-guide`(7), `prefetch-sdk`(7), `prefetch.yaml`(5), `prefetch-manifest`(5), `prefetch-report`(5), `curl`(1)"
     )
     return page.text
   }

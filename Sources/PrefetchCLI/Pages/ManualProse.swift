@@ -1,11 +1,11 @@
 /// The parts of prefetch(1) that no table knows.
 enum ManualProse {
   static let description = [
-    "`prefetch` is run by cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration: it fetches what is missing, revalidates what is stale, keeps what is current, and removes what it declared before and declares no more.",
+    "`prefetch` is run by cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration: it fetches what is missing, revalidates what is stale, keeps what is current, and removes what it declared before and does not declare any more.",
     "The first word that is not an option is the command; without one, `prefetch` means `prefetch run`. Options may stand before and after the command and its operands; `--` ends them. Of an option that takes one value and is given several times, the last one counts.",
     "Standard output carries the result only: the report, the plan, the list, the body. With `--json` it is exactly one JSON document, also for errors. Progress, warnings and errors go to standard error. When standard output is closed early, commands that read end quietly with 0, and `run` finishes its work; when it is full, the status is 74.",
-    "On a terminal, standard error has a block of lines while a run is under way: for each segment how much of it is done, the rate, the time that is left, or what it waits for; for large files a line of their own; where there are more segments than rows, their number. It is drawn over at most ten times a second, follows the size of the window, and is gone at the end. With `--progress always` logs get a few plain lines instead. The text report breaks its lines at the width of a terminal and shortens URLs there in the middle; in files and pipes every line is whole.",
-    "With `-v` standard error tells of every item and manifest as it ends, of every request that fails, with the address, the TLS version, the certificate's names and the time that each part took, and of what is waited for; with `-vv` of every request, with both heads. What may prove who somebody is is left out. With `--log-format json` each line is an object with `time`, `level` (`debug`, `info`, `warning`, `error`), `run` (null outside of runs) and `message`, and where it is known `code`, `hint`, `url`, `segment`, `path`, `file`, `line` and `column`.",
+    "On a terminal, standard error has a block of lines during a run: for each segment how much of it is done, the rate, the time that is left, or what it waits for; for large files a line of their own; where there are more segments than rows, their number. It is drawn over at most ten times a second, follows the size of the window, and is gone at the end. With `--progress always` logs get a few plain lines instead. The text report breaks its lines at the width of a terminal and shortens URLs there in the middle; in files and pipes every line is whole.",
+    "With `-v` standard error tells of every item and manifest as it ends, of every request that fails, with the address, the TLS version, the certificate's names and the time that each part took, and of what is waited for; with `-vv` of every request, with both heads. Credentials are masked. With `--log-format json` each line is an object with `time`, `level` (`debug`, `info`, `warning`, `error`), `run` (null outside of runs) and `message`, and where it is known `code`, `hint`, `url`, `segment`, `path`, `file`, `line` and `column`.",
     "Durations are written `90s`, `5m`, `2h` or `7d`; a bare number is seconds.",
   ]
 
@@ -40,7 +40,7 @@ enum ManualProse {
     ),
     (
       "SSLKEYLOGFILE, OPENSSL_CONF, OPENSSL_MODULES, OPENSSL_ENGINES, HOSTALIASES, RES_OPTIONS, LOCALDOMAIN",
-      "Without effect, since they would weaken connections or write their keys down. `~/.netrc` is read only where `network.netrc` says so; each entry goes to its own host, over https or where an exception names the host, and `default` to nobody."
+      "Without effect, since they would weaken connections or write their keys down. `~/.netrc` is read only where `network.netrc` says so; each entry goes to its own host, over https or where an exception names the host, and `default` is ignored."
     ),
     (
       "NO_COLOR, CLICOLOR_FORCE, TERM, CI",

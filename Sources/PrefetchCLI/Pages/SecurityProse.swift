@@ -25,7 +25,7 @@ enum SecurityProse {
   private static let pins = ConfigurationProse(
     title: "Pins",
     paragraphs: [
-      "`tls.pins` (or `NSPinnedDomains`) names the public keys that a host must prove to have, as SHA-256 of their SubjectPublicKeyInfo: `leaf` its own, `ca` one of those above it in the verified chain. Where both are given both must match. An entry holds for its host and, with `subdomains`, for names exactly one label below; all entries that speak of a host add up. The chain is always verified besides, and no request is sent to a server that fails. With `report_only` a mismatch is only reported. A pin past its `expires` is ignored with a warning; `check` fails (78), and warns from 30 days before. `prefetch pins HOST` prints the keys of a host."
+      "`tls.pins` (or `NSPinnedDomains`) names the public keys that a host must prove to have, as SHA-256 of their SubjectPublicKeyInfo: `leaf` its own, `ca` one of those above it in the verified chain. Where both are given both must match. An entry holds for its host and, with `subdomains`, for names exactly one label below; all entries that speak of a host add up. The chain is always verified as well, and no request is sent to a server that fails. With `report_only` a mismatch is only reported. A pin past its `expires` is ignored with a warning; `check` fails (78), and warns from 30 days before. `prefetch pins HOST` prints the keys of a host."
     ],
     example: nil
   )

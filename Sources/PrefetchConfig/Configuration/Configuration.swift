@@ -95,7 +95,7 @@ extension Configuration {
     Field("manifest_expiry", \.policy.manifestExpiry, .choice())
       .help("Whether a signed manifest must say when it expires")
     Field("accept", \.accept, .list(of: .finding))
-      .help("Findings that end with exit status 0 all the same")
+      .help("Outcomes that count as success")
     Field("registration", \.registration, Registration.table).help("Registration of the license")
     Field("notify", \.self, notifyTable).help("Push payloads")
     Field("state", \.self, stateTable).help("What is remembered between runs")

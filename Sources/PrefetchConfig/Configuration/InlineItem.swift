@@ -142,7 +142,7 @@ extension InlineItem {
       .help("Kind of content; without it a file, or a stream or ad where its body is one")
     Field("title", \.entry.title, .text).help("For people; `list` shows and searches it")
     Field("info", \.info, .anything)
-      .help("Data for whoever shows the item, passed through; `list --json` shows it")
+      .help("Data for programs that show the item, passed through; `list --json` shows it")
     Field("size", \.entry.size, .size).help("Bytes of the decoded body")
     Field("digests", \.entry.digests, .digests).help("Digests the body must have, by function")
     Field("integrity", \.integrity, .integrity)

@@ -27,7 +27,7 @@ extension RetryPolicy {
     Field("wait", \.wait, .duration)
       .help("Longest `Retry-After`, and longest wait for another process, within a run")
     Field("statuses", \.statuses, .list(of: .integer(400...599)))
-      .help("Statuses to try again besides 408, 425, 429, 500, 502, 503 and 504")
+      .help("Statuses to try again, beside 408, 425, 429, 500, 502, 503 and 504")
   }
   .checking { retries, facts, decoder in
     for (key, delay) in [("delay", retries.delay), ("lookup_delay", retries.lookupDelay ?? .zero)]

@@ -72,7 +72,7 @@ extension Segment {
       decode: decodeHeaders,
       encode: { ValueType<[HeaderField]>.headers.encode($0.declaration.headers) }
     )
-    .help("Headers of its requests, besides those of `defaults` with other names").secret
+    .help("Headers of its requests, added to those of `defaults` with other names").secret
     Field("priority", \.declaration.priority, .integer(1...100))
       .help("Rank among the segments, 1 first; unset comes last")
     Field("initial", \.isInitial, .boolean)
@@ -115,7 +115,7 @@ extension Segment {
     Field("fail_on_empty", \.declaration.failsOnEmpty, .boolean)
       .help("Whether an empty manifest, or an ad server without an ad, counts as a failure")
     Field("on_gone", \.declaration.onGone, .choice())
-      .help("What to do with an item that its server has no more")
+      .help("What to do with an item that its server no longer has")
     Field("honor_no_store", \.declaration.honorsNoStore, .boolean)
       .help("Whether answers marked `no-store` are not kept")
     Field("network", \.network, NetworkRules.table).help("Further conditions of the network")

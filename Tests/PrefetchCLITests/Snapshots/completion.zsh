@@ -102,7 +102,7 @@ _prefetch() {
       if ((place == CURRENT)); then
         case $name in
       event)
-        local -a actions=('start:Begin an event that lasts' 'stop:End an event that lasts, and record it' 'log:Record that something happened now' 'run:Run a program, and record how long it took and how it ended' 'consume:Record that somebody has seen an item, or a part of it' 'list:Print the events that wait to be sent, and those that are open' 'flush:Send the events that wait now')
+        local -a actions=('start:Begin an event that lasts' 'stop:End an event that lasts, and record it' 'log:Record that something happened now' 'run:Run a program, and record how long it took and how it ended' 'consume:Record that an item, or a part of it, was seen' 'list:Print the events that wait to be sent, and those that are open' 'flush:Send the events that wait now')
         _describe -t actions action actions && ret=0
         ;;
       manifest)
@@ -308,7 +308,7 @@ _prefetch() {
         '*--id=[Only the item with this id]:ID: ' \
         '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
         '(--locked)--locked[Only items that are protected from removal]' \
-        '(--unconsumed)--unconsumed[Only items of which nobody has recorded that they were consumed]' \
+        '(--unconsumed)--unconsumed[Only items without a record that they were consumed]' \
         '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
         '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
         ':: :' && ret=0
@@ -503,7 +503,7 @@ _prefetch() {
         '(--password-file)--password-file=[Read the key'\''s password from the first line of this file; - is standard input]:FILE:_files' \
         '(--generated)--generated=[State this time of signing instead of now]:TIME: ' \
         '(--expires)--expires=[State that this may be relied on for that long from the time of making]:D: ' \
-        '(--comment)--comment=[Write this into the untrusted comment, which nobody relies on]:TEXT: ' \
+        '(--comment)--comment=[Write this into the untrusted comment, which is not signed]:TEXT: ' \
         ':FILE:_files' && ret=0
       ;;
     schedule)

@@ -1,0 +1,122 @@
+import Testing
+
+/// The pages that are written for people: their length, their words, and the list of decisions.
+@Suite("Pages that people read")
+struct WrittenPagesTests {
+  /// Pages below the top of the repository; `man/` is added to them.
+  private static let pages = [
+    "README.md", "CHANGELOG.md", "SECURITY.md", "Sources/ARCHITECTURE.md", "Sources/DECISIONS.md",
+    "Tests/Benchmarks/RESULTS.md", "examples/README.md", ".github/actions/prefetch/README.md",
+  ]
+
+  /// Words that readers have to translate: the text says who acts, or uses the word of the trade.
+  private static var archaic: Regex<Substring> {
+    /\b(?:whoever|whom|besides|all the same|no more|is told|was told|are told|under way|is asked about|nobody|somebody)\b/
+      .ignoresCase()
+  }
+
+  private static func text(of page: String) throws -> String {
+    try #require(RepositoryFile.top(page).read(), "\(page)")
+  }
+
+  /// Lines that hold an archaic word, each with its page.
+  private static func findings(in pages: [String]) throws -> [String] {
+    var found: [String] = []
+    for page in pages {
+      for line in try text(of: page).split(separator: "\n") {
+        for _ in line.matches(of: archaic) { found.append("\(page): \(line)") }
+      }
+    }
+    return found
+  }
+
+  @Test("The README has at most 10 kB")
+  func readmeSize() throws {
+    let bytes = try Self.text(of: "README.md").utf8.count
+    #expect(bytes <= 10_000)
+  }
+
+  @Test("The README begins with the two commands that build and test")
+  func readmeCommands() throws {
+    let top = try Self.text(of: "README.md").prefix(1_200)
+    #expect(top.contains("\nexamples/quickstart/run ") && top.contains("\nTests/run "))
+  }
+
+  @Test("The changelog of the first version fits on a page")
+  func changelogLength() throws {
+    let lines = try Self.text(of: "CHANGELOG.md").split(separator: "\n").count
+    #expect(lines <= 100)
+  }
+
+  @Test("All pages together hold at most five archaic or vague words")
+  func archaicWords() throws {
+    let manual = RepositoryFile.names(in: "man").map { "man/\($0)" }
+    #expect(manual.contains("man/prefetch-sdk.7"))
+    let found = try Self.findings(in: Self.pages + manual)
+    #expect(found.count <= 5, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test("prefetch-sdk(7) names each call and key that the issue of the SDKs lists")
+  func sdkNames() throws {
+    let page = try Self.text(of: "man/prefetch-sdk.7").replacing("\\-", with: "-")
+    let names = [
+      "enabled", "VOCSERVICE_STATE_NOT_REGISTERED", "options dictionary", "setDelegate:nil",
+      "--no-hooks", "Pragma", "QUIC", "Brotli", "mPulse", "cacheSize", "PREFETCH_MANIFESTS",
+      "registration.url", "VOCErrDownloadOutOfPolicy", "ADCErrorNoFill", "CONNECTION_ERROR_IO",
+    ]
+    #expect(names.filter { !page.contains($0) } == [])
+  }
+}
+
+@Suite("The page of decisions")
+struct DecisionTests {
+  private static let mark = "## Titles\n\n"
+
+  /// The list of titles that belongs above these areas.
+  private static func titles(of areas: Substring) -> String {
+    var lines: [String] = []
+    var paragraph = ""
+    func finish() {
+      if let match = paragraph.firstMatch(of: /^\* \*\*2026-([0-9-]+), (.+?)\.\*\*/) {
+        lines.append("* \(match.output.1) \(match.output.2)")
+      }
+      paragraph = ""
+    }
+    for line in areas.split(separator: "\n") {
+      if line.hasPrefix("## ") {
+        finish()
+        lines += (lines.isEmpty ? [] : [""]) + ["**\(line.dropFirst(3))**", ""]
+      } else if line.hasPrefix("* ") {
+        finish()
+        paragraph = String(line)
+      } else if !paragraph.isEmpty {
+        paragraph += " " + line.drop { $0 == " " }
+      }
+    }
+    finish()
+    return lines.joined(separator: "\n") + "\n\n"
+  }
+
+  @Test("The list at the top holds the title of each paragraph, in order")
+  func list() throws {
+    let file = RepositoryFile.top("Sources/DECISIONS.md")
+    let text = try #require(file.read())
+    let start = try #require(text.firstRange(of: Self.mark)).upperBound
+    let areas = try #require(text[start...].firstRange(of: "## ")).lowerBound
+    file.expect(text[..<start] + Self.titles(of: text[areas...]) + text[areas...])
+  }
+
+  @Test("Each title begins with a capital and fits on a line")
+  func titles() throws {
+    let text = try #require(RepositoryFile.top("Sources/DECISIONS.md").read())
+    let start = try #require(text.firstRange(of: Self.mark)).upperBound
+    let titles = Self.titles(of: text[start...]).split(separator: "\n").filter {
+      $0.hasPrefix("* ")
+    }
+    #expect(titles.count > 150)
+    for title in titles {
+      let words = title.dropFirst("* 11-21 ".count)
+      #expect(words.count <= 80 && words.first?.isLowercase == false || words.hasPrefix("`"))
+    }
+  }
+}
