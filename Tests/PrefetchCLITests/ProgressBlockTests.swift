@@ -72,7 +72,7 @@ struct ProgressBlockTests {
         "  big.bin         [#########-----------]   45%  27 MB of 60 MB",
         "pages             [#####---------------]   25%      0 B/s     0:06",
         "busy              [--------------------]    0%  503, again in 4 s (x.org)",
-        "late              [--------------------]    0%  in line",
+        "late              [--------------------]    0%  queued",
         "total             1 of 20 items, 12 MB, 6.0 MB/s, 0:16 left",
       ]
     )
@@ -115,7 +115,7 @@ struct ProgressBlockTests {
     state.look(at: standing, Self.moment(0))
     #expect(
       Self.lines(state, 80) == [
-        "get               [--------------------]    0%  in line for its manifest"
+        "get               [--------------------]    0%  queued for its manifest"
       ]
     )
     standing.segments[0].active = 1

@@ -51,7 +51,7 @@ struct ProgressTests {
       lines.contains { $0.hasPrefix(name) && $0.contains(words) }
     }
     return shows("done ", " 100%  1 item") && shows("films ", " 25%  ") && shows("pages ", " 50%  ")
-      && shows("busy ", "503, again in") && shows("late ", "in line")
+      && shows("busy ", "503, again in") && shows("late ", "queued")
       && shows("  big.bin", "15 MB of 60 MB") && shows("total ", "3 of 7 items")
   }
 

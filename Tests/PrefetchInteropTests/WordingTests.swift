@@ -58,7 +58,7 @@ struct WordingTests {
     site["/one"] = nil
     let plan = try home.run("plan")
     let run = try home.run("run", "-vv", "--items", "all", "--report", "json=report.json")
-    let removal = "its server has it no more, and `on_gone` removes it"
+    let removal = "its server no longer has it, and `on_gone` removes it"
     #expect(plan.output.contains(removal), "\(plan)")
     #expect(run.errors.contains("removed: \(server.address("/one")), \(removal)"), "\(run)")
     #expect(try home.run("log").output.contains(removal))

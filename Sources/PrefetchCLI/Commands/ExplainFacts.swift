@@ -147,7 +147,7 @@ extension ExplainFacts {
         "file       \(SafeText.line(name)): \(Amounts.bytes(file.size)), \(file.digest)\(waits)"
     }
     lines += rules.dropFirst().map { rule in
-      "rule       \(rule.rule) (\(rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
+      "rule       \(rule.rule) (\(rule.verdict == .silent ? "not set" : rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
     }
     lines += pins.map(line)
     lines += history.map { entry in
@@ -182,7 +182,10 @@ extension ExplainFacts {
     if let validated = record.validatedAt {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
-    if let freshness { lines.append("fresh      \(freshness.line)") }
+    // What is kept for its digest need not be fresh.
+    if let freshness, decision != .keep || freshness.state != "stale" {
+      lines.append("fresh      \(freshness.line)")
+    }
     lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }
     if let tag = record.validators.entityTag {
       lines.append("etag       \(SafeText.line(HeaderText.readable(tag)))")

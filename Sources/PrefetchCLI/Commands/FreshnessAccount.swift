@@ -44,7 +44,7 @@ struct FreshnessAccount {
     case ("immutable", _): "for ever, by \(rule)"
     case ("fresh", let until?): "until \(Timestamp.format(until)), by \(rule)"
     case (_, let until?): "no longer since \(Timestamp.format(until)), by \(rule)"
-    case (_, nil): "no: \(rule); asked on every run"
+    case (_, nil): "checked in every run: \(rule)"
     }
   }
 
@@ -91,9 +91,9 @@ struct FreshnessAccount {
     let isSilent: (Freshness) -> Bool = { if case .silent = $0 { true } else { false } }
     if let hop = record.hops.first(where: { isSilent($0.freshness) }) {
       return
-        "the redirect from `\(Redaction.url(hop.url))` states no lifetime, and no `ttl` grants one"
+        "the redirect from `\(Redaction.url(hop.url))` states no lifetime"
     }
-    return "its answer states no lifetime, and no `ttl` grants one"
+    return "the server states no lifetime"
   }
 }
 

@@ -55,7 +55,7 @@ struct ReportJUnit {
       + " skipped=\"\(suite.cases.count { $0.ending == .skipped })\" time=\"\(seconds(time))\">"
     let rest =
       suite.leftOut > 0
-      ? "\(suite.leftOut) more items; see `prefetch log`" : ""
+      ? "\(suite.leftOut) more items are left out; see `prefetch log`" : ""
     return [head, "    <properties/>"] + suite.cases.map(\.line) + [
       "    <system-out>\(rest)</system-out>", "    <system-err/>", "  </testsuite>",
     ]
