@@ -59,10 +59,7 @@ package struct PlainHost: Sendable {
     Field("reason", \.rule.reason, .text).help("Why there is an exception")
     Field("expires", \.rule.expires, .date).help("When it ceases to hold")
   }
-  .checking { _, facts, decoder in
-    guard !facts.has("host") else { return }
-    decoder.report("config.missing-key", "the entry has no `host`", at: facts.node)
-  }
+  .requiring("host") { _ in "the entry has no `host`" }
 }
 
 extension Configuration {
@@ -81,6 +78,18 @@ extension Configuration {
         at: facts.place(of: "allow_http")
       )
     }
+  }
+}
+
+extension ValueType where Value == Bool {
+  /// A boolean of which `true` is refused by a later check.
+  fileprivate static var no: Self {
+    let type = Self.strictBoolean
+    return Self(
+      shape: type.shape.changing { _ in .strictly(false) },
+      decode: type.decode,
+      encode: type.encode
+    )
   }
 }
 
@@ -117,7 +126,7 @@ package struct SecurityException: Sendable {
         "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
         areOutdated: true
       )
-    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .strictBoolean)
+    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .no)
       .help("Cannot be enforced; `true` is refused")
     Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` above")
     Field("reason", \.rule.reason, .text).help("Why there is an exception")

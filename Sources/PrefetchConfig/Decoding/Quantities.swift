@@ -32,11 +32,13 @@ struct Quantity {
       rest = rest.dropFirst()
     }
     guard !hasPoint || divisor > 1 else { throw malformed }
-    if rest.hasPrefix(" ") { rest = rest.dropFirst() }
+    if rest.hasPrefix(" "), rest.utf8.count > 1 { rest = rest.dropFirst() }
     self.mantissa = mantissa
     self.divisor = divisor
     unit = rest
   }
+
+  var isAtMostOne: Bool { mantissa <= divisor }
 
   /// The whole number of `factor`s, rounded down; nil beyond 64 bits.
   func scaled(by factor: Int64) -> Int64? {
@@ -47,6 +49,42 @@ struct Quantity {
   }
 }
 
+extension Node {
+  /// The same with a number without quotes in digits alone: `1e3` as `1000`, `1.0` as `1`.
+  ///
+  /// JSON and YAML write one number in several ways, and a schema cannot tell these apart.
+  var withPlainNumber: Node {
+    guard case .scalar(let scalar) = content, scalar.kind == .number || scalar.kind == .plain,
+      scalar.text.utf8.contains(where: { ".eE".utf8.contains($0) }),
+      let text = Self.plainNumber(scalar.text)
+    else { return self }
+    var node = self
+    node.content = .scalar(Scalar(text, kind: scalar.kind))
+    return node
+  }
+
+  private static func plainNumber(_ text: String) -> String? {
+    let isNegative = text.hasPrefix("-")
+    let parts = text.dropFirst(isNegative ? 1 : 0).split(omittingEmptySubsequences: false) {
+      $0 == "e" || $0 == "E"
+    }
+    let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 2, mantissa.count <= 2,
+      mantissa.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isDigit) }),
+      let exponent = parts.count == 2 ? Int(parts[1]) : 0, (-40...40).contains(exponent)
+    else { return nil }
+    let fraction = mantissa.count == 2 ? mantissa[1] : ""
+    let zeros = String(repeating: "0", count: abs(exponent))
+    let digits = Array((zeros + mantissa[0] + fraction + zeros).utf8)
+    let point = zeros.utf8.count + mantissa[0].utf8.count + exponent
+    let whole = digits[..<point].drop { $0 == 0x30 }
+    let rest = digits[point...].reversed().drop { $0 == 0x30 }.reversed()
+    let number = whole.isEmpty ? "0" : String(decoding: whole, as: UTF8.self)
+    let tail = rest.isEmpty ? "" : ".\(String(decoding: rest, as: UTF8.self))"
+    return "\(isNegative && number + tail != "0" ? "-" : "")\(number)\(tail)"
+  }
+}
+
 /// The spellings of sizes, rates and durations.
 enum Units {
   private static let sizes = SizeText.units.map { ($0.name, $0.bytes) }
@@ -54,6 +92,24 @@ enum Units {
     ("bps", 1), ("kbps", 1000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000),
   ]
   private static let times = DurationText.units.map(\.name)
+
+  static let sizePattern = Pattern.quantity(sizes.map { Pattern.anyCase($0.0) })
+
+  private static let rateUnits: [String] = {
+    let lone = sizes.map { String($0.0.dropLast()) }.filter { !$0.isEmpty }
+    let bytes = Pattern.any(of: (sizes.map(\.0) + lone).map(Pattern.anyCase))
+    return bitRates.map(\.0) + ["\(bytes)/[sS]"]
+  }()
+  static let ratePattern = Pattern.quantity(rateUnits)
+  /// A rate above zero, which without a unit is at least one.
+  static let rateLimitPattern = Pattern.any(of: [
+    "\(Pattern.positive) ?\(Pattern.any(of: rateUnits))",
+    "\(Pattern.integers(1...Int.max))(?:\\.[0-9]{1,12})?",
+  ])
+
+  static func durationPattern(of number: String) -> String {
+    Pattern.quantity(of: number, times)
+  }
 
   static func size(_ text: String) throws(ValueComplaint) -> Int64 {
     if text != "unlimited", let size = SizeText.parse(text) { return size }
