@@ -82,7 +82,7 @@ extension Configuration {
 }
 
 extension ValueType where Value == Bool {
-  /// A boolean of which `true` is refused by a later check.
+  /// A boolean whose `true` a later check refuses.
   fileprivate static var no: Self {
     let type = Self.strictBoolean
     return Self(

@@ -27,7 +27,7 @@ package enum JSONSchema {
   private struct Builder {
     var definitions = [ScalarSchema.filledName: JSONValue.object(ScalarSchema.filled)]
 
-    /// The members that describe a shape; `orNull` where null is as good as nothing.
+    /// Returns the members that describe a shape; with `orNull` it takes null, which means unset.
     mutating func schema(of shape: Shape, orNull: Bool = false) -> Members {
       switch shape {
       case .scalar(let scalar):
@@ -51,7 +51,7 @@ package enum JSONSchema {
       }
     }
 
-    /// What has a name is written once, since segments, items and defaults share most of theirs.
+    /// Writes a named definition once, since segments, items and defaults share most of theirs.
     private mutating func reference(to name: String?, _ make: (inout Self) -> Members) -> Members {
       guard let name else { return make(&self) }
       if definitions[name] == nil {
@@ -119,7 +119,7 @@ package enum JSONSchema {
       return all
     }
 
-    /// The same or null, which is as good as no key.
+    /// Returns a schema that takes null too, which means the same as no key.
     private static func nullable(_ members: Members) -> Members {
       switch members.first {
       case ("anyOf", .array(let choices))? where members.count == 1:

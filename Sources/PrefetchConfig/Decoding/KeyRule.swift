@@ -5,7 +5,7 @@ package struct KeyRule: Sendable {
   /// The keys that a JSON Schema allows.
   enum Names: Sendable {
     case pattern(String)
-    /// Closed words; each may have values of a shape of its own.
+    /// Closed words; a word may have values of its own shape.
     case known([(name: String, shape: Shape?)])
   }
 

@@ -35,19 +35,26 @@ enum Pattern {
   static let holdsSomething = "(?=[\\s\\S]*\\S)"
   /// Demands that a text is of one line.
   static let holdsNoControl = "(?![\\s\\S]*[\(control)])"
-  /// Demands that nothing in a text is to be filled in.
-  static let holdsNoReference = "(?![\\s\\S]*\\$\\{)"
-  private static let holdsReference = "(?=[\\s\\S]*\\$\\{)"
+  /// Demands that a text holds no reference.
+  static let holdsNoReference = "(?=(?:\(literal))*$)"
+
+  /// A character that stands for itself, or an escaped dollar.
+  private static let literal = "[^$]|\\$\\$|\\$(?![{$])"
+
+  /// A reference that the interpolator knows.
+  private static func reference(withLicense: Bool) -> String {
+    let license = withLicense ? "|license" : ""
+    return "\\$\\{(?:(?:env|file|var):[^}]*|credential:(?!\\.\\.\\})[^/}]+\(license))\\}"
+  }
 
   /// Text in which every reference is one that the interpolator knows.
   static func text(withLicense: Bool) -> String {
-    let license = withLicense ? "|license" : ""
-    return "(?:[^$]|\\$\\$|\\$(?![{$])|"
-      + "\\$\\{(?:(?:env|file|var):[^}]*|credential:(?!\\.\\.\\})[^/}]+\(license))\\})*"
+    "(?:\(literal)|\(reference(withLicense: withLicense)))*"
   }
 
-  /// Text in which there is something to be filled in.
-  static let filled = holdsReference + text(withLicense: false)
+  /// Text with at least one reference.
+  static let filled =
+    "(?:\(literal))*\(reference(withLicense: false))\(text(withLicense: false))"
 
   // MARK: Numbers
 
@@ -95,11 +102,15 @@ enum Pattern {
   }
 
   /// Digits with at most one point between them, as ``Quantity`` reads them.
-  static let number = "[0-9]{1,19}(?:\\.[0-9]{1,12})?"
-  static let positive = "(?=[0-9.]*[1-9])\(number)"
+  static func number(ofDigits count: Int = 19) -> String {
+    "[0-9]{1,\(count)}(?:\\.[0-9]{1,12})?"
+  }
+
+  /// Demands that a number is above zero.
+  static let isPositive = "(?=[0-9.]*[1-9])"
 
   /// A number with one of some units, or with none.
-  static func quantity(of number: String = number, _ units: [String]) -> String {
+  static func quantity(of number: String = number(), _ units: [String]) -> String {
     "\(number)(?: ?\(any(of: units)))?"
   }
 
@@ -109,7 +120,7 @@ enum Pattern {
     "[0-9A-Fa-f]{\(count * 2)}"
   }
 
-  /// The one base64 of so many bytes: the bits that are left over are zero.
+  /// Canonical base64 of `count` bytes: unused bits are zero.
   static func base64(_ count: Int) -> String {
     let digit = "[A-Za-z0-9+/]"
     let full = count / 3 * 4
@@ -131,11 +142,11 @@ enum Pattern {
     return "\(span)(?:, *\(span))*"
   }()
 
-  /// `22:00-06:00`, of which the ends differ, after days or alone.
+  /// A window such as `22:00-06:00`, alone or after days; its two ends differ.
   static let window =
     " *(?:\(days.replacing(", *", with: ",")) +)?(?!([0-9:]+)-\\1 *$)\(clock)-(?:\(clock)|24:00) *"
 
-  /// A day that exists, alone or with a time that says where.
+  /// A date that exists, alone or with a time and its offset.
   static let date: String = {
     let long = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     let short = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"

@@ -2,17 +2,17 @@ import PrefetchDocuments
 
 /// The JSON values that may stand where a scalar is read.
 ///
-/// Each decoder of a scalar names its own; a JSON Schema is made of them.
+/// Each scalar type names its schema beside its parser; ``JSONSchema`` collects them.
 package struct ScalarSchema: Sendable {
-  /// Text that is read as it stands, before anything is filled in.
+  /// Texts that a scalar takes.
   enum Text: Sendable {
     case none
-    /// All text that fulfils some conditions, which are looks ahead.
+    /// All text that fulfils some conditions, which are lookaheads.
     case any(conditions: [String])
     case pattern(String)
   }
 
-  /// JSON numbers, which are read as their text.
+  /// JSON numbers that a scalar takes.
   enum Numbers: Sendable {
     case none
     case all
@@ -26,12 +26,12 @@ package struct ScalarSchema: Sendable {
   var words: [JSONValue] = []
   var numbers: Numbers = .none
   var takesBooleans = false
-  /// Whether `${…}` in it is filled in.
+  /// Whether `${…}` in the text is filled in.
   var isFilled = true
-  /// Whether that may be `${license}`.
+  /// Whether the text may hold `${license}`.
   var mayNameLicense = false
 
-  /// Text of any kind; a number or a boolean is the text that was written.
+  /// Any text; a number or a boolean counts as the text that was written.
   static func text(_ name: String? = nil, _ conditions: String...) -> Self {
     Self(name: name, text: .any(conditions: conditions), numbers: .all, takesBooleans: true)
   }
@@ -54,7 +54,7 @@ package struct ScalarSchema: Sendable {
     )
   }
 
-  /// What is a boolean by the document's own syntax.
+  /// A boolean by the document's own syntax.
   static let strictBoolean = Self(text: .none, takesBooleans: true, isFilled: false)
 
   /// A single value, written as it is.
@@ -68,7 +68,7 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// The same with one more condition of its text.
+  /// Returns the schema with one more condition on its text.
   func with(_ condition: String, _ name: String? = nil) -> Self {
     var schema = self
     schema.name = name
@@ -80,14 +80,14 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// The same where a boolean counts as the word for it.
+  /// The schema that takes booleans too, as the words for them.
   var takingBooleans: Self {
     var schema = self
     schema.takesBooleans = true
     return schema
   }
 
-  /// The same with one more word.
+  /// Returns the schema with one more word.
   func or(_ word: String, _ name: String? = nil) -> Self {
     var schema = self
     schema.name = name

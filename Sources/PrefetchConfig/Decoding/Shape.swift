@@ -33,7 +33,7 @@ package indirect enum Shape: Sendable {
 }
 
 extension Shape {
-  /// The same with another schema where it is a scalar.
+  /// Returns the shape with another schema, where it is a scalar.
   func changing(_ change: (ScalarSchema) -> ScalarSchema) -> Shape {
     guard case .scalar(var scalar) = self else { return self }
     scalar.schema = change(scalar.schema)
@@ -54,7 +54,7 @@ package struct ScalarShape: Sendable {
   var expectation: String
   /// One word or the choices: `size`, `use|defer`.
   var summary: String
-  /// The JSON values that may stand for it.
+  /// The JSON values that may stand for the scalar.
   var schema: ScalarSchema
 }
 
@@ -65,7 +65,7 @@ package struct ObjectShape: Sendable {
   var shorthand: String?
   /// A name for what is described once and referred to often.
   var name: String?
-  /// Keys that must be there: of each group one.
+  /// Groups of keys; a mapping must have one key of each group.
   var required: [[String]] = []
 
   var expectation: String {

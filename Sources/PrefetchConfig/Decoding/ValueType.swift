@@ -68,7 +68,7 @@ extension ValueType {
     )
   }
 
-  /// The same type, with one more look at each value, which a schema may describe.
+  /// Returns the type with one more check of each value, which `change` adds to the schema.
   func checked(
     schema change: (ScalarSchema) -> ScalarSchema = { $0 },
     _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void

@@ -2,8 +2,7 @@ import PrefetchCore
 
 /// Regular expressions of hosts, URLs and what stands in headers.
 ///
-/// Names beyond ASCII are looked at by their characters alone: whether one can be asked for is known to
-/// the tables of Unicode.
+/// Patterns judge names beyond ASCII by their characters alone; only the tables of IDNA know the rest.
 extension Pattern {
   private static let octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
   private static let version4 = "\(octet)(?:\\.\(octet)){3}"
@@ -54,7 +53,7 @@ extension Pattern {
 
   private static let target = "(?:[/?#][^\(control)\\\\]*)?"
 
-  /// What may stand behind `//`, with other text in the place of a label.
+  /// The part of a URL behind `//`; `more` is another character or word of a label.
   private static func authority(_ more: String = "") -> String {
     let character = "[A-Za-z0-9_~-]|[^\\u0000-\\u007f]\(more)"
     let label = "(?:\(character)){1,63}"
@@ -81,7 +80,7 @@ extension Pattern {
   /// A URL or a path; text with `://` in it is no path.
   static let location = any(of: [url, "(?![\\s\\S]*://)[\\s\\S]+"])
 
-  /// The same with `{segment}` in it.
+  /// A URL or a path with `{segment}` in it.
   static let template =
     "(?=[\\s\\S]*\\{segment\\})"
     + any(of: [url(authority("|\\{segment\\}")), "(?![\\s\\S]*://)[\\s\\S]+"])
