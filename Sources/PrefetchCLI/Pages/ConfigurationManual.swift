@@ -36,7 +36,7 @@ enum ConfigurationManual {
         paragraphs: [
           "One schema in four spellings: YAML, JSON, XML property list and binary property list, told apart by their first bytes. An iOS Info.plist is read too. Keys are written `snake_case`; `camelCase` and `kebab-case` are understood. Keys that begin with `x_` are ignored, every other unknown key is an error, and all problems are reported at once.",
           "Types come from the schema, never from how a scalar looks: `no`, `1.10`, `22:00` and `0123` stay what was written where text is expected. Booleans are `true`, `false`, `yes`, `no`, `on` or `off`. Duplicate keys, unknown tags, tabs as indentation and invalid UTF-8 are errors.",
-          "`prefetch config --schema` prints a JSON Schema for editors. It takes what `check` takes, but it cannot see that two keys do not fit together, that a file or a variable is missing, or that a time zone or a host name beyond ASCII does not exist. It knows keys in `snake_case` only.",
+          "`prefetch config --schema` prints a JSON Schema for editors. It takes what `check` takes, but it cannot see that two keys do not fit together, that a file or a variable is missing, or that a time zone or a host name beyond ASCII does not exist.",
         ],
         example: """
           version: 1

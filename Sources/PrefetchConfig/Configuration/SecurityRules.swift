@@ -81,18 +81,6 @@ extension Configuration {
   }
 }
 
-extension ValueType where Value == Bool {
-  /// A boolean whose `true` a later check refuses.
-  fileprivate static var no: Self {
-    let type = Self.strictBoolean
-    return Self(
-      shape: type.shape.changing { _ in .strictly(false) },
-      decode: type.decode,
-      encode: type.encode
-    )
-  }
-}
-
 /// What holds for one domain instead of the rules for all; missing keys have their defaults.
 package struct SecurityException: Sendable {
   package var rule = TransportSecurity.Exception()
@@ -126,8 +114,12 @@ package struct SecurityException: Sendable {
         "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
         areOutdated: true
       )
-    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .no)
-      .help("Cannot be enforced; `true` is refused")
+    Field(
+      "NSRequiresCertificateTransparency",
+      \.requiresCertificateTransparency,
+      .strictBoolean.describing { _ in .strictly(false) }
+    )
+    .help("Cannot be enforced; `true` is refused")
     Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` above")
     Field("reason", \.rule.reason, .text).help("Why there is an exception")
     Field("expires", \.rule.expires, .date).help("When it ceases to hold")

@@ -8,7 +8,7 @@ package enum JSONSchema {
 
   package static var configuration: JSONValue {
     var builder = Builder()
-    let root = builder.members(of: Configuration.table.shape)
+    let root = builder.members(of: Configuration.table.shape, at: "#")
     let head: [(String, JSONValue)] = [
       ("$schema", .string(dialect)),
       ("$id", .string(name)),
@@ -86,14 +86,17 @@ package enum JSONSchema {
     }
 
     private mutating func alternatives(of object: ObjectShape) -> Members {
-      let full = members(of: object)
-      guard let shorthand = object.shorthandShape else { return full }
+      let place = object.name.map { "#/definitions/\($0)" }
+      guard let shorthand = object.shorthandShape else { return members(of: object, at: place) }
+      let full = members(of: object, at: place.map { "\($0)/anyOf/1" })
       return [("anyOf", .array([.object(schema(of: shorthand)), .object(full)]))]
     }
 
-    mutating func members(of object: ObjectShape) -> Members {
+    /// Returns the members that describe a mapping, which stand at a place of the schema.
+    mutating func members(of object: ObjectShape, at place: String?) -> Members {
       let needed = object.required.filter { $0.count == 1 }.flatMap(\.self)
       var properties: Members = []
+      var spellings: Members = [("^x[_-]", true)]
       for key in object.keys {
         var members = schema(of: key.shape, orNull: !needed.contains(key.name))
         // In this dialect nothing else counts beside a reference.
@@ -104,12 +107,14 @@ package enum JSONSchema {
         }
         for name in [key.name] + key.synonyms.map(\.name) {
           properties.append((name, .object(members)))
+          guard let place, let pattern = KeySpelling.pattern(name) else { continue }
+          spellings.append((pattern, ["$ref": .string("\(place)/properties/\(name)")]))
         }
       }
       var all: Members = [
         ("type", .string("object")),
         ("properties", .object(properties)),
-        ("patternProperties", .object([("^x[_-]", .bool(true))])),
+        ("patternProperties", .object(spellings)),
         ("additionalProperties", .bool(false)),
       ]
       if !needed.isEmpty { all.append(("required", .array(needed.map { .string($0) }))) }

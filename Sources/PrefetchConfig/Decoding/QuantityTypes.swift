@@ -118,7 +118,7 @@ extension ValueType where Value == Duration {
   }
 
   var positive: Self {
-    checked(schema: { _ in .timeSpan }) { value, node, decoder in
+    checked { value, node, decoder in
       guard value <= .zero else { return }
       decoder.report(
         "config.bad-value",
@@ -126,6 +126,7 @@ extension ValueType where Value == Duration {
         at: node
       )
     }
+    .describing { _ in .timeSpan }
   }
 }
 

@@ -29,18 +29,16 @@ extension ValueType where Value == String {
 
 extension ValueType where Value == String {
   var nonEmpty: Self {
-    checked(schema: { $0.with(Pattern.holdsSomething, $0.name == "text" ? "name" : nil) }) {
-      value,
-      node,
-      decoder in
+    checked { value, node, decoder in
       guard Blanks.trimmed(value).isEmpty else { return }
       decoder.report("config.bad-value", "`\(decoder.lastKey)` is empty", at: node)
     }
+    .describing { $0.with(Pattern.holdsSomething, $0.name == "text" ? "name" : nil) }
   }
 
   /// For what becomes part of a request.
   var singleLine: Self {
-    checked(schema: { $0.with(Pattern.holdsNoControl) }) { value, node, decoder in
+    checked { value, node, decoder in
       guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
         return
       }
@@ -50,6 +48,7 @@ extension ValueType where Value == String {
         at: node
       )
     }
+    .describing { $0.with(Pattern.holdsNoControl) }
   }
 }
 

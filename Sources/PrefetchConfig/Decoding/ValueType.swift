@@ -68,13 +68,17 @@ extension ValueType {
     )
   }
 
-  /// Returns the type with one more check of each value, which `change` adds to the schema.
+  /// Returns the type with another schema.
+  func describing(_ change: (ScalarSchema) -> ScalarSchema) -> Self {
+    Self(shape: shape.changing(change), decode: decode, encode: encode)
+  }
+
+  /// Returns the type with one more check of each value.
   func checked(
-    schema change: (ScalarSchema) -> ScalarSchema = { $0 },
     _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void
   ) -> Self {
     Self(
-      shape: shape.changing(change),
+      shape: shape,
       decode: { [decode] node, decoder in
         guard let value = decode(node, &decoder) else { return nil }
         check(value, node, &decoder)

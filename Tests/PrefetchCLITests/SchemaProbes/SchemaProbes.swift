@@ -4,7 +4,8 @@ import PrefetchDocuments
 struct SchemaProbe: Sendable {
   /// The place without indices: `segments[].urls[].ttl`.
   var path: String
-  /// What stands there instead, as JSON; `no key`, or `key NAME` for one more beside it.
+  /// What stands there instead, as JSON; `no key`, `as NAME` for another spelling of the key, or
+  /// `key NAME` for one more beside it.
   var change: String
   /// The whole of it as JSON.
   var document: String
@@ -59,12 +60,23 @@ struct SchemaProbes {
       let (flat, needed) = (siblings.filter(Self.isFlat), siblings.filter(Self.isNeeded))
       let below = path.isEmpty ? key : "\(path).\(key)"
       add([("no key", "null")], at: below, place(.object(siblings)))
+      for spelling in Self.spellings(of: key) {
+        add([("as \(spelling)", "null")], at: below, place(.object(flat + [(spelling, value)])))
+      }
       visit(value, at: below) {
         place(.object(flat + [(key, $0)]))
       } below: {
         place(.object(needed + [(key, $0)]))
       }
     }
+  }
+
+  /// A key of several words as `camelCase` and as `kebab-case`.
+  private static func spellings(of key: String) -> [String] {
+    let words = key.split(separator: "_")
+    guard words.count > 1 else { return [] }
+    let capitals = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    return [words[0] + capitals.joined(), words.joined(separator: "-")]
   }
 
   private static let word = "the place of a probe"
