@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchDocuments
+import PrefetchTestSupport
 import Testing
 
 @testable import PrefetchCLI
@@ -181,8 +182,17 @@ extension ReportEnvelope {
 struct EventLineTests {
   private static let time = ReportFixture.start
 
-  private static func texts(_ fact: RunFact) -> [String] {
-    EventLine(run: "r1", time: time).values(fact).map { JSONWriter.string($0) }
+  private static func texts(_ fact: RunFact) throws -> [String] {
+    let texts = EventLine(run: "r1", time: time).values(fact).map { JSONWriter.string($0) }
+    for text in texts {
+      let problems = SchemaCheck.problems(of: try readJSON(Array(text.utf8)), schema: try schema())
+      #expect(problems == [], "\(text)")
+    }
+    return texts
+  }
+
+  private static func schema() throws -> Node {
+    try readJSON(Array((RepositoryFile.top("man/prefetch-events.schema.json").read() ?? "").utf8))
   }
 
   private static func settled(
@@ -210,7 +220,7 @@ struct EventLineTests {
     + #""id":"a","segments":["s"],"#
 
   @Test("Each end of an item has its event")
-  func items() {
+  func items() throws {
     let cases: [(RunFact, [String])] = [
       (Self.settled(.added) { $0.size = 5 }, [#""cache.added"\#(Self.about)"bytes":5}"#]),
       (
@@ -242,7 +252,7 @@ struct EventLineTests {
         [#""items.failed"\#(Self.about)"code":"cache_full"}"#] + Self.gone("space")
       ),
     ]
-    for (fact, texts) in cases { #expect(Self.texts(fact) == texts.map { Self.head + $0 }) }
+    for (fact, texts) in cases { #expect(try Self.texts(fact) == texts.map { Self.head + $0 }) }
   }
 
   private static func gone(_ reason: String) -> [String] {
@@ -256,31 +266,69 @@ struct EventLineTests {
   func others() throws {
     let time = #""time":"2026-11-20T05:00:00.000Z","run":"r1""#
     #expect(
-      Self.texts(.itemsDiscovered(segment: "s", count: 3))
+      try Self.texts(.itemsDiscovered(segment: "s", count: 3))
         == [#"{"event":"items.discovered",\#(time),"segment":"s","count":3}"#]
     )
     #expect(
-      Self.texts(.itemsStarted(segment: "s", [try WebURL("https://x.org/a?sig=abc")]))
+      try Self.texts(.itemsStarted(segment: "s", [try WebURL("https://x.org/a?sig=abc")]))
         == [
           #"{"event":"items.started",\#(time),"segment":"s","count":1,"urls":["https://x.org/a?sig=***"]}"#
         ]
     )
     let segment = SegmentResult(name: "s", state: .current, priority: nil, isRequired: true)
     #expect(
-      Self.texts(.segmentSettled(segment))
+      try Self.texts(.segmentSettled(segment))
         == [#"{"event":"segment.done",\#(time),"segment":"s","state":"current","changed":false}"#]
     )
   }
 
   @Test("Nothing is said of what changed nothing")
-  func silence() {
+  func silence() throws {
     let silent: [RunFact] = [
       Self.settled(.unchanged), Self.settled(.stale), Self.settled(.deferred), Self.settled(nil),
       .bytesReceived(1), .interrupted(signal: 2), .storeFailed(Failure(.disk, "full")),
       .requestFinished(RequestResult(status: 200, isRetry: false)),
       .manifestSettled(segment: "s", ManifestResult(url: nil, status: .fetched)),
     ]
-    #expect(silent.flatMap(Self.texts) == [])
+    #expect(try silent.flatMap(Self.texts) == [])
+  }
+
+  @Test("Events of the license and of the network are as their schema has them")
+  func news() throws {
+    let facts: [(RunFact, String)] = [
+      (.registration(.ok(isFirst: true)), "registration.ok"),
+      (.registration(.failed(.dns, retryAt: Self.time)), "registration.failed"),
+      (.registration(.failed(.dns, retryAt: nil)), "registration.failed"),
+      (.registration(.lost(nil)), "registration.lost"),
+      (.registration(.lost(.licenseRefused)), "registration.lost"),
+      (.qualityChanged(.poor), "network.quality"),
+    ]
+    for (fact, name) in facts {
+      let texts = try Self.texts(fact)
+      #expect(texts.count == 1 && texts.first?.contains("\"\(name)\"") == true, "\(texts)")
+    }
+  }
+
+  @Test("The events of the schema and their closed words are those of the program")
+  func words() throws {
+    let schema = try Self.schema()
+    let definitions = schema["$defs"]
+    let names = schema["anyOf"]?.sequence?.compactMap { $0["$ref"]?.scalar?.text.dropFirst(8) }
+    #expect(names?.map(String.init) == Hook.events)
+    for name in Hook.events {
+      let event = definitions?[name]?["properties"]?["event"]
+      #expect(event?["const"]?.scalar?.text == name)
+    }
+    func words(_ node: Node?) -> [String]? { node?["enum"]?.sequence?.compactMap(\.scalar?.text) }
+    func words(_ event: String, _ key: String) -> [String]? {
+      words(definitions?[event]?["properties"]?[key])
+    }
+    #expect(words(definitions?["code"]) == ErrorCode.allCases.map(\.rawValue))
+    #expect(words("segment.done", "state") == SegmentState.allCases.map(\.rawValue))
+    #expect(words("network.quality", "quality") == NetworkQuality.allCases.map(\.rawValue))
+    #expect(words("cache.removed", "reason") == Departure.allCases.map(\.rawValue))
+    #expect(words("items.evicted", "reason") == Departure.allCases.map(\.rawValue))
+    #expect(words("run.finished", "exit") == PrefetchCore.ExitStatus.allCases.map(\.name))
   }
 
   @Test("The names of all events are in the manual page")

@@ -62,6 +62,12 @@ struct MergingTests {
     #expect(loaded.files.count == 3)
   }
 
+  @Test("A null in the list of included files is no file of that name")
+  func refusesNullInclude() {
+    let world = TestWorld(["a.json": "{\"include\": [null]}", "null": "name: other\n"])
+    #expect(world.load("a.json").codes.contains("config.wrong-type"))
+  }
+
   @Test("Files that include each other are refused")
   func refusesCycles() {
     let world = TestWorld(["a.yaml": "include: [b.yaml]", "b.yaml": "include: [a.yaml]"])

@@ -21,6 +21,36 @@ struct ValueTests {
     )
   }
 
+  @Test(
+    "An unquoted number means its value, however JSON or YAML writes it",
+    arguments: [
+      ("1e3", 1000), ("1.0", 1), ("25E-1", 2), ("1.5e+6", 1_500_000), ("-0", 0), ("0e5", 0),
+    ]
+  )
+  func readsNumbersByValue(_ text: String, _ bytes: Int64) {
+    let yaml = load(yaml: "cache: {max_file_size: \(text)}")
+    let json = load(yaml: "{\"cache\": {\"max_file_size\": \(text)}}")
+    for loaded in [yaml, json] {
+      #expect(!loaded.diagnostics.containsErrors)
+      #expect(loaded.canonical("cache.max_file_size") == .integer(bytes))
+    }
+    #expect(load(yaml: "network: {concurrency: 4.0}").canonical("network.concurrency") == 4)
+    #expect(load(yaml: "name: 1.0").canonical("name") == "1.0")
+  }
+
+  @Test(
+    "Numbers that a key does not take",
+    arguments: [
+      "cache: {max_file_size: -1e0}", "cache: {max_file_size: 1e30}",
+      "cache: {max_file_size: 1e99}",
+      "network: {concurrency: 1.5}", "cache: {purge: {max_fraction: 1.0005}}",
+      "network: {rate: '10 '}",
+    ]
+  )
+  func refusesNumbers(_ yaml: String) {
+    #expect(load(yaml: yaml).diagnostics.containsErrors)
+  }
+
   @Test("Every version 1 is the version 1", arguments: ["1", "1.0", "1.2", "\"1.10\""])
   func readsVersions(_ text: String) {
     #expect(load(yaml: "version: \(text)").canonical("version") == .integer(1))
@@ -157,6 +187,14 @@ struct ValueTests {
   func readsWindows(_ text: String, _ canonical: String) {
     let loaded = load(yaml: "network: {windows: [\"\(text)\"]}")
     #expect(loaded.canonical("network.windows.0") == .string(canonical))
+  }
+
+  @Test(
+    "A clock has two digits for hours and two for minutes",
+    arguments: ["+5:00-06:00", "05:+1-06:00", "5:00-06:00", "05:00-6:00"]
+  )
+  func refusesClocks(_ text: String) {
+    #expect(load(yaml: "network: {windows: [\"\(text)\"]}").codes.contains("config.bad-clock"))
   }
 
   @Test("A window past midnight belongs to the day it begins on")

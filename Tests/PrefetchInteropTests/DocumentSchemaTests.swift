@@ -126,6 +126,7 @@ struct DocumentSchemaTests {
   @Test("of the program and its configuration are as their schemas have them")
   func configuration() throws {
     _ = try check("version", try home.run("--version", "--json"))
+    _ = try check("init", try home.run("init", "-o", "new.yaml", "--json"))
     _ = try check("config", try home.run("config", "--json"))
     _ = try check("config", try home.run("config", "--json", "--origins"))
     _ = try check("check", try home.run("check", "--json"))

@@ -39,8 +39,18 @@ struct EventTests {
     return home.path(name)
   }
 
+  private static let schema = try? RepositoryPage.schema("events")
+
+  /// The whole lines of a file, each of them an event as its schema has it.
   private func events(_ file: String) -> [Node] {
-    (home.read(file) ?? "").split(separator: "\n").compactMap { try? Node(json: String($0)) }
+    let events = (home.read(file) ?? "").split(separator: "\n").compactMap {
+      try? Node(json: String($0))
+    }
+    for event in events {
+      let problems = Self.schema.map { SchemaCheck.problems(of: event, schema: $0) }
+      #expect(problems == [], "\(event)")
+    }
+    return events
   }
 
   private func names(_ file: String) -> [String] {

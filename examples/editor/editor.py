@@ -47,7 +47,11 @@ def underlined(validator, text):
         choices = [part for part in fault.context or [] if part.validator == "enum"]
         fault = choices[0] if choices else jsonschema.exceptions.best_match([fault])
         place = ".".join(str(part) for part in fault.absolute_path)
-        yield f"{place or 'the file'}: {fault.message}"
+        message = fault.message
+        if fault.validator == "additionalProperties":
+            # The rest of it are the patterns of other spellings of keys.
+            message = f"{message.split(' do')[0]} is no key of it"
+        yield f"{place or 'the file'}: {message}"
 
 
 def main(schema_path, catalog_path, *files):

@@ -36,6 +36,7 @@ enum ConfigurationManual {
         paragraphs: [
           "One schema in four spellings: YAML, JSON, XML property list and binary property list, told apart by their first bytes. An iOS Info.plist is read too. Keys are written `snake_case`; `camelCase` and `kebab-case` are understood. Keys that begin with `x_` are ignored, every other unknown key is an error, and all problems are reported at once.",
           "Types come from the schema, never from how a scalar looks: `no`, `1.10`, `22:00` and `0123` stay what was written where text is expected. Booleans are `true`, `false`, `yes`, `no`, `on` or `off`. Duplicate keys, unknown tags, tabs as indentation and invalid UTF-8 are errors.",
+          "`prefetch config --schema` prints a JSON Schema for editors. It takes what `check` takes, but it cannot see that two keys do not fit together, that a file or a variable is missing, or that a time zone or a host name beyond ASCII does not exist.",
         ],
         example: """
           version: 1
@@ -55,7 +56,7 @@ enum ConfigurationManual {
       ConfigurationProse(
         title: "Values",
         paragraphs: [
-          "Sizes: `kB` `MB` `GB` `TB` are powers of 1000, `KiB` `MiB` `GiB` `TiB` of 1024; one space may stand between, decimals are allowed, a bare number is bytes, and `unlimited` is what it says. Rates: `20MB/s`, `8Mbps`. Durations: `10s` `5m` `2h` `7d`; a bare number is seconds. Windows: `22:00-06:00`, `sat,sun 00:00-24:00`; one that passes midnight belongs to the day it begins on. Dates: `2027-06-30` or an RFC 3339 time.",
+          "Sizes: `kB` `MB` `GB` `TB` are powers of 1000, `KiB` `MiB` `GiB` `TiB` of 1024; one space may stand between, decimals are allowed, a bare number is bytes, and `unlimited` is what it says. Rates: `20MB/s`, `8Mbps`. Durations: `10s` `5m` `2h` `7d`; a bare number is seconds. Windows: `22:00-06:00`, `sat,sun 00:00-24:00`; one that passes midnight belongs to the day it begins on. Dates: `2027-06-30` or an RFC 3339 time. Where a number is expected, one without quotes means its value: `1e3` is `1000`.",
           "Paths are relative to the file that holds them; `~/` is the home folder.",
           "`${env:NAME}` and `${env:NAME:-default}` bring variables of the environment, `${file:PATH}` the content of a file, `${credential:NAME}` a systemd credential, `${var:NAME}` an entry of `vars`, `${license}` the license (in headers only); `$$` is a dollar. What is unset and has no default is an error. The license, header values, proxy passwords and whatever comes from files and credentials is shown as `***` everywhere.",
         ],

@@ -126,7 +126,7 @@ extension LoadedConfiguration {
 
 extension ValueType where Value == Secret {
   fileprivate static var tierCredentials: Self {
-    scalar("credentials", summary: "text") { text throws(ValueComplaint) in
+    scalar("credentials", summary: "text", schema: .headerWord) { text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
         throw ValueComplaint("the credentials hold characters that no header can carry")

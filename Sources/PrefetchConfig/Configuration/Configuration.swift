@@ -154,11 +154,11 @@ extension Configuration {
 extension ValueType where Value == Int {
   /// Versions of the configuration's own format; there is one so far.
   fileprivate static var formatVersion: Self {
-    let schema: [(String, JSONValue)] = [
-      ("type", .array([.string("number"), .string("string")])), ("minimum", .integer(1)),
-      ("exclusiveMaximum", .integer(2)), ("pattern", .string("^1([.][0-9]+)?$")),
-    ]
-    return scalar("version 1", summary: "1", schema: schema) { text throws(ValueComplaint) in
+    scalar(
+      "version 1",
+      summary: "1",
+      schema: .pattern("1(?:\\.[0-9]+)?", nil, .from(1, below: 2))
+    ) { text throws(ValueComplaint) in
       // What a later 1.x adds, older readers name as unknown keys.
       let minor = text.hasPrefix("1.") ? text.dropFirst(2) : text == "1" ? "0" : ""
       if !minor.isEmpty, minor.utf8.allSatisfy(ASCII.isDigit) { return 1 }

@@ -41,20 +41,35 @@ extension Segment {
   static let adTable = ObjectType(Self(), name: "vast") {
     Field("extensions", \.declaration.bundleRules.takesExtensions, .boolean)
       .help("Whether pictures in extensions are fetched")
-    Field("zone", \.adSpace, .text.nonEmpty).help("Name of the ad space, by which its ad is kept")
+    Field("zone", \.adSpace, .adSpace).help("Name of the ad space, by which its ad is kept")
   }
-  .checking { segment, facts, decoder in
-    guard let zone = segment.adSpace, !zone.utf8.allSatisfy(isPlain) else { return }
-    decoder.report(
-      "config.wrong-value",
-      "`\(zone)` cannot name the files of an ad: letters, digits, `-` and `_` can",
-      at: facts.place(of: "zone")
-    )
+}
+
+extension ValueType where Value == String {
+  /// Name of an ad space, which becomes a part of file names.
+  fileprivate static var adSpace: Self {
+    scalar(
+      "a name of an ad space",
+      summary: "text",
+      schema: .pattern("[A-Za-z0-9_-]+", nil, .integers(Int.min...Int.max)).takingBooleans,
+      code: "config.wrong-value"
+    ) { text throws(ValueComplaint) in
+      guard !text.isEmpty else {
+        throw ValueComplaint("the name of the ad space is empty", code: "config.bad-value")
+      }
+      guard text.utf8.allSatisfy(isPlain) else {
+        throw ValueComplaint(
+          "`\(text)` cannot name the files of an ad: letters, digits, `-` and `_` can"
+        )
+      }
+      return text
+    } encode: {
+      .string($0)
+    }
   }
 
-  private static let isPlain: @Sendable (UInt8) -> Bool = { byte in
-    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-      || [UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    ASCII.isDigit(byte) || (0x61...0x7A).contains(byte | 0x20) || "-_".utf8.contains(byte)
   }
 }
 
@@ -111,7 +126,6 @@ extension PublishingRules {
         at: facts.place(of: "link")
       )
     }
-    guard !facts.has("dir") else { return }
-    decoder.report("config.missing-key", "`publish` has no `dir`", at: facts.node)
   }
+  .requiring("dir") { _ in "`publish` has no `dir`" }
 }

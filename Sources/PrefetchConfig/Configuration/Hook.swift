@@ -23,8 +23,5 @@ package struct Hook: Hashable, Sendable {
     Field("timeout", \.timeout, .duration.positive).help("How long it may take")
     Field("required", \.isRequired, .boolean).help("Whether its failure makes the run fail")
   }
-  .checking { _, facts, decoder in
-    guard !facts.has("run") else { return }
-    decoder.report("config.missing-key", "the hook has no `run`", at: facts.node)
-  }
+  .requiring("run") { _ in "the hook has no `run`" }
 }

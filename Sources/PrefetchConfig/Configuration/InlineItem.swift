@@ -14,16 +14,7 @@ package struct InlineItem: Sendable {
       Field("url", \.declared, .itemURL).help("Where the bytes are as well")
       Field("priority", \.priority, .integer(1...100)).help("Rank among the alternates, 1 first")
     }
-    .checking(requireURL)
-
-    private static let requireURL: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void =
-      {
-        _,
-        facts,
-        decoder in
-        guard !facts.has("url") else { return }
-        decoder.report("config.missing-url", "the alternate has no `url`", at: facts.node)
-      }
+    .requiring("url", code: "config.missing-url") { _ in "the alternate has no `url`" }
   }
 
   /// A file that belongs to an item: its thumbnail.
@@ -53,9 +44,8 @@ package struct InlineItem: Sendable {
     .checking { child, facts, decoder in
       let others = child.integrity + [child.sha256].compactMap(\.self)
       InlineItem.take([child.declared], into: &child.rest.digests, besides: others, facts, &decoder)
-      guard !facts.has("url") else { return }
-      decoder.report("config.missing-url", "`\(decoder.lastKey)` has no `url`", at: facts.node)
     }
+    .requiring("url", code: "config.missing-url") { "`\($0.lastKey)` has no `url`" }
   }
 
   /// As the core knows it, but for what several keys say together.
@@ -173,15 +163,13 @@ extension InlineItem {
     Field("headers", \.entry.headers, .headers).help("Headers of its requests").secret
     Field("path", \.entry.path, .relativePath).help("Name in a published tree")
   }
+  .requiring("url", code: "config.missing-url") { _ in "the item has no `url`" }
   .checking(check)
 
   private static let check: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
     item,
     facts,
     decoder in
-    if !facts.has("url") {
-      decoder.report("config.missing-url", "the item has no `url`", at: facts.node)
-    }
     if item.entry.type == "dash" {
       decoder.descend(.key("type")) { decoder in
         decoder.report(
@@ -307,7 +295,12 @@ extension ValueType where Value == String {
 
   /// A path below a folder that it cannot leave.
   static var relativePath: Self {
-    scalar("a relative path", summary: "relative path") { text throws(ValueComplaint) in
+    let part = "(?!\\.{1,2}(?:/|$))[^/\\\\\(Pattern.control)]+"
+    return scalar(
+      "a relative path",
+      summary: "relative path",
+      schema: .text("relative_path", "(?=\(part)(?:/\(part))*$|[\\s\\S]*\\$\\{)")
+    ) { text throws(ValueComplaint) in
       let parts = PathText.parts(of: text)
       guard !PathText.isAbsolute(text) else { throw ValueComplaint("`\(text)` is not relative") }
       guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !text.contains("\\"),

@@ -102,7 +102,7 @@ extension ValueType where Value == RateRule {
     scalar(
       "a rate, `unlimited` or a timetable such as `08:00 2MB/s, 18:00 unlimited`",
       summary: "rate|unlimited|timetable",
-      schema: .quantity
+      schema: .rateRule
     ) { text throws(ValueComplaint) in
       guard text.contains(":") || text.contains(",") else {
         return try RateRule(limit: Units.rateLimit(text))

@@ -134,7 +134,7 @@ extension ValueType where Value == Bool {
   fileprivate static var meteredUse: Self {
     let words = Self.metered
     return Self(
-      shape: words.shape,
+      shape: words.shape.changing(\.takingBooleans),
       decode: { node, decoder in
         if let scalar = node.scalar, scalar.kind != .string,
           let isUsed = Booleans.strictValue(of: scalar.text)
@@ -155,8 +155,12 @@ extension ValueType where Value == Bool {
 
 extension ValueType where Value == ClockWindow {
   static var window: Self {
-    scalar("a window such as `22:00-06:00`", summary: "window", code: "config.bad-clock") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a window such as `22:00-06:00`",
+      summary: "window",
+      schema: .pattern(Pattern.window, "window"),
+      code: "config.bad-clock"
+    ) { text throws(ValueComplaint) in
       do throws(ClockWindow.Malformed) {
         return try ClockWindow(text)
       } catch {
@@ -171,8 +175,12 @@ extension ValueType where Value == ClockWindow {
 extension ValueType where Value == String {
   /// The name of a time zone; whether the machine knows it is seen later.
   static var timeZone: Self {
-    scalar("a time zone such as `Europe/Berlin`", summary: "time zone", code: "config.bad-clock") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a time zone such as `Europe/Berlin`",
+      summary: "time zone",
+      schema: .pattern(Pattern.timeZone, "time_zone").takingBooleans,
+      code: "config.bad-clock"
+    ) { text throws(ValueComplaint) in
       guard TimeZoneRules.isName(text) else {
         throw ValueComplaint(
           "`\(text)` is no time zone",

@@ -5,8 +5,12 @@ extension ValueType where Value == TransportSettings.Proxy {
   /// The way requests leave: straight, through one server, or as the environment says, which is not
   /// read here.
   static var proxy: Self {
-    scalar("a proxy URL, `env` or `none`", summary: "URL|env|none", code: "config.bad-proxy") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a proxy URL, `env` or `none`",
+      summary: "URL|env|none",
+      schema: .pattern(Pattern.holdsNoReference + Pattern.proxy, "proxy"),
+      code: "config.bad-proxy"
+    ) { text throws(ValueComplaint) in
       switch text {
       case "env": return .environment(http: nil, https: nil, exceptions: nil)
       case "none", "direct", "": return .none

@@ -59,10 +59,7 @@ package struct PlainHost: Sendable {
     Field("reason", \.rule.reason, .text).help("Why there is an exception")
     Field("expires", \.rule.expires, .date).help("When it ceases to hold")
   }
-  .checking { _, facts, decoder in
-    guard !facts.has("host") else { return }
-    decoder.report("config.missing-key", "the entry has no `host`", at: facts.node)
-  }
+  .requiring("host") { _ in "the entry has no `host`" }
 }
 
 extension Configuration {
@@ -117,8 +114,12 @@ package struct SecurityException: Sendable {
         "NSTemporaryThirdPartyExceptionRequiresForwardSecrecy",
         areOutdated: true
       )
-    Field("NSRequiresCertificateTransparency", \.requiresCertificateTransparency, .strictBoolean)
-      .help("Cannot be enforced; `true` is refused")
+    Field(
+      "NSRequiresCertificateTransparency",
+      \.requiresCertificateTransparency,
+      .strictBoolean.describing { _ in .strictly(false) }
+    )
+    .help("Cannot be enforced; `true` is refused")
     Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` above")
     Field("reason", \.rule.reason, .text).help("Why there is an exception")
     Field("expires", \.rule.expires, .date).help("When it ceases to hold")

@@ -40,6 +40,9 @@ extension Segment {
     .help("Its items, where no manifest has them")
     sharedFields
   }
+  .requiring("name", code: "config.missing-name", hint: "add `name:` with a name of its own") {
+    "`\($0.path)` has no `name`"
+  }
   .checking(check)
 
   /// What `defaults` may say for all segments.
@@ -199,14 +202,6 @@ extension Segment {
     segment,
     facts,
     decoder in
-    if !facts.has("name") {
-      decoder.report(
-        "config.missing-name",
-        "`\(decoder.path)` has no `name`",
-        hint: "add `name:` with a name of its own",
-        at: facts.node
-      )
-    }
     if facts.has("manifest"), facts.has("urls") {
       decoder.report(
         "config.conflict",

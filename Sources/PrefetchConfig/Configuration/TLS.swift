@@ -39,11 +39,8 @@ extension ConnectionRules.ClientCertificate {
     Field("certificate", \.certificate, .path).help("File with the certificate in PEM form")
     Field("key", \.key, .path).help("File with its private key")
   }
-  .checking { _, facts, decoder in
-    for key in ["certificate", "key"] where !facts.has(key) {
-      decoder.report("config.missing-key", "`\(key)` is missing", at: facts.node)
-    }
-  }
+  .requiring("certificate") { _ in "`certificate` is missing" }
+  .requiring("key") { _ in "`key` is missing" }
 }
 
 extension ValueType where Value == ConnectionRules.MinimumTLS {
@@ -51,7 +48,7 @@ extension ValueType where Value == ConnectionRules.MinimumTLS {
     scalar(
       "1.2 or 1.3",
       summary: "1.2|1.3",
-      schema: [("enum", .array([.string("1.2"), .string("1.3")]))]
+      schema: .words(["1.2", "1.3", "TLSv1.2", "TLSv1.3"])
     ) {
       text throws(ValueComplaint) in
       // A plist may hold the real number 1.3, and others write what protocols call themselves.
@@ -87,7 +84,10 @@ extension PinTable.Rule {
     Field("report_only", \.onlyReports, .boolean).help("Whether a mismatch is only reported")
     Field("expires", \.expires, .date).help("When the pin ceases to hold")
   }
-  .checking(check("leaf", "ca"))
+  .requiring("leaf", "ca", code: "config.bad-pin") { _ in
+    "the pin has neither `leaf` nor `ca`"
+  }
+  .checking(notePlace)
 
   /// The same in Apple's words.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
@@ -98,7 +98,10 @@ extension PinTable.Rule {
     Field("NSPinnedCAIdentities", \.authority, .list(of: .pinnedIdentity, atLeast: 1))
       .help("Digests of a key above it in the verified chain")
   }
-  .checking(check("NSPinnedLeafIdentities", "NSPinnedCAIdentities"))
+  .requiring("NSPinnedLeafIdentities", "NSPinnedCAIdentities", code: "config.bad-pin") { _ in
+    "the pin has neither `NSPinnedLeafIdentities` nor `NSPinnedCAIdentities`"
+  }
+  .checking(notePlace)
 
   /// Whether another entry, wherever it stands, says the same.
   func says(_ other: Self) -> Bool {
@@ -107,20 +110,12 @@ extension PinTable.Rule {
     return self == other
   }
 
-  private static func check(
-    _ leaf: String,
-    _ authority: String
-  ) -> @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void {
-    { pin, facts, decoder in
-      let origin = facts.node.location.map { "\($0.file):\($0.line)" } ?? facts.node.source
-      pin.place = "\(decoder.path) (\(origin))"
-      guard !facts.has(leaf), !facts.has(authority) else { return }
-      decoder.report(
-        "config.bad-pin",
-        "the pin has neither `\(leaf)` nor `\(authority)`",
-        at: facts.node
-      )
-    }
+  private static let notePlace: @Sendable (inout Self, ObjectFacts, inout NodeDecoder) -> Void = {
+    pin,
+    facts,
+    decoder in
+    let origin = facts.node.location.map { "\($0.file):\($0.line)" } ?? facts.node.source
+    pin.place = "\(decoder.path) (\(origin))"
   }
 }
 
@@ -130,9 +125,8 @@ extension ValueType where Value == ContentDigest {
     let type = ObjectType(Identity(), name: "identity") {
       Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest).help("Digest of the public key")
     }
-    .checking { _, facts, decoder in
-      guard !facts.has("SPKI-SHA256-BASE64") else { return }
-      decoder.report("config.bad-pin", "`SPKI-SHA256-BASE64` is missing", at: facts.node)
+    .requiring("SPKI-SHA256-BASE64", code: "config.bad-pin") { _ in
+      "`SPKI-SHA256-BASE64` is missing"
     }
     return Self(
       shape: .object(type.shape),

@@ -24,10 +24,11 @@ extension ValueType where Value: Equatable {
     let known = words.map(\.0)
     let list = known.joined(separator: "|")
     let expectation = known.count > 6 ? "one of \(list)" : known.joined(separator: " or ")
-    let small = known.map { $0.lowercased() }.filter { !known.contains($0) }
-    let spellings = ignoringCase ? known + small : known
-    let schema: [(String, JSONValue)] = [("enum", .array(spellings.map { .string($0) }))]
-    return scalar(expectation, summary: list, schema: schema) { text throws(ValueComplaint) in
+    return scalar(
+      expectation,
+      summary: list,
+      schema: .words(known, ignoringCase: ignoringCase)
+    ) { text throws(ValueComplaint) in
       let match = words.first { $0.0 == text || ignoringCase && text.isAlike($0.0) }
       guard let match else {
         throw ValueComplaint(

@@ -7,7 +7,7 @@ extension ValueType {
     atLeast minimum: Int = 0
   ) -> Self where Value == [Element] {
     Self(
-      shape: .list(element.shape),
+      shape: .list(element.shape, ListRule(minimum: minimum)),
       decode: { node, decoder in
         guard case .sequence(let nodes) = node.content else {
           let hint = node.scalar.map { _ in "write `[…]`, or one entry a line after `- `" }
@@ -40,7 +40,7 @@ extension ValueType {
   ) -> Self where Value == [Element] {
     let list = ValueType<[Element]>.list(of: element)
     return Self(
-      shape: list.shape,
+      shape: .list(element.shape, ListRule(takesOne: true)),
       decode: { node, decoder in
         guard node.scalar != nil else { return list.decode(node, &decoder) }
         return element.decode(node, &decoder).map { [$0] }
@@ -54,7 +54,7 @@ extension ValueType {
     to element: ValueType<Element>
   ) -> Self where Value == [String: Element] {
     Self(
-      shape: .map(keys: keys.summary, element.shape),
+      shape: .map(keys, element.shape),
       decode: { node, decoder in
         guard case .mapping(let entries) = node.content else {
           decoder.reportWrongType(of: node, expected: "a mapping of \(keys.summary)")
@@ -77,33 +77,5 @@ extension ValueType {
         .object(values.sorted { $0.key < $1.key }.map { ($0.key, element.encode($0.value)) })
       }
     )
-  }
-}
-
-/// What the free keys of a mapping must look like.
-struct KeyRule: Sendable {
-  /// In the singular: `host`.
-  var summary: String
-  /// The key in its canonical spelling.
-  var parse: @Sendable (String) throws(ValueComplaint) -> String
-
-  static let name = KeyRule(summary: "name") { text throws(ValueComplaint) in
-    guard text.contains(where: { !$0.isWhitespace }) else {
-      throw ValueComplaint("a name cannot be empty")
-    }
-    return text
-  }
-
-  static func oneOf(_ summary: String, _ known: [String]) -> KeyRule {
-    KeyRule(summary: summary) { text throws(ValueComplaint) in
-      guard known.contains(text) else {
-        throw ValueComplaint(
-          "unknown \(summary) `\(text)`",
-          hint: Choices.hint(for: text, among: known),
-          code: "config.unknown-key"
-        )
-      }
-      return text
-    }
   }
 }

@@ -4,8 +4,15 @@ import PrefetchDocuments
 extension ValueType where Value == ExpectedDigest {
   /// The digest of one function, in hexadecimal digits or base64.
   static func digest(_ algorithm: DigestAlgorithm) -> Self {
-    scalar("a \(algorithm) digest", summary: "\(algorithm) digest", code: "config.bad-digest") {
-      text throws(ValueComplaint) in
+    let name = algorithm.rawValue
+    let count = algorithm.byteCount
+    let digits = Pattern.any(of: [Pattern.hexadecimal(count), Pattern.base64(count)])
+    return scalar(
+      "a \(algorithm) digest",
+      summary: "\(algorithm) digest",
+      schema: .pattern("(?:\(name):)?\(digits)", name),
+      code: "config.bad-digest"
+    ) { text throws(ValueComplaint) in
       try DigestText.parse(text, algorithm)
     } encode: {
       .string(Hexadecimal.encode($0.bytes))
@@ -17,8 +24,12 @@ extension ValueType where Value == [ExpectedDigest] {
   /// A mapping of functions to digests.
   static var digests: Self {
     let known = DigestAlgorithm.ofBytes.map(\.rawValue)
+    var keys = KeyRule.oneOf(known.joined(separator: "|"), known)
+    keys.names = .known(
+      DigestAlgorithm.ofBytes.map { ($0.rawValue, ValueType<ExpectedDigest>.digest($0).shape) }
+    )
     return Self(
-      shape: .map(keys: known.joined(separator: "|"), ValueType<String>.text.shape),
+      shape: .map(keys, ValueType<String>.text.shape),
       decode: { node, decoder in
         guard case .mapping(let entries) = node.content else {
           decoder.reportWrongType(of: node, expected: "a mapping of digest functions to digests")
@@ -44,8 +55,16 @@ extension ValueType where Value == [ExpectedDigest] {
 
   /// Subresource Integrity: `sha384-BASE64`, several apart by blanks.
   static var integrity: Self {
-    scalar("an integrity text such as `sha384-…`", summary: "SRI text", code: "config.bad-digest") {
-      text throws(ValueComplaint) in
+    let digests = DigestAlgorithm.ofBytes.map {
+      "\(Pattern.escaped($0.rawValue))-\(Pattern.base64($0.byteCount))"
+    }
+    let part = "\(Pattern.any(of: digests))(?:\\?[^ ]*)?"
+    return scalar(
+      "an integrity text such as `sha384-…`",
+      summary: "SRI text",
+      schema: .pattern(" *\(part)(?: +\(part))* *", "integrity"),
+      code: "config.bad-digest"
+    ) { text throws(ValueComplaint) in
       var digests: [ExpectedDigest] = []
       for part in text.split(separator: " ") {
         let value = part.prefix { $0 != "?" }
@@ -75,8 +94,13 @@ extension ValueType where Value == [ExpectedDigest] {
 extension ValueType where Value == String {
   /// A minisign public key: base64 of `Ed`, a key number and 32 bytes.
   static var publicKey: Self {
-    scalar("a minisign public key", summary: "public key", code: "config.bad-key") {
-      text throws(ValueComplaint) in
+    let key = "RW[Q-T][A-Za-z0-9+/]{53}"
+    return scalar(
+      "a minisign public key",
+      summary: "public key",
+      schema: .pattern(Pattern.blanks + key + Pattern.blanks, "public_key"),
+      code: "config.bad-key"
+    ) { text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard let bytes = Base64.decode(trimmed), bytes.count == 42, bytes.starts(with: "Ed".utf8)
       else {
@@ -95,8 +119,15 @@ extension ValueType where Value == String {
 extension ValueType where Value == ContentDigest {
   /// SHA-256 in base64, with or without `sha256/` or `sha256//` before it, or in hexadecimal digits.
   static var publicKeyDigest: Self {
-    scalar("a base64 SHA-256 digest", summary: "base64 digest", code: "config.bad-pin") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a base64 SHA-256 digest",
+      summary: "base64 digest",
+      schema: .pattern(
+        "(?:sha256//?)?" + Pattern.any(of: [Pattern.hexadecimal(32), Pattern.base64(32)]),
+        "public_key_digest"
+      ),
+      code: "config.bad-pin"
+    ) { text throws(ValueComplaint) in
       // A digest may begin with a slash of its own, so both prefixes are tried.
       let values = ["sha256//", "sha256/", ""].filter(text.hasPrefix).map {
         text.dropFirst($0.count)

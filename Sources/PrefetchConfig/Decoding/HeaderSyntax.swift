@@ -11,7 +11,12 @@ enum HeaderSyntax {
     "if-modified-since", "if-unmodified-since", "if-range",
   ]
 
-  static let name = KeyRule(summary: "header") { text throws(ValueComplaint) in
+  static let name = KeyRule(
+    summary: "header",
+    names: .pattern(
+      "^(?!\(Pattern.any(of: reserved.sorted().map(Pattern.anyCase)))$)\(Pattern.token)$"
+    )
+  ) { text throws(ValueComplaint) in
     guard isToken(text) else {
       throw ValueComplaint("`\(text)` cannot be the name of a header", code: "config.bad-header")
     }
@@ -39,9 +44,17 @@ enum HeaderSyntax {
   }
 }
 
+extension ScalarSchema {
+  /// Text of letters, digits and marks without a blank between them, as a header carries it.
+  static let headerWord = text(
+    "secret",
+    "(?=\(Pattern.blanks)[!-~]+\(Pattern.blanks)$|[\\s\\S]*\\$\\{)"
+  )
+}
+
 extension ValueType where Value == Secret {
   static var license: Self {
-    scalar("a license key", summary: "text") { text throws(ValueComplaint) in
+    scalar("a license key", summary: "text", schema: .headerWord) { text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard !trimmed.isEmpty else { throw ValueComplaint("the license is empty") }
       guard trimmed.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -57,7 +70,13 @@ extension ValueType where Value == Secret {
   }
 
   static var headerValue: Self {
-    scalar("text", summary: "text", code: "config.bad-header") { text throws(ValueComplaint) in
+    var schema = ScalarSchema.text(
+      "header",
+      "(?=\(Pattern.blanks)[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*\(Pattern.blanks)$)"
+    )
+    schema.mayNameLicense = true
+    return scalar("text", summary: "text", schema: schema, code: "config.bad-header") {
+      text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
         throw ValueComplaint("the value holds a line break or control character")

@@ -4,7 +4,10 @@ import PrefetchDocuments
 /// The spelling of a host in mappings whose keys are hosts.
 enum HostKey {
   /// Names and addresses, in their one spelling.
-  static let host = KeyRule(summary: "host") { text throws(ValueComplaint) in
+  static let host = KeyRule(
+    summary: "host",
+    names: .pattern(Pattern.whole(Pattern.host))
+  ) { text throws(ValueComplaint) in
     try check(text)
     if let address = IPAddress(text) { return address.description }
     guard let name = InternationalName.ascii(text), isName(name) else { throw malformed(text) }
@@ -12,7 +15,10 @@ enum HostKey {
   }
 
   /// Names, addresses and ranges of addresses (`192.0.2.0/24`).
-  static let hostOrRange = KeyRule(summary: "host") { text throws(ValueComplaint) in
+  static let hostOrRange = KeyRule(
+    summary: "host",
+    names: .pattern(Pattern.whole(Pattern.hostOrRange))
+  ) { text throws(ValueComplaint) in
     guard text.contains("/"), !WebAddress.isRemote(text) else { return try host.parse(text) }
     try checkCase(text)
     guard let range = AddressRange(text) else {
@@ -22,7 +28,10 @@ enum HostKey {
   }
 
   /// Names, with a port where it is not the usual one; as ``WebURL/authority`` has them.
-  static let hostAndPort = KeyRule(summary: "host") { text throws(ValueComplaint) in
+  static let hostAndPort = KeyRule(
+    summary: "host",
+    names: .pattern(Pattern.whole(Pattern.hostAndPort))
+  ) { text throws(ValueComplaint) in
     let isAddress = IPAddress(text) != nil
     let colon = isAddress || text.hasSuffix("]") ? nil : text.lastIndex(of: ":")
     let name = text[..<(colon ?? text.endIndex)]
@@ -86,7 +95,11 @@ enum HostKey {
 extension ValueType where Value == String {
   /// A host in which `*` stands for anything.
   static var hostPattern: Self {
-    scalar("a host", summary: "host pattern", schema: [("type", .string("string"))]) {
+    scalar(
+      "a host",
+      summary: "host pattern",
+      schema: .pattern(Pattern.hostPattern, "host_pattern").takingBooleans
+    ) {
       text throws(ValueComplaint) in
       guard text.contains("*") else {
         let host = try HostKey.host.parse(text)
@@ -103,7 +116,7 @@ extension ValueType where Value == String {
 
   /// A host in its one spelling, as a value.
   static var host: Self {
-    scalar("a host", summary: "host", schema: [("type", .string("string"))]) {
+    scalar("a host", summary: "host", schema: .pattern(Pattern.host, "host").takingBooleans) {
       text throws(ValueComplaint) in
       try HostKey.host.parse(text)
     } encode: {

@@ -8,7 +8,7 @@ package enum JSONSchema {
 
   package static var configuration: JSONValue {
     var builder = Builder()
-    let root = builder.members(of: Configuration.table.shape)
+    let root = builder.members(of: Configuration.table.shape, at: "#")
     let head: [(String, JSONValue)] = [
       ("$schema", .string(dialect)),
       ("$id", .string(name)),
@@ -22,46 +22,83 @@ package enum JSONSchema {
     return .object(head + root + [("definitions", .object(definitions))])
   }
 
-  private struct Builder {
-    var definitions: [String: JSONValue] = [:]
+  private typealias Members = [(String, JSONValue)]
 
-    mutating func schema(of shape: Shape) -> [(String, JSONValue)] {
+  private struct Builder {
+    var definitions = [ScalarSchema.filledName: JSONValue.object(ScalarSchema.filled)]
+
+    /// Returns the members that describe a shape; with `orNull` it takes null, which means unset.
+    mutating func schema(of shape: Shape, orNull: Bool = false) -> Members {
       switch shape {
       case .scalar(let scalar):
-        return scalar.widenedSchema
+        let members = reference(to: scalar.schema.name) { _ in scalar.schema.members }
+        return orNull ? Self.nullable(members) : members
       case .anything:
         return []
-      case .list(let element):
-        return [("type", .string("array")), ("items", .object(schema(of: element)))]
-      case .map(_, let element):
-        return [
-          ("type", .string("object")), ("additionalProperties", .object(schema(of: element))),
-        ]
+      case .list(let element, let rule):
+        let members = schema(ofListOf: element, rule)
+        return orNull ? Self.nullable(members) : members
+      case .map(let keys, let element):
+        let members = schema(ofMappingOf: keys, to: element)
+        return orNull ? Self.nullable(members) : members
       case .object(let object):
-        return reference(to: object)
+        // Null stands within the definition, so that faults deeper down keep their places. No mapping
+        // is both the value of a key and an entry of a list, which may not be null.
+        return reference(to: object.name) { builder in
+          let members = builder.alternatives(of: object)
+          return orNull ? Self.nullable(members) : members
+        }
       }
     }
 
-    /// Named mappings are written once, since segments, items and defaults share most of theirs.
-    private mutating func reference(to object: ObjectShape) -> [(String, JSONValue)] {
-      guard let name = object.name else { return alternatives(of: object) }
+    /// Writes a named definition once, since segments, items and defaults share most of theirs.
+    private mutating func reference(to name: String?, _ make: (inout Self) -> Members) -> Members {
+      guard let name else { return make(&self) }
       if definitions[name] == nil {
         definitions[name] = .null
-        definitions[name] = .object(alternatives(of: object))
+        definitions[name] = .object(make(&self))
       }
       return [("$ref", .string("#/definitions/\(name)"))]
     }
 
-    private mutating func alternatives(of object: ObjectShape) -> [(String, JSONValue)] {
-      let full = members(of: object)
-      guard let shorthand = object.shorthandShape else { return full }
+    private mutating func schema(ofListOf element: Shape, _ rule: ListRule) -> Members {
+      var list: Members = [("type", "array"), ("items", .object(schema(of: element)))]
+      if rule.minimum > 0 { list.append(("minItems", .integer(Int64(rule.minimum)))) }
+      guard rule.takesOne else { return list }
+      var one = element
+      if case .object(let object) = element { one = object.shorthandShape ?? element }
+      return [("anyOf", .array([.object(schema(of: one)), .object(list)]))]
+    }
+
+    private mutating func schema(ofMappingOf keys: KeyRule, to element: Shape) -> Members {
+      switch keys.names {
+      case .pattern(let pattern):
+        return [
+          ("type", "object"), ("propertyNames", ["pattern": .string(pattern)]),
+          ("additionalProperties", .object(schema(of: element))),
+        ]
+      case .known(let names):
+        let properties = names.map { ($0.name, JSONValue.object(schema(of: $0.shape ?? element))) }
+        return [
+          ("type", "object"), ("properties", .object(properties)), ("additionalProperties", false),
+        ]
+      }
+    }
+
+    private mutating func alternatives(of object: ObjectShape) -> Members {
+      let place = object.name.map { "#/definitions/\($0)" }
+      guard let shorthand = object.shorthandShape else { return members(of: object, at: place) }
+      let full = members(of: object, at: place.map { "\($0)/anyOf/1" })
       return [("anyOf", .array([.object(schema(of: shorthand)), .object(full)]))]
     }
 
-    mutating func members(of object: ObjectShape) -> [(String, JSONValue)] {
-      var properties: [(String, JSONValue)] = []
+    /// Returns the members that describe a mapping, which stand at a place of the schema.
+    mutating func members(of object: ObjectShape, at place: String?) -> Members {
+      let needed = object.required.filter { $0.count == 1 }.flatMap(\.self)
+      var properties: Members = []
+      var spellings: Members = [("^x[_-]", true)]
       for key in object.keys {
-        var members = schema(of: key.shape)
+        var members = schema(of: key.shape, orNull: !needed.contains(key.name))
         // In this dialect nothing else counts beside a reference.
         if members.first?.0 == "$ref" { members = [("allOf", .array([.object(members)]))] }
         members.append(("description", .string(key.help)))
@@ -70,27 +107,43 @@ package enum JSONSchema {
         }
         for name in [key.name] + key.synonyms.map(\.name) {
           properties.append((name, .object(members)))
+          guard let place, let pattern = KeySpelling.pattern(name) else { continue }
+          spellings.append((pattern, ["$ref": .string("\(place)/properties/\(name)")]))
         }
       }
-      return [
+      var all: Members = [
         ("type", .string("object")),
         ("properties", .object(properties)),
-        ("patternProperties", .object([("^x[_-]", .bool(true))])),
+        ("patternProperties", .object(spellings)),
         ("additionalProperties", .bool(false)),
       ]
+      if !needed.isEmpty { all.append(("required", .array(needed.map { .string($0) }))) }
+      for group in object.required where group.count > 1 {
+        all.append(("anyOf", .array(group.map(Self.presence))))
+      }
+      return all
     }
-  }
-}
 
-extension ScalarShape {
-  /// Every scalar may also be text that variables are put into.
-  fileprivate var widenedSchema: [(String, JSONValue)] {
-    let isAnyText = schema.count == 1 && schema.first?.1 == .string("string")
-    guard !isAnyText, !schema.contains(where: { $0.0 == "anyOf" }) else { return schema }
-    let variable: [(String, JSONValue)] = [
-      ("type", .string("string")), ("pattern", .string("\\$\\{")),
-    ]
-    return [("anyOf", .array([.object(schema), .object(variable)]))]
+    /// Returns a schema that takes null too, which means the same as no key.
+    private static func nullable(_ members: Members) -> Members {
+      switch members.first {
+      case ("anyOf", .array(let choices))? where members.count == 1:
+        [("anyOf", .array(choices + [["type": "null"]]))]
+      case ("type", .array(let types))?:
+        [("type", .array(types + ["null"]))] + members.dropFirst()
+      case ("type", let type)?:
+        [("type", [type, "null"])] + members.dropFirst()
+      case nil:
+        []
+      default:
+        [("anyOf", [.object(members), ["type": "null"]])]
+      }
+    }
+
+    private static func presence(of key: String) -> JSONValue {
+      let isSet: JSONValue = ["not": ["type": "null"]]
+      return ["required": [.string(key)], "properties": .object([(key, isSet)])]
+    }
   }
 }
 

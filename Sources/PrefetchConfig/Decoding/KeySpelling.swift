@@ -18,6 +18,19 @@ enum KeySpelling {
     return String(text)
   }
 
+  /// A regular expression of a key of several words in other styles than its own: `maxFileSize`,
+  /// `max-file-size`, and a last word in capitals as in `baseURL`.
+  static func pattern(_ key: String) -> String? {
+    let words = key.split(separator: "_")
+    guard words.count > 1, !key.hasPrefix("NS") else { return nil }
+    let rest = words.dropFirst().enumerated().map { offset, word in
+      let capital = "\(word.prefix(1).uppercased())\(word.dropFirst())"
+      let isLast = offset == words.count - 2
+      return "(?:-\(word)|\(capital)\(isLast ? "|\(word.uppercased())" : ""))"
+    }
+    return "^\(words[0])\(rest.joined())$"
+  }
+
   /// Keys that belong to the user, such as anchors for YAML aliases.
   static func isPrivate(_ key: String) -> Bool {
     key.hasPrefix("x_") || key.hasPrefix("x-")

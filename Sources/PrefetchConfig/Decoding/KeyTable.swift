@@ -39,11 +39,11 @@ package enum KeyTable {
   private static func rows(of shape: Shape, below path: String) -> [KeyRow] {
     switch shape {
     case .scalar, .anything: []
-    case .list(let element): rows(of: element, below: "\(path)[]")
+    case .list(let element, _): rows(of: element, below: "\(path)[]")
     case .map(let keys, let element):
       rows(
         of: element,
-        below: "\(path).\(keys.contains("|") ? "NAME" : keys.uppercased())"
+        below: "\(path).\(keys.summary.contains("|") ? "NAME" : keys.summary.uppercased())"
       )
     case .object(let object): rows(of: object, below: path)
     }

@@ -6,7 +6,8 @@ package struct ObjectType<Root: Sendable>: Sendable {
   /// Where every key has its default.
   let initial: Root
   let fields: [Field<Root>]
-  package let shape: ObjectShape
+  package private(set) var shape: ObjectShape
+  private var requirements: [Requirement] = []
   /// Conditions between keys, asked once all of them are read.
   private(set) var check: @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = {
     _,
@@ -28,6 +29,19 @@ package struct ObjectType<Root: Sendable>: Sendable {
       return key
     }
     shape = ObjectShape(keys: keys, shorthand: shorthand, name: name)
+  }
+
+  /// Demands that a mapping has one of some keys.
+  func requiring(
+    _ keys: String...,
+    code: Diagnostic.Code = "config.missing-key",
+    hint: String? = nil,
+    message: @escaping @Sendable (NodeDecoder) -> String
+  ) -> Self {
+    var type = self
+    type.requirements.append(Requirement(keys: keys, code: code, hint: hint, message: message))
+    type.shape.required.append(keys)
+    return type
   }
 
   func checking(
@@ -61,6 +75,14 @@ package struct ObjectType<Root: Sendable>: Sendable {
         field.decode(entry.value, &root, &decoder)
       }
     }
+    for requirement in requirements where !requirement.keys.contains(where: facts.has) {
+      decoder.report(
+        requirement.code,
+        requirement.message(decoder),
+        hint: requirement.hint,
+        at: facts.node
+      )
+    }
     check(&root, facts, &decoder)
   }
 
@@ -82,6 +104,14 @@ package struct ObjectType<Root: Sendable>: Sendable {
     let entry = Node.Entry(key: field.key.name, keyLocation: node.location, value: node)
     check(&root, ObjectFacts(node: node, entries: [entry]), &decoder)
   }
+}
+
+/// Keys of which a mapping must have one, and the complaint about one that has none.
+private struct Requirement: Sendable {
+  var keys: [String]
+  var code: Diagnostic.Code
+  var hint: String?
+  var message: @Sendable (NodeDecoder) -> String
 }
 
 extension ValueType {

@@ -32,11 +32,13 @@ struct Quantity {
       rest = rest.dropFirst()
     }
     guard !hasPoint || divisor > 1 else { throw malformed }
-    if rest.hasPrefix(" ") { rest = rest.dropFirst() }
+    if rest.hasPrefix(" "), rest.utf8.count > 1 { rest = rest.dropFirst() }
     self.mantissa = mantissa
     self.divisor = divisor
     unit = rest
   }
+
+  var isAtMostOne: Bool { mantissa <= divisor }
 
   /// The whole number of `factor`s, rounded down; nil beyond 64 bits.
   func scaled(by factor: Int64) -> Int64? {
@@ -54,6 +56,25 @@ enum Units {
     ("bps", 1), ("kbps", 1000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000),
   ]
   private static let times = DurationText.units.map(\.name)
+
+  static let sizePattern = Pattern.quantity(sizes.map { Pattern.anyCase($0.0) })
+
+  private static let rateUnits: [String] = {
+    let lone = sizes.map { String($0.0.dropLast()) }.filter { !$0.isEmpty }
+    let bytes = Pattern.any(of: (sizes.map(\.0) + lone).map(Pattern.anyCase))
+    return bitRates.map(\.0) + ["\(bytes)/[sS]"]
+  }()
+  static let ratePattern = Pattern.quantity(rateUnits)
+  /// A rate above zero, which without a unit is at least one.
+  static let rateLimitPattern = Pattern.any(of: [
+    "\(Pattern.isPositive)\(Pattern.number()) ?\(Pattern.any(of: rateUnits))",
+    "0*[1-9][0-9]{0,18}(?:\\.[0-9]{1,12})?",
+  ])
+
+  static func durationPattern() -> String {
+    // More digits would be too many milliseconds.
+    Pattern.quantity(of: Pattern.number(ofDigits: 17), times)
+  }
 
   static func size(_ text: String) throws(ValueComplaint) -> Int64 {
     if text != "unlimited", let size = SizeText.parse(text) { return size }

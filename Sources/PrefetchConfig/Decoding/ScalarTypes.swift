@@ -6,6 +6,7 @@ extension ValueType where Value == String {
     scalar(
       "text",
       summary: "text",
+      schema: .text("text"),
       parse: { text throws(ValueComplaint) in text },
       encode: { .string($0) }
     )
@@ -13,7 +14,8 @@ extension ValueType where Value == String {
 
   /// Text with something in it, blanks around it cut.
   static var name: Self {
-    scalar("a name", summary: "name") { text throws(ValueComplaint) in
+    scalar("a name", summary: "name", schema: .text("name", Pattern.holdsSomething)) {
+      text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard !trimmed.isEmpty else {
         throw ValueComplaint("the name is empty", code: "config.missing-name")
@@ -31,6 +33,7 @@ extension ValueType where Value == String {
       guard Blanks.trimmed(value).isEmpty else { return }
       decoder.report("config.bad-value", "`\(decoder.lastKey)` is empty", at: node)
     }
+    .describing { $0.with(Pattern.holdsSomething, $0.name == "text" ? "name" : nil) }
   }
 
   /// For what becomes part of a request.
@@ -45,6 +48,7 @@ extension ValueType where Value == String {
         at: node
       )
     }
+    .describing { $0.with(Pattern.holdsNoControl) }
   }
 }
 
@@ -52,16 +56,17 @@ extension ValueType where Value == Bool {
   static var boolean: Self {
     let expectation = "a boolean (true, false, yes, no, on, off)"
     // To editors, which have YAML 1.2, most of these words are text.
-    let pattern =
-      "^([Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF)$|\\$\\{"
-    let word: [(String, JSONValue)] = [("type", .string("string")), ("pattern", .string(pattern))]
-    let truth: [(String, JSONValue)] = [("type", .string("boolean"))]
+    let schema = ScalarSchema.pattern(
+      "[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF",
+      "boolean"
+    )
+    .takingBooleans
     return Self(
       shape: .scalar(
         ScalarShape(
           expectation: expectation,
           summary: "boolean",
-          schema: [("anyOf", .array([.object(truth), .object(word)]))]
+          schema: schema
         )
       ),
       decode: { node, decoder in
@@ -82,7 +87,7 @@ extension ValueType where Value == Bool {
         ScalarShape(
           expectation: expectation,
           summary: "boolean",
-          schema: [("type", .string("boolean"))]
+          schema: .strictBoolean
         )
       ),
       decode: { node, decoder in
@@ -110,16 +115,10 @@ extension ValueType where Value == Bool {
 extension ValueType where Value == UInt16 {
   /// Three octal digits, as `chmod` takes them; a zero before them may be left out.
   static var fileMode: Self {
-    let written: [(String, JSONValue)] = [
-      ("type", .string("string")), ("pattern", .string("^0?[4-7][0-7]{2}$|\\$\\{")),
-    ]
-    let number: [(String, JSONValue)] = [
-      ("type", .string("integer")), ("minimum", .integer(0)), ("maximum", .integer(777)),
-    ]
-    return scalar(
+    scalar(
       "a mode in octal digits",
       summary: "octal digits",
-      schema: [("anyOf", .array([.object(written), .object(number)]))]
+      schema: .pattern("0?[4-7][0-7]{2}", nil, .integers(400...777))
     ) { text throws(ValueComplaint) in
       let digits = text.hasPrefix("0") && text.utf8.count == 4 ? text.dropFirst() : text[...]
       guard digits.utf8.count == 3, digits.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
@@ -194,11 +193,11 @@ extension ValueType where Value == Int {
     let bounds =
       range.upperBound == .max
       ? "from \(range.lowerBound)" : "\(range.lowerBound)–\(range.upperBound)"
-    var schema: [(String, JSONValue)] = [("type", .string("integer"))]
-    schema.append(("minimum", .integer(Int64(range.lowerBound))))
-    if range.upperBound != .max { schema.append(("maximum", .integer(Int64(range.upperBound)))) }
-    return scalar("a whole number", summary: "integer \(bounds)", schema: schema) {
-      text throws(ValueComplaint) in
+    return scalar(
+      "a whole number",
+      summary: "integer \(bounds)",
+      schema: .pattern(Pattern.integers(range), nil, .integers(range))
+    ) { text throws(ValueComplaint) in
       let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
       guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else {
         throw ValueComplaint("expected a whole number, found `\(text)`", code: "config.wrong-type")
@@ -216,12 +215,9 @@ extension ValueType where Value == Int {
 extension ValueType where Value == Int {
   /// The same, with a word for the most there can be.
   func orUnlimited(_ most: Int) -> Self {
-    let word: [(String, JSONValue)] = [
-      ("type", .string("string")), ("pattern", .string("^unlimited$|\\$\\{")),
-    ]
     guard case .scalar(var scalar) = shape else { return self }
     scalar.summary += "|unlimited"
-    scalar.schema = [("anyOf", .array([.object(scalar.schema), .object(word)]))]
+    scalar.schema = scalar.schema.or("unlimited")
     return Self(
       shape: .scalar(scalar),
       decode: { [decode] node, decoder in
@@ -235,14 +231,14 @@ extension ValueType where Value == Int {
 extension ValueType where Value == Double {
   /// A part of a whole, in thousandths.
   static var fraction: Self {
-    let schema: [(String, JSONValue)] = [
-      ("type", .string("number")), ("minimum", .integer(0)), ("maximum", .integer(1)),
-    ]
-    return scalar("a number from 0 to 1", summary: "number 0–1", schema: schema) {
-      text throws(ValueComplaint) in
+    scalar(
+      "a number from 0 to 1",
+      summary: "number 0–1",
+      schema: .pattern("0+(?:\\.[0-9]{1,12})?|0*1(?:\\.0{1,12})?", nil, .from(0, to: 1))
+    ) { text throws(ValueComplaint) in
       let complaint = ValueComplaint("expected a number from 0 to 1, found `\(text)`")
       guard let quantity = try? Quantity(text), quantity.unit.isEmpty,
-        let thousandths = quantity.scaled(by: 1000), thousandths <= 1000
+        quantity.isAtMostOne, let thousandths = quantity.scaled(by: 1000)
       else { throw complaint }
       return Double(thousandths) / 1000
     } encode: {
@@ -255,167 +251,5 @@ extension JSONValue {
   /// A whole number where it is one, else with as few decimals as it needs.
   static func decimal(thousandths: Int64) -> JSONValue {
     thousandths % 1000 == 0 ? .integer(thousandths / 1000) : .double(Double(thousandths) / 1000)
-  }
-}
-
-// MARK: - Quantities
-
-extension [(String, JSONValue)] {
-  /// Text with a unit, or a bare number.
-  static var quantity: Self {
-    let number: [(String, JSONValue)] = [("type", .string("number")), ("minimum", .integer(0))]
-    return [("anyOf", .array([.object([("type", .string("string"))]), .object(number)]))]
-  }
-}
-
-extension ValueType where Value == Int64 {
-  static var size: Self {
-    scalar("a size", summary: "size", schema: .quantity) { text throws(ValueComplaint) in
-      try Units.size(text)
-    } encode: {
-      .integer($0)
-    }
-  }
-
-  /// `unlimited` is more than there can be.
-  static var sizeLimit: Self {
-    scalar("a size or `unlimited`", summary: "size|unlimited", schema: .quantity) {
-      text throws(ValueComplaint) in
-      text == "unlimited" ? .max : try Units.size(text)
-    } encode: {
-      $0 == .max ? .string("unlimited") : .integer($0)
-    }
-  }
-
-  static var rate: Self {
-    scalar("a rate such as `20MB/s`", summary: "rate", schema: .quantity) {
-      text throws(ValueComplaint) in
-      try Units.rate(text)
-    } encode: {
-      .integer($0)
-    }
-  }
-
-  /// `unlimited` is more than there can be.
-  static var rateLimit: Self {
-    scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .quantity) {
-      text throws(ValueComplaint) in
-      try Units.rateLimit(text)
-    } encode: {
-      $0 == .max ? .string("unlimited") : .integer($0)
-    }
-  }
-
-  /// Bits a second; a bare number is one of those, as media playlists write it.
-  static var bitRate: Self {
-    scalar("a bit rate such as `2Mbps`", summary: "bit rate", schema: .quantity) {
-      text throws(ValueComplaint) in
-      if let quantity = try? Quantity(text), quantity.unit.isEmpty,
-        let bits = quantity.scaled(by: 1)
-      {
-        return bits
-      }
-      let (bits, overflow) = try Units.rate(text).multipliedReportingOverflow(by: 8)
-      guard !overflow else { throw ValueComplaint("`\(text)` is too large") }
-      return bits
-    } encode: {
-      .integer($0)
-    }
-  }
-
-  /// For what knows no limit as nil.
-  fileprivate var orNil: ValueType<Int64?> {
-    mapped {
-      $0 == .max ? nil : $0
-    } back: {
-      $0 ?? .max
-    }
-  }
-}
-
-extension ValueType where Value == Int64? {
-  /// Nil for `unlimited`.
-  static var sizeBound: Self { ValueType<Int64>.sizeLimit.orNil }
-  static var rateBound: Self { ValueType<Int64>.rateLimit.orNil }
-}
-
-extension ValueType where Value == Duration {
-  static var duration: Self {
-    scalar("a duration such as `30s`", summary: "duration", schema: .quantity) {
-      text throws(ValueComplaint) in
-      try Units.duration(text)
-    } encode: {
-      .decimal(thousandths: $0.milliseconds)
-    }
-  }
-
-  var positive: Self {
-    checked { value, node, decoder in
-      guard value <= .zero else { return }
-      decoder.report(
-        "config.bad-value",
-        "`\(decoder.lastKey)` must be longer than nothing",
-        at: node
-      )
-    }
-  }
-}
-
-extension ValueType where Value == Duration? {
-  /// Nil for `none`.
-  static var timeBound: Self {
-    scalar("a duration or `none`", summary: "duration|none", schema: .quantity) {
-      text throws(ValueComplaint) in
-      guard text != "none", text != "unlimited" else { return nil }
-      let duration = try Units.duration(text)
-      guard duration > .zero else { throw ValueComplaint("a limit of `\(text)` leaves no time") }
-      return duration
-    } encode: {
-      $0.map { .decimal(thousandths: $0.milliseconds) } ?? .string("none")
-    }
-  }
-}
-
-extension ValueType where Value == Freshness.Lifetime {
-  /// A duration alone: what holds for many items has none that never change.
-  static var bound: Self {
-    ValueType<Duration>.duration.mapped {
-      .atMost($0)
-    } back: { lifetime in
-      switch lifetime {
-      case .atMost(let duration): duration
-      case .immutable: .zero
-      }
-    }
-  }
-
-  static var lifetime: Self {
-    scalar("a duration or `immutable`", summary: "duration|immutable") {
-      text throws(ValueComplaint) in
-      text == "immutable" ? .immutable : .atMost(try Units.duration(text))
-    } encode: { lifetime in
-      switch lifetime {
-      case .immutable: .string("immutable")
-      case .atMost(let duration): .decimal(thousandths: duration.milliseconds)
-      }
-    }
-  }
-}
-
-extension ValueType where Value == Instant {
-  /// A day, meaning its first moment in UTC, or an RFC 3339 time.
-  static var date: Self {
-    scalar("a date such as `2027-06-30`", summary: "date", code: "config.bad-date") {
-      text throws(ValueComplaint) in
-      guard let instant = Timestamp.parse(text) else {
-        throw ValueComplaint(
-          "`\(text)` is no date",
-          hint: "write `2027-06-30` or `2027-06-30T12:00:00Z`"
-        )
-      }
-      return instant
-    } encode: {
-      .string(Timestamp.format($0))
-    }
   }
 }

@@ -3,9 +3,9 @@ package import PrefetchDocuments
 /// What may stand at a place of the configuration: the half of the key table that pages read.
 package indirect enum Shape: Sendable {
   case scalar(ScalarShape)
-  case list(Shape)
-  /// A mapping whose keys the user chooses; `keys` says what they are.
-  case map(keys: String, Shape)
+  case list(Shape, ListRule = ListRule())
+  /// A mapping whose keys the user chooses among those that a rule allows.
+  case map(KeyRule, Shape)
   case object(ObjectShape)
   case anything
 
@@ -24,12 +24,28 @@ package indirect enum Shape: Sendable {
   package var summary: String {
     switch self {
     case .scalar(let scalar): scalar.summary
-    case .list(let element): "list of \(element.summary)"
-    case .map(let keys, let value): "mapping of \(keys) to \(value.summary)"
+    case .list(let element, _): "list of \(element.summary)"
+    case .map(let keys, let value): "mapping of \(keys.summary) to \(value.summary)"
     case .object(let object): object.summary
     case .anything: "anything"
     }
   }
+}
+
+extension Shape {
+  /// Returns the shape with another schema, where it is a scalar.
+  func changing(_ change: (ScalarSchema) -> ScalarSchema) -> Shape {
+    guard case .scalar(var scalar) = self else { return self }
+    scalar.schema = change(scalar.schema)
+    return .scalar(scalar)
+  }
+}
+
+/// Lengths and forms that a list may have.
+package struct ListRule: Sendable {
+  var minimum = 0
+  /// Whether a scalar may stand for a list of one.
+  var takesOne = false
 }
 
 /// A value without parts.
@@ -38,8 +54,8 @@ package struct ScalarShape: Sendable {
   var expectation: String
   /// One word or the choices: `size`, `use|defer`.
   var summary: String
-  /// The members of a JSON Schema that describe it.
-  var schema: [(String, JSONValue)]
+  /// The JSON values that may stand for the scalar.
+  var schema: ScalarSchema
 }
 
 /// A mapping whose keys are known.
@@ -49,6 +65,8 @@ package struct ObjectShape: Sendable {
   var shorthand: String?
   /// A name for what is described once and referred to often.
   var name: String?
+  /// Groups of keys; a mapping must have one key of each group.
+  var required: [[String]] = []
 
   var expectation: String {
     guard let shorthandShape else { return "a mapping" }

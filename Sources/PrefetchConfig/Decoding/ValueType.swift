@@ -14,7 +14,7 @@ extension ValueType {
   static func scalar(
     _ expectation: String,
     summary: String,
-    schema: [(String, JSONValue)] = [("type", .string("string"))],
+    schema: ScalarSchema,
     code: Diagnostic.Code = "config.bad-value",
     parse: @escaping @Sendable (String) throws(ValueComplaint) -> Value,
     encode: @escaping @Sendable (Value) -> JSONValue
@@ -35,7 +35,7 @@ extension ValueType {
   static func placed(
     _ expectation: String,
     summary: String,
-    schema: [(String, JSONValue)] = [("type", .string("string"))],
+    schema: ScalarSchema,
     code: Diagnostic.Code = "config.bad-value",
     parse: @escaping @Sendable (String, Node, inout NodeDecoder) throws(ValueComplaint) -> Value?,
     encode: @escaping @Sendable (Value) -> JSONValue
@@ -43,6 +43,7 @@ extension ValueType {
     Self(
       shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema)),
       decode: { node, decoder in
+        let node = schema.readsText(of: node) ? node : node.withPlainNumber
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
         do throws(ValueComplaint) {
           return try parse(text, node, &decoder)
@@ -67,7 +68,12 @@ extension ValueType {
     )
   }
 
-  /// The same type, with one more look at each value.
+  /// Returns the type with another schema.
+  func describing(_ change: (ScalarSchema) -> ScalarSchema) -> Self {
+    Self(shape: shape.changing(change), decode: decode, encode: encode)
+  }
+
+  /// Returns the type with one more check of each value.
   func checked(
     _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void
   ) -> Self {

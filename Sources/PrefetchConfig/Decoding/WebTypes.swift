@@ -4,7 +4,9 @@ import PrefetchDocuments
 extension ValueType where Value == WebURL {
   /// Of a server or a folder, which has no digest.
   static var url: Self {
-    let declared = ValueType<DeclaredURL>.declared("uri") { _ in nil }
+    let declared = ValueType<DeclaredURL>.declared(
+      .pattern(Pattern.holdsNoReference + Pattern.url, "url")
+    ) { _ in nil }
     return Self(
       shape: declared.shape,
       decode: { node, decoder in
@@ -22,16 +24,24 @@ extension ValueType where Value == WebURL {
 extension ValueType where Value == DeclaredURL {
   /// A URL, or a reference to be resolved against the `base` beside it; a digest behind its `#` is
   /// one that its body must have.
-  static var itemURL: Self { declared("uri-reference") { $0.baseURL } }
+  static var itemURL: Self {
+    let schema = ScalarSchema.pattern(
+      Pattern.holdsNoReference + Pattern.reference,
+      "url_reference",
+      .all
+    )
+    .takingBooleans
+    return declared(schema) { $0.baseURL }
+  }
 
   fileprivate static func declared(
-    _ format: String,
+    _ schema: ScalarSchema,
     _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
   ) -> Self {
     placed(
       "a URL",
       summary: "URL",
-      schema: [("type", .string("string")), ("format", .string(format))],
+      schema: schema,
       code: "config.bad-url"
     ) { text, node, decoder throws(ValueComplaint) in
       let declared = try WebAddress.declared(text, base: base(decoder))
@@ -86,7 +96,14 @@ package enum ManifestLocation: Hashable, Sendable {
 
 extension ValueType where Value == ManifestLocation {
   static var manifestLocation: Self {
-    placed("a URL or a path", summary: "URL or path", code: "config.bad-url") {
+    let schema = ScalarSchema.pattern(
+      Pattern.holdsNoReference + Pattern.location,
+      "url_or_path",
+      .all
+    )
+    .takingBooleans
+    return placed("a URL or a path", summary: "URL or path", schema: schema, code: "config.bad-url")
+    {
       text,
       node,
       decoder throws(ValueComplaint) in
@@ -131,7 +148,10 @@ extension ManifestLocation {
 extension ValueType where Value == String {
   /// A file or folder here, as an absolute path.
   static var path: Self {
-    placed("a path", summary: "path") { text, node, decoder throws(ValueComplaint) in
+    placed("a path", summary: "path", schema: .text("path", "(?=[^\\u0000]+$)")) {
+      text,
+      node,
+      decoder throws(ValueComplaint) in
       guard !text.isEmpty, !text.unicodeScalars.contains("\0") else {
         decoder.report("config.bad-value", "`\(decoder.lastKey)` is no usable path", at: node)
         return nil
@@ -145,7 +165,10 @@ extension ValueType where Value == String {
 
   /// A program or argument list entry; what looks like a relative path is resolved.
   static var program: Self {
-    placed("text", summary: "text") { text, node, decoder throws(ValueComplaint) in
+    placed("text", summary: "text", schema: .text("text")) {
+      text,
+      node,
+      decoder throws(ValueComplaint) in
       let isPath = text.contains("/") && decoder.path.steps.last == .index(0)
       return isPath ? decoder.resolver.resolve(text, in: node.source) : text
     } encode: {
@@ -155,7 +178,10 @@ extension ValueType where Value == String {
 
   /// A path to write to, `-` for stdout, `+PATH` to append.
   static var outputPath: Self {
-    placed("a path", summary: "path") { text, node, decoder throws(ValueComplaint) in
+    placed("a path", summary: "path", schema: .text("output", "(?!\\+?$)")) {
+      text,
+      node,
+      decoder throws(ValueComplaint) in
       if text == "-" { return text }
       let mark = text.hasPrefix("+") ? "+" : ""
       let path = text.dropFirst(mark.count)
@@ -174,7 +200,7 @@ extension ValueType where Value == String {
     placed(
       "a URL or path with `{segment}`",
       summary: "URL or path",
-      schema: [("type", .string("string")), ("pattern", .string("\\{segment\\}"))],
+      schema: .pattern(Pattern.holdsNoReference + Pattern.template),
       code: "config.bad-url"
     ) { text, node, decoder throws(ValueComplaint) in
       guard text.contains("{segment}") else {
@@ -198,8 +224,11 @@ extension ValueType where Value == String {
 
   /// A JSON Pointer whose last part may be `*`.
   static var jsonPointer: Self {
-    scalar("a JSON pointer such as `/files/*`", summary: "JSON pointer") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a JSON pointer such as `/files/*`",
+      summary: "JSON pointer",
+      schema: .pattern(Pattern.holdsNoReference + "(?:/[\\s\\S]*)?", "json_pointer")
+    ) { text throws(ValueComplaint) in
       guard text.isEmpty || text.hasPrefix("/") else {
         throw ValueComplaint("`\(text)` is no JSON pointer", hint: "begin it with `/`")
       }
@@ -210,8 +239,11 @@ extension ValueType where Value == String {
   }
 
   static var mediaType: Self {
-    scalar("a media type such as `image/png`", summary: "media type") {
-      text throws(ValueComplaint) in
+    scalar(
+      "a media type such as `image/png`",
+      summary: "media type",
+      schema: .pattern(Pattern.mediaType, "media_type")
+    ) { text throws(ValueComplaint) in
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       let isType = parts.count == 2 && parts.allSatisfy { HeaderSyntax.isToken($0) }
       guard isType else {

@@ -44,7 +44,7 @@ extension Node {
         return entry
       }
       node.content = .mapping(pruned)
-    case (.list(let element), .sequence(let nodes)):
+    case (.list(let element, _), .sequence(let nodes)):
       node.content = .sequence(nodes.map { $0.pruned(to: element) })
     case (.scalar, _), (.anything, _), (.object, _), (.map, _), (.list, _):
       break

@@ -157,7 +157,9 @@ struct DocumentLoading {
   }
 
   private mutating func includedName(_ place: Node, source: String) -> String? {
-    guard let text = place.scalar?.text, !text.isEmpty else {
+    guard let scalar = place.scalar, scalar.kind != .null, case let text = scalar.text,
+      !text.isEmpty
+    else {
       report("config.wrong-type", "`include`: expected a path, found \(place.kindName)", at: place)
       return nil
     }

@@ -23,7 +23,7 @@ extension ValueType where Value == Profile.Unread {
 }
 
 extension KeyRule {
-  fileprivate static let keyPath = KeyRule(summary: "key path") { $0 }
+  fileprivate static let keyPath = KeyRule(summary: "key path", names: .pattern("")) { $0 }
 }
 
 /// The profiles of a document as changes to its tree.

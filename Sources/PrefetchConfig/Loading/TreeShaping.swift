@@ -28,7 +28,7 @@ struct TreeShaping {
         return entry
       }
       node.content = .mapping(shaped)
-    case (.list(let element), .sequence(let nodes)):
+    case (.list(let element, _), .sequence(let nodes)):
       let shaped = nodes.enumerated().map { index, node in
         descend(.index(index)) { $0.normalised(node, as: element) }
       }

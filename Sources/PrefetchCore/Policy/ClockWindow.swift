@@ -87,7 +87,9 @@ extension ClockWindow {
   /// From midnight; nil for what is no time.
   static func minutes(_ time: Substring) throws(Malformed) -> Int? {
     let parts = time.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = UInt8(parts[0]),
+    guard parts.count == 2,
+      parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(ASCII.isDigit) }),
+      let hour = UInt8(parts[0]),
       let minute = UInt8(parts[1])
     else { return nil }
     guard hour < 24 && minute < 60 || hour == 24 && minute == 0 else {

@@ -1,0 +1,38 @@
+import PrefetchCore
+import PrefetchDocuments
+
+extension Node {
+  /// The node with an unquoted number in plain digits: `1e3` as `1000`, `1.0` as `1`.
+  ///
+  /// JSON and YAML write one number in several ways, and a schema cannot tell these apart.
+  var withPlainNumber: Node {
+    guard case .scalar(let scalar) = content, scalar.kind == .number || scalar.kind == .plain,
+      scalar.text.utf8.contains(where: { "-.eE".utf8.contains($0) }),
+      let text = Self.plainNumber(scalar.text)
+    else { return self }
+    var node = self
+    node.content = .scalar(Scalar(text, kind: scalar.kind))
+    return node
+  }
+
+  private static func plainNumber(_ text: String) -> String? {
+    let isNegative = text.hasPrefix("-")
+    let parts = text.dropFirst(isNegative ? 1 : 0).split(omittingEmptySubsequences: false) {
+      $0 == "e" || $0 == "E"
+    }
+    let mantissa = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 2, mantissa.count <= 2,
+      mantissa.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isDigit) }),
+      let exponent = parts.count == 2 ? Int(parts[1]) : 0, (-40...40).contains(exponent)
+    else { return nil }
+    let fraction = mantissa.count == 2 ? mantissa[1] : ""
+    let zeros = String(repeating: "0", count: abs(exponent))
+    let digits = Array((zeros + mantissa[0] + fraction + zeros).utf8)
+    let point = zeros.utf8.count + mantissa[0].utf8.count + exponent
+    let whole = digits[..<point].drop { $0 == 0x30 }
+    let rest = digits[point...].reversed().drop { $0 == 0x30 }.reversed()
+    let number = whole.isEmpty ? "0" : String(decoding: whole, as: UTF8.self)
+    let tail = rest.isEmpty ? "" : ".\(String(decoding: rest, as: UTF8.self))"
+    return "\(isNegative && number + tail != "0" ? "-" : "")\(number)\(tail)"
+  }
+}

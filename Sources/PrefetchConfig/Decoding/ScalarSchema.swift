@@ -1,0 +1,158 @@
+import PrefetchDocuments
+
+/// The JSON values that may stand where a scalar is read.
+///
+/// Each scalar type names its schema beside its parser; ``JSONSchema`` collects them.
+package struct ScalarSchema: Sendable {
+  /// Texts that a scalar takes.
+  enum Text: Sendable {
+    case none
+    /// All text that fulfils some conditions, which are lookaheads.
+    case any(conditions: [String])
+    case pattern(String)
+  }
+
+  /// JSON numbers that a scalar takes.
+  enum Numbers: Sendable {
+    case none
+    case all
+    case from(JSONValue, to: JSONValue? = nil, below: JSONValue? = nil)
+    case integers(ClosedRange<Int>)
+  }
+
+  /// Name under `definitions`; nil for one that is short or seldom.
+  var name: String?
+  var text: Text
+  var words: [JSONValue] = []
+  var numbers: Numbers = .none
+  var takesBooleans = false
+  /// Whether `${…}` in the text is filled in.
+  var isFilled = true
+  /// Whether the text may hold `${license}`.
+  var mayNameLicense = false
+
+  /// Any text; a number or a boolean counts as the text that was written.
+  static func text(_ name: String? = nil, _ conditions: String...) -> Self {
+    Self(name: name, text: .any(conditions: conditions), numbers: .all, takesBooleans: true)
+  }
+
+  /// Text that matches a pattern from end to end.
+  static func pattern(_ pattern: String, _ name: String? = nil, _ numbers: Numbers = .none) -> Self
+  {
+    Self(name: name, text: .pattern(pattern), numbers: numbers)
+  }
+
+  /// Some words; those that look like numbers may be numbers.
+  static func words(_ words: [String], ignoringCase: Bool = false) -> Self {
+    let numbers = words.compactMap { word in
+      Int64(word).map { JSONValue.integer($0) } ?? Double(word).map { JSONValue.double($0) }
+    }
+    let other = Pattern.any(of: words.map(Pattern.anyCase))
+    return Self(
+      text: ignoringCase ? .pattern(other) : .none,
+      words: words.map { .string($0) } + numbers
+    )
+  }
+
+  /// A boolean by the document's own syntax.
+  static let strictBoolean = Self(text: .none, takesBooleans: true, isFilled: false)
+
+  /// A single value, written as it is.
+  static func strictly(_ value: JSONValue) -> Self {
+    Self(text: .none, words: [value], isFilled: false)
+  }
+
+  func naming(_ name: String?) -> Self {
+    var schema = self
+    schema.name = name
+    return schema
+  }
+
+  /// Returns the schema with one more condition on its text.
+  func with(_ condition: String, _ name: String? = nil) -> Self {
+    var schema = self
+    schema.name = name
+    switch text {
+    case .none: break
+    case .any(let conditions): schema.text = .any(conditions: conditions + [condition])
+    case .pattern(let pattern): schema.text = .pattern(condition + "(?:\(pattern))")
+    }
+    return schema
+  }
+
+  /// The schema that takes booleans too, as the words for them.
+  var takingBooleans: Self {
+    var schema = self
+    schema.takesBooleans = true
+    return schema
+  }
+
+  /// Returns the schema with one more word.
+  func or(_ word: String, _ name: String? = nil) -> Self {
+    var schema = self
+    schema.name = name
+    schema.words.append(.string(word))
+    return schema
+  }
+
+  /// Whether a number counts as the text that was written, rather than by its value.
+  func readsText(of node: Node) -> Bool {
+    switch numbers {
+    case .all: true
+    case .none: node.scalar?.kind == .plain
+    case .from, .integers: false
+    }
+  }
+}
+
+extension ScalarSchema {
+  static let filledName = "filled"
+
+  /// Text in which something is filled in.
+  static let filled: [(String, JSONValue)] = [
+    (
+      "description",
+      "Text with `${env:NAME}`, `${file:PATH}`, `${credential:NAME}` or `${var:NAME}` in it"
+    ),
+    ("type", "string"), ("pattern", .string(Pattern.whole(Pattern.filled))),
+  ]
+
+  /// The members of a JSON Schema.
+  var members: [(String, JSONValue)] {
+    let choices = alternatives
+    return choices.count == 1 ? choices[0] : [("anyOf", .array(choices.map { .object($0) }))]
+  }
+
+  private var alternatives: [[(String, JSONValue)]] {
+    var choices: [[(String, JSONValue)]] = []
+    if !words.isEmpty { choices.append([("enum", .array(words))]) }
+    switch text {
+    case .none: break
+    case .any(let conditions):
+      let pattern = conditions.joined() + Pattern.text(withLicense: mayNameLicense)
+      return choices + [
+        [("type", ["string", "number", "boolean"]), ("pattern", .string(Pattern.whole(pattern)))]
+      ]
+    case .pattern(let pattern):
+      choices.append([("type", "string"), ("pattern", .string(Pattern.whole(pattern)))])
+    }
+    switch numbers {
+    case .none: break
+    case .all: choices.append([("type", "number")])
+    case .from(let least, let most, let bound):
+      let ends = [("maximum", most), ("exclusiveMaximum", bound)]
+      choices.append(
+        [("type", "number"), ("minimum", least)]
+          + ends.compactMap { name, end in end.map { (name, $0) } }
+      )
+    case .integers(let range):
+      var members: [(String, JSONValue)] = [("type", "integer")]
+      if range.lowerBound != .min { members.append(("minimum", .integer(Int64(range.lowerBound)))) }
+      if range.upperBound != .max { members.append(("maximum", .integer(Int64(range.upperBound)))) }
+      choices.append(members)
+    }
+    if takesBooleans { choices.append([("type", "boolean")]) }
+    if isFilled { choices.append([("$ref", .string("#/definitions/\(Self.filledName)"))]) }
+    return choices
+  }
+}
