@@ -54,6 +54,7 @@ extension ManifestReader {
         manifest = try read(bytes, source: source)
       }
       manifest.documentBytes = Int64(bytes.byteCount)
+      if case .file = source.bytes { manifest.fileDigest = SHA256.digest(of: bytes) }
       return .success(manifest)
     } catch {
       return .failure(error)

@@ -79,6 +79,7 @@ struct Reconciliation {
       envelope.pastRuns = pastRuns
     }
     envelope.shard = shard?.text
+    envelope.isOffline = engine.isOffline
     if let explanation = MirrorFolder.explanation(loaded, places) {
       envelope.explanation = explanation
     }

@@ -336,6 +336,8 @@ package struct Manifest: Hashable, Sendable {
   package var lacksFiles = false
   /// How long the document is, packed where it is packed.
   package var documentBytes: Int64 = 0
+  /// SHA-256 of a list in a local file, by which a later reader knows that the file has changed.
+  package var fileDigest: ContentDigest?
 
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
