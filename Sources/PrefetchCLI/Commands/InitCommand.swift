@@ -35,15 +35,28 @@ struct InitCommand: Command {
 
   /// Refuses to write over a file, with the segment that may be added to it.
   private func exists(_ path: String, _ list: BeginningText.List?) -> CommandExit {
+    let origin = options.origin.map {
+      PathText.absolute($0, in: context.environment.currentDirectory)
+    }
+    let known = segments(of: path).first { segment in
+      if case .local(let place)? = segment.manifest { place == origin } else { false }
+    }
+    let shown = known == nil ? list?.segment ?? [] : []
+    let hint =
+      if let known {
+        "it declares this list already, as segment `\(SafeText.line(known.name))`"
+      } else if shown.isEmpty {
+        "`-o PATH` writes another file, `-o -` shows what would be written"
+      } else {
+        "add the segment below to its `segments`; `-o PATH` writes another file"
+      }
     let exit = context.failed(
       .usage,
       "usage.exists",
       "`\(SafeText.line(path))` is there already, and stays as it is",
-      hint: list == nil
-        ? "`-o PATH` writes another file, `-o -` shows what would be written"
-        : "add the segment below to its `segments`; `-o PATH` writes another file"
+      hint: hint
     )
-    for line in list?.segment ?? [] { context.console.note(line) }
+    for line in shown { context.console.note(line) }
     return exit
   }
 
@@ -132,7 +145,7 @@ struct InitCommand: Command {
     let isFurther = path == "-" && FileReading.exists(usual)
     let stem = leaf.hasSuffix(".yaml") ? String(leaf.dropLast(5)) : String(leaf)
     let suffix = isFurther ? tool.packages : leaf == usual ? "" : stem
-    let taken = segments(of: path)
+    let taken = Set(segments(of: path).map(\.name))
     let list = PathText.split(origin).leaf.prefix { $0 != "." }
     let names =
       [tool.packages, "\(tool.packages)-\(list)"]
@@ -147,14 +160,14 @@ struct InitCommand: Command {
     )
   }
 
-  /// Names of the segments in a file that exists.
-  private func segments(of path: String) -> Set<String> {
+  /// The segments in a file that exists.
+  private func segments(of path: String) -> [Segment] {
     guard path != "-", FileReading.exists(path), !FileReading.isStream(path) else { return [] }
     var loader = ConfigurationLoader()
     loader.files = [path]
     loader.allowsUnsetSecrets = true
     let loaded = loader.load(in: .process(context.environment))
-    return Set(loaded.configuration.segments.map(\.name))
+    return loaded.configuration.segments
   }
 
   /// As a run reads the list on this machine.
