@@ -284,9 +284,9 @@ import Testing
         path=bare-1.0-py3-none-any.whl sha256:\(Self.other) immutable
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
-        warning line 13: `--find-links` is passed over
         note 1 package is left out by markers that no wanted platform meets
         warning left out: 2 packages from version control or local files
+        warning left out: 1 `--find-links` place
         """
     )
   }
