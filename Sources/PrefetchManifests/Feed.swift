@@ -32,7 +32,9 @@ struct Feed: XMLVocabulary {
 
   mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure) {
     let files = isAtom ? enclosures(element) : element.all("enclosure")
-    if files.isEmpty { manifest.leaveOut("entries without an enclosure") }
+    if files.isEmpty {
+      manifest.leaveOut(CountedNoun("entry without an enclosure", "entries without an enclosure"))
+    }
     var entry = Facts(
       id: identifier(element, &manifest),
       title: element["title"].flatMap { $0.text.isEmpty ? nil : $0.text },

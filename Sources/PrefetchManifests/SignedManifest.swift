@@ -53,7 +53,8 @@ extension ManifestReader {
       } else {
         manifest = try read(bytes, source: source)
       }
-      manifest.documentBytes = Int64(bytes.byteCount)
+      manifest.document.bytes = Int64(bytes.byteCount)
+      if case .file = source.bytes { manifest.document.fileDigest = SHA256.digest(of: bytes) }
       return .success(manifest)
     } catch {
       return .failure(error)

@@ -14,7 +14,7 @@ protocol XMLVocabulary {
   var collector: EntryCollector
   var parts: [ManifestPart] = []
   /// Records that name nothing to fetch, in words, and how many of them there are.
-  private var leftOut: (what: String, count: Int)?
+  private var leftOut: (what: CountedNoun, count: Int)?
   private let bytes: UnsafeRawBufferPointer
   private var place: TextPlace
 
@@ -45,7 +45,7 @@ protocol XMLVocabulary {
     NativeManifest.invalid(message, at: location(byte))
   }
 
-  mutating func leaveOut(_ what: String) {
+  mutating func leaveOut(_ what: CountedNoun) {
     leftOut = (what, (leftOut?.count ?? 0) + 1)
   }
 
@@ -54,7 +54,7 @@ protocol XMLVocabulary {
     if let leftOut, collector.isEmpty, parts.isEmpty {
       throw Failure(
         .manifestInvalid,
-        "nothing in it can be fetched; it has \(leftOut.count) \(leftOut.what)"
+        "nothing in it can be fetched; it has \(leftOut.what.text(leftOut.count))"
       )
     }
     return try collector.manifest(parts: parts)

@@ -11,7 +11,7 @@ struct ToldCommandsTests {
   /// Options of other programs that our pages speak of.
   private static let foreign: Set<String> = [
     // pip's requirements files and pip itself
-    "--hash", "--index-url", "--find-links", "-r",
+    "--hash", "--index-url", "--find-links", "-r", "--no-index", "--extra-index-url",
     // bazel
     "--repository_cache", "--distdir",
     // sha256sum

@@ -7,7 +7,7 @@ struct PartCountTests {
   private static func manifest(items: Int = 0, bytes: Int64 = 0) -> Manifest {
     var manifest = Manifest()
     manifest.entries.noteDuplicates(items)
-    manifest.documentBytes = bytes
+    manifest.document.bytes = bytes
     return manifest
   }
 

@@ -259,7 +259,7 @@ struct PartTests {
     )
     let report = try bench.run(segments: [try publishRequirements(page)])
     #expect(report.items.map(\.failure?.code) == [.notFound])
-    #expect(report.items.first?.failure?.message.contains("none of the 1 files") == true)
+    #expect(report.items.first?.failure?.message.contains("none of the 1 file") == true)
   }
 
   @Test("gives up the others as soon as one has failed")

@@ -60,10 +60,10 @@ struct LockFileTests {
       ("list", bun, "it is a bun.lock"),
       ("package-lock.json", bun, "the first bytes a bun.lock"),
       ("feed.rss", feed, "nothing in it can be fetched; it has 2 entries without an enclosure"),
-      ("feed", atom, "nothing in it can be fetched; it has 1 entries without an enclosure"),
+      ("feed", atom, "nothing in it can be fetched; it has 1 entry without an enclosure"),
       ("sitemap.xml", sitemap, "`sitemap` has no place in a `urlset`"),
-      ("uv.lock", uvWithoutFiles, "nothing in it can be fetched; it has 1 packages without files"),
-      ("Cargo.lock", git, "nothing in it can be fetched; it has 1 packages from version control"),
+      ("uv.lock", uvWithoutFiles, "nothing in it can be fetched; it has 1 package without files"),
+      ("Cargo.lock", git, "nothing in it can be fetched; it has 1 package from version control"),
     ]
   )
   func nothingToFetch(name: String, text: String, message: String) throws {

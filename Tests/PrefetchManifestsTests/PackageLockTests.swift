@@ -60,7 +60,7 @@ import Testing
         \(Self.registry)/a/-/a-1.0.0.tgz id=a@1.0.0 path=a-1.0.0.tgz immutable
         \(Self.registry)/b/-/b-2.0.0.tgz id=b@2.0.0 path=b-2.0.0.tgz immutable
         https://x.example/c.tgz path=c.tgz immutable
-        note left out: 1 links and bundled packages, which have no file
+        note left out: 1 link or bundled package, which has no file
         warning left out: 2 packages from git or local files
         """
     )
@@ -82,8 +82,8 @@ import Testing
       LockReader.packageLock.read(text, base: nil).lines == """
         https://registry.npmjs.org/left/-/left-1.0.0.tgz id=left@1.0.0 path=left-1.0.0.tgz immutable
         note left out: 2 links and bundled packages, which have no file
-        warning left out: 1 packages without `resolved`
-        warning left out: 1 packages from git or local files
+        warning left out: 1 package without `resolved`
+        warning left out: 1 package from git or local files
         """
     )
   }
@@ -195,7 +195,7 @@ import Testing
       + #""resolved": "https://r.example/a.tgz", "bundled": \#(flag)}}}"#
     #expect(
       LockReader.packageLock.read(text).lines
-        == "note left out: 1 links and bundled packages, which have no file"
+        == "note left out: 1 link or bundled package, which has no file"
     )
   }
 

@@ -58,7 +58,7 @@ import Testing
         https://corp.example/npm/a/-/a-1.0.0.tgz id=a@1.0.0 path=a-1.0.0.tgz \
         sha256:\(LockReader.sha256) immutable
         https://c.example/b/0123 id=b@0123 path=0123 immutable
-        warning left out: 1 packages of which nothing says where they are
+        warning left out: 1 package without an address
         warning left out: 3 packages from git or local files
         """
     )
@@ -117,11 +117,11 @@ import Testing
       ),
       (
         "lockfileVersion: 9\npackages: {'../../a@1': {resolution: {integrity: sha512-AA}}}",
-        "it has 1 packages of which nothing says where they are"
+        "it has 1 package without an address"
       ),
       (
         "lockfileVersion: 9\npackages: {'@../a@1': {resolution: {integrity: sha512-AA}}}",
-        "it has 1 packages of which nothing says where they are"
+        "it has 1 package without an address"
       ),
     ]
   )

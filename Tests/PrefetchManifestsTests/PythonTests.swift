@@ -154,8 +154,8 @@ import Testing
         path=only_source-2.0.tar.gz sha256:\(Self.other) immutable
         \(Self.files)/arch%2B1.zip id=arch+1.zip path=arch+1.zip sha256:\(Self.other) immutable
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 1 packages from version control or local folders
-        warning left out: 1 files that lie beside the lock file
+        warning left out: 1 package from version control or local folders
+        warning left out: 1 file beside the lock file
         """
     )
   }
@@ -216,7 +216,7 @@ import Testing
         [[packages.wheels]]
         url = 'https://f.example/a-1-cp312-cp312-win32.whl'
         """,
-        "manifest_invalid: line 2, column 3: none of its 1 files is for a platform that is wanted"
+        "manifest_invalid: line 2, column 3: none of its 1 file is for a platform that is wanted"
       ),
     ]
   )
@@ -284,9 +284,9 @@ import Testing
         path=bare-1.0-py3-none-any.whl sha256:\(Self.other) immutable
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
-        warning line 13: `--find-links` is passed over
         note 1 package is left out by markers that no wanted platform meets
         warning left out: 2 packages from version control or local files
+        warning left out: 1 `--find-links` place
         """
     )
   }
@@ -455,7 +455,7 @@ import Testing
     arguments: [
       (
         page(file("left_pad-1.0.tar.gz", other)),
-        "rejected left-pad==1.0: not_found: none of the 1 files of `left-pad` in the index has a "
+        "rejected left-pad==1.0: not_found: none of the 1 file of `left-pad` in the index has a "
           + "declared digest"
       ),
       (

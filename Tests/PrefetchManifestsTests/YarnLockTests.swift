@@ -31,7 +31,7 @@ import Testing
         \(Self.registry)/left/-/left-1.0.0.tgz id=left@1.0.0 path=left-1.0.0.tgz \
         sha1:\(Self.sha1) immutable
         https://registry.npmjs.org/old/-/old-1.0.0.tgz id=old@1.0.0 path=old-1.0.0.tgz immutable
-        note 1 packages have a SHA-1 only, which finds damage and proves nothing
+        note 1 package has a SHA-1 only, which finds damage and proves nothing
         """
     )
   }
@@ -48,7 +48,7 @@ import Testing
     #expect(
       LockReader.yarnLock.read(text).lines == """
         https://codeload.g.example/x/e/tar.gz/0123 id=e@1.0.0 path=0123 immutable
-        warning left out: 1 packages without `resolved`, such as links and workspaces
+        warning left out: 1 package without `resolved`, such as links and workspaces
         warning left out: 4 packages from git or local files
         """
     )

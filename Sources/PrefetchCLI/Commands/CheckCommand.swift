@@ -47,6 +47,15 @@ struct CheckCommand: Command {
         }
       }
       diagnostics += LayoutLints(loaded: loaded, builder: builder).diagnostics
+      StopSignals.beginReading()
+      diagnostics +=
+        LocalListLints(
+          loaded: loaded,
+          builder: builder,
+          now: now,
+          mayBeMissing: options.replacesMissingSecrets
+        ).diagnostics
+      StopSignals.endReading()
       diagnostics += VariantLints(configuration: loaded.configuration).diagnostics
     }
     diagnostics += LicenseSetup.diagnostics(

@@ -1,4 +1,5 @@
 import PrefetchCore
+import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
@@ -13,20 +14,28 @@ struct EnvironmentCommand: Command {
     let state = try context.readingState(scope.places)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
+    var isOffline = true
     var withheld: Set<PublishingRules.Layout> = []
     for segment in scope.segments {
       guard let rules = segment.publishing else { continue }
       let key = scope.key(segment)
-      let isCurrent = records.first { $0.key == key }?.state == .current
+      let record = records.first { $0.key == key }
+      let isCurrent = record?.state == .current
+      let change = LocalList(segment)?.change(
+        since: record,
+        limit: scope.builder.policy.maximumManifestSize
+      )
       let stands = try context.reading { () throws(Failure) in
         guard let state else { return false }
         return try PublishedTrees.standing(of: key, rules, in: state) != nil
       }
-      guard isCurrent, stands else {
+      guard isCurrent, stands, change == nil else {
         let what =
-          isCurrent
-          ? "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
-          : "it is not current; `prefetch run` fetches it"
+          change != nil && isCurrent
+          ? change ?? ""
+          : isCurrent
+            ? "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
+            : "it is not current; `prefetch run` fetches it"
         context.console.note("segment `\(segment.name)` gets no variable: \(what)")
         withheld.insert(rules.layout)
         continue
@@ -43,9 +52,10 @@ struct EnvironmentCommand: Command {
       if let reason = ToolVariables.reasonForNone(rules.layout, after: folders.map(\.layout)) {
         context.console.note("segment `\(segment.name)` gets no variable: \(reason)")
       }
+      if LocalList.tool(of: segment)?.asksTree == false { isOffline = false }
       folders.append((rules.layout, rules.folder))
     }
-    for (name, value) in ToolVariables.of(folders, withheld: withheld) {
+    for (name, value) in ToolVariables.of(folders, withheld: withheld, isOffline: isOffline) {
       context.console.print(exactly: options.shell.line(name, value))
     }
     return options.isStrict && !withheld.isEmpty ? ExitStatus.nothing.code : ExitStatus.ok.code

@@ -11,7 +11,7 @@ struct InitCommand: Command {
 
   func run() throws(CommandExit) -> Int32 {
     let path = options.output ?? "prefetch.yaml"
-    let text = try text(for: path)
+    let (text, list) = try text(for: path)
     if path == "-" {
       context.console.print(bytes: Array(text.utf8))
       return ExitStatus.ok.code
@@ -21,12 +21,7 @@ struct InitCommand: Command {
       try AtomicFile.writeNew(Array(text.utf8), to: path)
     }
     guard isNew else {
-      throw context.failed(
-        .usage,
-        "usage.exists",
-        "`\(shown)` is there already, and stays as it is",
-        hint: "`-o PATH` writes another file, `-o -` shows what would be written"
-      )
+      throw exists(path, list)
     }
     if context.shared.isJSON {
       context.console.print(["schema": "prefetch-init/1", "path": .string(path)])
@@ -38,23 +33,47 @@ struct InitCommand: Command {
     return ExitStatus.ok.code
   }
 
-  private func text(for path: String) throws(CommandExit) -> String {
-    guard let origin = options.origin else { return BeginningText.ofNothing }
+  /// Refuses to write over a file, with the segment that may be added to it.
+  private func exists(_ path: String, _ list: BeginningText.List?) -> CommandExit {
+    let origin = options.origin.map {
+      PathText.absolute($0, in: context.environment.currentDirectory)
+    }
+    let known = segments(of: path).first { segment in
+      if case .local(let place)? = segment.manifest { place == origin } else { false }
+    }
+    let shown = known == nil ? list?.segment ?? [] : []
+    let hint =
+      if let known {
+        "it declares this list already, as segment `\(SafeText.line(known.name))`"
+      } else if shown.isEmpty {
+        "`-o PATH` writes another file, `-o -` shows what would be written"
+      } else {
+        "add the segment below to its `segments`; `-o PATH` writes another file"
+      }
+    let exit = context.failed(
+      .usage,
+      "usage.exists",
+      "`\(SafeText.line(path))` is there already, and stays as it is",
+      hint: hint
+    )
+    for line in shown { context.console.note(line) }
+    return exit
+  }
+
+  private typealias Beginning = (text: String, list: BeginningText.List?)
+
+  private func text(for path: String) throws(CommandExit) -> Beginning {
+    guard let origin = options.origin else { return (BeginningText.ofNothing, nil) }
     if origin.contains("://") {
-      guard let url = try TypedURL.read(origin, isKnown: false, context) else { return "" }
-      let (list, base) = (PlainHostName.undotted(origin), self.base)
-      return BeginningText.of(
-        list: list,
+      guard let url = try TypedURL.read(origin, isKnown: false, context) else { return ("", nil) }
+      let source = ManifestSource(bytes: .file(origin), base: nil, mime: nil, name: origin)
+      let list = BeginningText.List(
+        place: PlainHostName.undotted(origin),
         base: base,
-        plainHosts: [try? WebURL(PlainHostName.undotted(url.url.string)), base].compactMap(\.self)
-          .plainHosts,
-        items: nil,
-        tool: tool(
-          of: ManifestSource(bytes: .file(origin), base: nil, mime: nil, name: origin),
-          nil,
-          path
-        )
+        tool: ManifestReader.tool(for: source, bytes: nil).map { tool($0, origin, path) }
       )
+      let hosts = [try? WebURL(PlainHostName.undotted(url.url.string)), base].compactMap(\.self)
+      return (BeginningText.of(list, plainHosts: hosts.plainHosts), list)
     }
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
@@ -64,7 +83,8 @@ struct InitCommand: Command {
     } catch {
       throw fail("it \(error.reason)")
     }
-    return isPropertyList(bytes) ? try taken(fromApp: origin) : try list(bytes, at: origin, path)
+    guard !isPropertyList(bytes) else { return (try taken(fromApp: origin), nil) }
+    return try list(bytes, at: origin, path)
   }
 
   private var base: WebURL? {
@@ -77,14 +97,14 @@ struct InitCommand: Command {
     _ bytes: [UInt8],
     at origin: String,
     _ path: String
-  ) throws(CommandExit) -> String {
+  ) throws(CommandExit) -> Beginning {
     var source = ManifestSource(
       bytes: .file(origin),
       base: options.base,
       mime: nil,
       name: origin
     )
-    let tool = unsafe tool(of: source, bytes.span.bytes, path)
+    let tool = unsafe ManifestReader.tool(for: source, bytes: bytes.span.bytes)
     source.rules = rules(tool)
     let manifest: Manifest
     do throws(Failure) {
@@ -101,33 +121,57 @@ struct InitCommand: Command {
         hint: "set `base` in what was written, or give `--base-url` to `init`"
       )
     }
-    return BeginningText.of(
-      list: place(of: origin, in: path),
+    let list = BeginningText.List(
+      place: place(of: origin, in: path),
       base: base,
-      plainHosts: (manifest.entries.allOrigins + [base].compactMap(\.self)).plainHosts,
       // What a requirement means is known to its index, which a run asks.
       items: manifest.itemCount + manifest.parts.count,
-      tool: tool
+      tool: tool.map { self.tool($0, origin, path) }
+    )
+    let urls = manifest.entries.allOrigins + manifest.parts.map(\.url) + [base].compactMap(\.self)
+    return (BeginningText.of(list, plainHosts: urls.plainHosts), list)
+  }
+
+  /// Names for a lock file, which no other configuration of the folder has: two of one name would
+  /// remove each other's items.
+  private func tool(_ tool: ListTool, _ origin: String, _ path: String) -> BeginningText.Tool {
+    let usual = "prefetch.yaml"
+    let current = context.environment.currentDirectory
+    let (folder, leaf) = PathText.split(
+      PathText.absolute(path == "-" ? usual : path, in: current)
+    )
+    let project = PathText.split(folder.isEmpty ? current : String(folder)).leaf
+    // Where the usual file exists, what goes to standard output will get another name.
+    let isFurther = path == "-" && FileReading.exists(usual)
+    let stem = leaf.hasSuffix(".yaml") ? String(leaf.dropLast(5)) : String(leaf)
+    let suffix = isFurther ? tool.packages : leaf == usual ? "" : stem
+    let taken = Set(segments(of: path).map(\.name))
+    let list = PathText.split(origin).leaf.prefix { $0 != "." }
+    let names =
+      [tool.packages, "\(tool.packages)-\(list)"]
+      + (2...99).map { "\(tool.packages)-\($0)" }
+    let segment = names.first { !taken.contains($0) } ?? tool.packages
+    return .init(
+      layout: tool.layout,
+      project: [project.isEmpty ? "packages" : String(project), suffix].filter { !$0.isEmpty }
+        .joined(separator: "-"),
+      segment: segment,
+      folder: suffix.isEmpty || isFurther ? segment : "\(suffix)-\(segment)"
     )
   }
 
-  /// The tool that a lock file is for; nil for another list.
-  private func tool(
-    of source: ManifestSource,
-    _ bytes: RawSpan?,
-    _ path: String
-  ) -> BeginningText.Tool? {
-    ManifestReader.layout(for: source, bytes: bytes).map { found in
-      let current = context.environment.currentDirectory
-      let folder = PathText.split(path == "-" ? path : PathText.absolute(path, in: current)).folder
-      let place = folder.isEmpty ? current : String(folder)
-      let project = PathText.split(place).leaf
-      return .init(layout: found.layout, project: project.isEmpty ? "packages" : project)
-    }
+  /// The segments in a file that exists.
+  private func segments(of path: String) -> [Segment] {
+    guard path != "-", FileReading.exists(path), !FileReading.isStream(path) else { return [] }
+    var loader = ConfigurationLoader()
+    loader.files = [path]
+    loader.allowsUnsetSecrets = true
+    let loaded = loader.load(in: .process(context.environment))
+    return loaded.configuration.segments
   }
 
   /// As a run reads the list on this machine.
-  private func rules(_ tool: BeginningText.Tool?) -> ManifestRules {
+  private func rules(_ tool: ListTool?) -> ManifestRules {
     var segment = Segment()
     segment.declaration.publishing = tool.map {
       var rules = PublishingRules(folder: "/")

@@ -79,6 +79,7 @@ struct Reconciliation {
       envelope.pastRuns = pastRuns
     }
     envelope.shard = shard?.text
+    envelope.isOffline = engine.isOffline
     envelope.explanation = explanation
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {

@@ -22,7 +22,7 @@ enum Amounts {
   }
 
   static func count(_ number: Int64, _ singular: String, _ plural: String? = nil) -> String {
-    number == 1 ? "1 \(singular)" : "\(number) \(plural ?? singular + "s")"
+    CountedNoun(singular, plural).text(number)
   }
 
   private static func tenths(_ value: Double) -> String {

@@ -16,39 +16,18 @@ enum BeginningText {
     ] + furtherSegmentKeys
   )
 
-  static func of(
-    list: String,
-    base: WebURL?,
-    plainHosts: [String],
-    items: Int?,
-    tool: Tool? = nil
-  ) -> String {
-    let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
-    let baseLine =
-      base.map { "base: \(scalar($0.string))   # where its names lead" }
-      ?? "# base: https://www.example.org/files/   # where its names lead, if they have no host"
-    let command = "prefetch init --from \(SafeText.line(Redaction.url(list)))"
-    let listLine = "    manifest: \(scalar(list))   # \(count)every run reads it anew"
-    guard let tool else {
+  static func of(_ list: List, plainHosts: [String]) -> String {
+    let command = "prefetch init --from \(SafeText.line(Redaction.url(list.place)))"
+    guard let tool = list.tool else {
       return text(
         by: command,
-        [
-          "segments:", "  - name: files                        # what reports call it", listLine,
-          "    \(baseLine)",
-        ] + furtherSegmentKeys + exceptions(for: plainHosts)
+        ["segments:"] + list.segment + furtherSegmentKeys + exceptions(for: plainHosts)
       )
     }
-    let layout = tool.layout.rawValue
     return text(
       by: command,
       name: "name: \(scalar(tool.project))   # who this is to the cache, wherever the folder lies",
-      [
-        "segments:",
-        "  - name: packages                     # what reports call it",
-        listLine,
-      ] + (base == nil ? [] : ["    \(baseLine)"]) + [
-        "    publish: { dir: ./.cache/\(layout), layout: \(layout) }   # `prefetch env` leads tools there"
-      ] + furtherSegmentKeys.dropLast() + exceptions(for: plainHosts),
+      ["segments:"] + list.segment + furtherSegmentKeys.dropLast() + exceptions(for: plainHosts),
       places: [
         "# Both beside the tree, so that all of it can be kept between jobs, or moved.",
         "cache: { dir: ./.cache/prefetch }", "state: { dir: ./.cache/state }",
@@ -56,11 +35,44 @@ enum BeginningText {
     )
   }
 
+  /// A list as a segment declares it.
+  struct List {
+    /// Path or URL, as the configuration names it.
+    var place: String
+    var base: WebURL?
+    /// Nil where the list was not read.
+    var items: Int?
+    var tool: Tool?
+
+    /// The lines of the segment, which also go under the `segments` of another file.
+    var segment: [String] {
+      let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
+      let base = base.map { "    base: \(scalar($0.string))   # where its names lead" }
+      let listLine = "    manifest: \(scalar(place))   # \(count)every run reads it anew"
+      guard let tool else {
+        return [
+          "  - name: files                        # what reports call it", listLine,
+          base
+            ?? "    # base: https://www.example.org/files/   # where its names lead, if they have no host",
+        ]
+      }
+      let layout = tool.layout.rawValue
+      let head = "  - name: \(scalar(tool.segment))"
+      let padding = String(repeating: " ", count: max(1, 39 - head.count))
+      return ["\(head)\(padding)# what reports call it", listLine] + [base].compactMap(\.self) + [
+        "    publish: { dir: \(scalar("./.cache/\(tool.folder)")), layout: \(layout) }   # `prefetch env` leads tools there"
+      ]
+    }
+  }
+
   /// What a lock file is for.
   struct Tool {
     var layout: PublishingRules.Layout
-    /// Folder that holds the configuration.
+    /// Name of the configuration.
     var project: String
+    var segment: String
+    /// Folder of the tree, below that of all that is kept.
+    var folder: String
   }
 
   /// What differs from the defaults.

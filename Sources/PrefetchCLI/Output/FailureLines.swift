@@ -114,46 +114,75 @@ struct FailureLines {
     )
   }
 
-  /// Host of a list of the user's own that plain http is refused to, where no file could allow it.
+  /// Host that a local list names and plain http is refused to.
   ///
-  /// A list from a server is none: nobody here has chosen its hosts.
+  /// A list from a server does not count: no user has chosen its hosts.
   private var refusedPlainHost: String? {
-    guard envelope.configurationFiles.isEmpty,
-      envelope.report.segments.allSatisfy({ $0.manifest.url?.contains("://") != true })
-    else { return nil }
-    return envelope.report.items.lazy.compactMap { item -> String? in
-      guard let failure = item.failure, failure.code == .transportSecurity,
-        !failure.message.contains("allow_http"),
-        let url = try? WebURL(item.url), url.scheme == .http,
-        failure.message.hasPrefix("plain http to `\(url.host)`")
-      else { return nil }
-      return url.host
+    let local = envelope.report.segments.filter { $0.manifest.url?.contains("://") == false }
+    let names = Set(local.map(\.name))
+    let items = envelope.report.items.lazy.filter { !names.isDisjoint(with: $0.segments) }
+    let host = items.compactMap { item in
+      item.failure.flatMap { Self.refusedPlainHost(of: item.url, $0, $0.message) }
     }.first
+    return host
+      ?? local.lazy.compactMap { segment -> String? in
+        // A page of an index stands before its failure.
+        guard let failure = segment.manifest.failure else { return nil }
+        let parts = failure.message.split(separator: "`: ", maxSplits: 1)
+        guard parts.count == 2, parts[0].hasPrefix("`") else { return nil }
+        return Self.refusedPlainHost(of: String(parts[0].dropFirst()), failure, String(parts[1]))
+      }.first
+  }
+
+  /// Host of the URL itself; nil where a redirect led to the refused one.
+  private static func refusedPlainHost(
+    of url: String,
+    _ failure: Failure,
+    _ message: String
+  ) -> String? {
+    guard failure.code == .transportSecurity, !message.contains("allow_http"),
+      let url = try? WebURL(url), url.scheme == .http,
+      message.hasPrefix("plain http to `\(url.host)`")
+    else { return nil }
+    return url.host
   }
 
   /// What is to be done about how the run ended; nil where that is said, or nothing is.
   var nextStep: String? {
     switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
-    case .incomplete, .nothing:
-      envelope.isRetryable
-        ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
-        : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
+    case .incomplete, .nothing, .unavailable:
+      guard !envelope.isOffline else {
+        return "next: run it without `--offline`, which brings what is missing"
+      }
+      return nextTry
     case .trust:
       if let host = refusedPlainHost {
-        "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
+        return
+          "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
       } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
-        "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
+        return
+          "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
       } else {
         // The message of a list says which one; no item is there to be explained.
-        nil
+        return nil
       }
-    case .unavailable where ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut): nil
-    case .unavailable: "next: run it again; the cache is as it was"
     case .denied:
-      "next: look at the license and the credentials; `prefetch register` asks again at once"
+      return "next: look at the license and the credentials; `prefetch register` asks again at once"
     case .deferred:
-      envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
-    case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated: nil
+      return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
+    case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated:
+      return nil
     }
+  }
+
+  /// What another try may bring.
+  private var nextTry: String? {
+    guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
+      return envelope.isRetryable
+        ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
+        : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
+    }
+    let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
+    return hasNoWayOut ? nil : "next: run it again; the cache is as it was"
   }
 }

@@ -18,6 +18,8 @@ struct ReportEnvelope {
   /// The part that the run did.
   var shard: String?
   var listsAllItems: Bool
+  /// Whether the user had said that nobody can be asked.
+  var isOffline = false
   var notices: [Diagnostic]
   /// Where a rendering shows them.
   var transfers = TransferLog()

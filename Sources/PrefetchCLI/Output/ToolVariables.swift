@@ -5,9 +5,11 @@ enum ToolVariables {
   /// Tools that know one folder only get the first.
   ///
   /// `withheld`: layouts of which a tree is missing, whose tools still need the network.
+  /// `isOffline`: whether uv needs none, which `uv sync` always does.
   static func of(
     _ folders: [(layout: PublishingRules.Layout, folder: String)],
-    withheld: Set<PublishingRules.Layout> = []
+    withheld: Set<PublishingRules.Layout> = [],
+    isOffline: Bool = true
   ) -> [(name: String, value: String)] {
     func all(_ layout: PublishingRules.Layout) -> [String] {
       folders.filter { $0.layout == layout }.map(\.folder)
@@ -16,11 +18,16 @@ enum ToolVariables {
     if let folder = all(.npm).first {
       variables.append(("npm_config_cache", folder))
       variables.append(("npm_config_prefer_offline", "true"))
+      // An audit sends the list of packages to the registry at each installation.
+      variables.append(("npm_config_audit", "false"))
     }
     let wheels = all(.pip)
     if !wheels.isEmpty {
       if !withheld.contains(.pip) { variables.append(("PIP_NO_INDEX", "1")) }
       variables.append(("PIP_FIND_LINKS", wheels.map(fileURL).joined(separator: " ")))
+      // uv reads none of pip's variables, and has none for `--no-index`.
+      if !withheld.contains(.pip), isOffline { variables.append(("UV_OFFLINE", "1")) }
+      variables.append(("UV_FIND_LINKS", wheels.map(fileURL).joined(separator: ",")))
     }
     let modules = all(.go)
     if !modules.isEmpty {
@@ -87,14 +94,19 @@ enum ToolVariables {
 
 /// How `env` writes a variable.
 enum VariableText: String, Hashable, Sendable, CaseIterable {
+  /// `NAME=value`, quoted for a shell where that is needed.
+  case plain
+  /// `export NAME='value'`.
   case sh
   case github
   case dotenv
 
   func line(_ name: String, _ value: String) -> String {
     switch self {
-    case .sh:
+    case .plain:
       return "\(name)=\(ToolVariables.quoted(value))"
+    case .sh:
+      return "export \(name)=\(ToolVariables.quoted(value))"
     case .github:
       // Nobody can know the delimiter beforehand, so no value ends early and sets another variable.
       let delimiter =

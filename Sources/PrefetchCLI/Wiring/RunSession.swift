@@ -146,6 +146,13 @@ struct RunSession {
       by: lock
     )
     if places.isDefault, loaded.configuration.name == nil { try warnOfPath(store) }
+    console.report(
+      SharedNameLints(
+        loaded: loaded,
+        records: try store.segments(),
+        currentDirectory: context.environment.currentDirectory
+      ).diagnostics
+    )
     store.orderRoom { state }
     state.believesClock = { [weak store] in ((try? store?.believesClock()) ?? nil) ?? true }
     let memory = try memory(state)

@@ -85,7 +85,7 @@ extension Dispatcher {
       record.manifestURL = path
       record.manifest = nil
       (record.manifestFinalURL, record.manifestAsked) = (nil, nil)
-      record.validators = Validators()
+      record.validators = Validators(ofFile: manifest.document.fileDigest)
     }
     segments[index].isGathering = false
     documents[index].staged = nil

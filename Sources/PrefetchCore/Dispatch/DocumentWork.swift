@@ -87,7 +87,7 @@ struct PartCount: Sendable {
   /// Takes account of what one of the documents holds.
   mutating func add(_ manifest: Manifest) throws(Failure) {
     items += manifest.itemCount
-    bytes = bytes.addingSaturated(manifest.documentBytes)
+    bytes = bytes.addingSaturated(manifest.document.bytes)
     guard items <= Self.maximumItems else {
       throw Failure(
         .manifestInvalid,

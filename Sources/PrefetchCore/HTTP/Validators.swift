@@ -9,6 +9,11 @@ package struct Validators: Hashable, Sendable {
     self.lastModified = lastModified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
   }
 
+  /// Those of a local list, whose tag is made of its digest.
+  package init(ofFile digest: ContentDigest?) {
+    self.init(entityTag: digest.map { "\"\($0)\"" })
+  }
+
   package init(_ headers: HeaderBlock) {
     self.init(entityTag: headers[.entityTag], lastModified: headers[.lastModified])
   }

@@ -334,8 +334,7 @@ package struct Manifest: Hashable, Sendable {
   package var catalogue = Catalogue()
   /// Whether a page of a package index lacks files that a requirement names by their digests.
   package var lacksFiles = false
-  /// How long the document is, packed where it is packed.
-  package var documentBytes: Int64 = 0
+  package var document = DocumentFacts()
 
   package init(entries: EntryTable = EntryTable()) {
     self.entries = entries
@@ -349,4 +348,12 @@ package struct Manifest: Hashable, Sendable {
   package var itemCount: Int {
     entries.count + entries.duplicateCount + rejected.count
   }
+}
+
+/// The bytes that a manifest was read from.
+package struct DocumentFacts: Hashable, Sendable {
+  /// Length of the document, packed where it is packed.
+  package var bytes: Int64 = 0
+  /// SHA-256 of a local file, by which a later reader knows that the file has changed.
+  package var fileDigest: ContentDigest?
 }

@@ -66,7 +66,7 @@ package enum ManifestGuard {
     if isMass, !policy.allowsMassRemoval, !(manifest.itemCount == 0 && segment.allowsEmpty) {
       return Failure(
         .manifestGuard,
-        "it has \(manifest.itemCount) items where the stored one has \(recorded.itemCount); "
+        "it has \(CountedNoun("item").text(manifest.itemCount)) where the stored one has \(recorded.itemCount); "
           + "`--allow mass-removal` accepts it once"
       )
     }

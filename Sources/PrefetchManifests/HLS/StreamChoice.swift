@@ -26,7 +26,7 @@ struct StreamChoice {
     guard !fitting.isEmpty else {
       throw Failure(
         .unsupported,
-        "none of its \(all.count) variants is within \(Self.limits(rules)); the least takes "
+        "none of its \(CountedNoun("variant").text(all.count)) is within \(Self.limits(rules)); the least takes "
           + "\(all.map(\.bitrate).min() ?? 0) bits a second"
       )
     }

@@ -25,11 +25,17 @@ enum BazelLock {
   private static func read(_ pair: Node.Entry, into draft: inout ManifestDraft) {
     let lower = pair.key.lowercased()
     guard lower.hasPrefix("http:") || lower.hasPrefix("https:") else {
-      return draft.leaveOut("files of registries that are local folders", isMissed: false)
+      return draft.leaveOut(
+        CountedNoun("file of a registry in a local folder", "files of registries in local folders"),
+        isMissed: false
+      )
     }
     // Nothing was there when the list was made.
     guard pair.value.scalar?.kind != .null else {
-      return draft.leaveOut("files that the registry did not have", isMissed: false)
+      return draft.leaveOut(
+        CountedNoun("file that the registry did not have", "files that the registry did not have"),
+        isMissed: false
+      )
     }
     do throws(Failure) {
       let declared = try DeclaredURL.item(pair.key)

@@ -45,10 +45,17 @@ private struct CargoLockReader {
     // Whatever belongs to the build itself has no source.
     guard let source = package.member("source")?.text else { return }
     guard source.hasPrefix("registry+") || source.hasPrefix("sparse+") else {
-      return draft.leaveOut("packages from version control")
+      return draft.leaveOut(
+        CountedNoun("package from version control", "packages from version control")
+      )
     }
     guard download.isOfAll || Self.publicIndexes.contains(source) else {
-      return draft.leaveOut("crates of registries that `cargo.download` could name")
+      return draft.leaveOut(
+        CountedNoun(
+          "crate of a registry that `cargo.download` could name",
+          "crates of registries that `cargo.download` could name"
+        )
+      )
     }
     let id = "\(name)@\(version)"
     let key = "checksum \(name) \(version) (\(source))"

@@ -45,13 +45,18 @@ private struct GoSumReader {
     let version = isGoMod ? String(words[1].dropLast(7)) : words[1]
     guard !hidden.match(words[0]) else {
       return draft.leaveOut(
-        "sums of modules that `GOPRIVATE` or `GONOPROXY` names",
+        CountedNoun(
+          "sum of a module that `GOPRIVATE` or `GONOPROXY` names",
+          "sums of modules that `GOPRIVATE` or `GONOPROXY` names"
+        ),
         isMissed: false
       )
     }
     guard words[2].hasPrefix("h1:") else {
       // Later functions would stand beside it.
-      return draft.leaveOut("sums that are no `h1:`")
+      return draft.leaveOut(
+        CountedNoun("sum of another function than `h1:`", "sums of other functions than `h1:`")
+      )
     }
     guard let bytes = Base64.decode(words[2].dropFirst(3)), bytes.count == 32 else {
       throw line.invalid(

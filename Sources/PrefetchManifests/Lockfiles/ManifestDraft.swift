@@ -14,8 +14,7 @@ struct ManifestDraft {
 
   /// Why something in a lock file is nothing to fetch.
   struct LeftOut: Hashable {
-    /// Follows a number: `packages from git`.
-    var what: String
+    var what: CountedNoun
     /// Whether the user may miss it.
     var isMissed = true
   }
@@ -45,7 +44,7 @@ struct ManifestDraft {
     return surplus == nil
   }
 
-  mutating func leaveOut(_ what: String, isMissed: Bool = true) {
+  mutating func leaveOut(_ what: CountedNoun, isMissed: Bool = true) {
     let reason = LeftOut(what: what, isMissed: isMissed)
     if let place = leftOut.firstIndex(where: { $0.reason == reason }) {
       leftOut[place].count += 1
@@ -77,7 +76,7 @@ struct ManifestDraft {
     let isEmpty = collector.isEmpty && parts.isEmpty
     var manifest = try collector.manifest(parts: parts)
     // A document of nothing that can be fetched is no empty list, which would mean that all may go.
-    let missed = leftOut.filter(\.reason.isMissed).map { "\($0.count) \($0.reason.what)" }
+    let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.what.text($0.count) }
     if isEmpty, !asPart, !missed.isEmpty {
       throw Failure(
         .manifestInvalid,
@@ -88,7 +87,7 @@ struct ManifestDraft {
       manifest.warnings.append(
         Diagnostic(
           "manifest.left-out",
-          "left out: \(count) \(reason.what)",
+          "left out: \(reason.what.text(count))",
           severity: reason.isMissed ? .warning : .note
         )
       )

@@ -18,7 +18,9 @@ enum ModuleSource {
     let root = try NativeManifest.parse(content)
     var draft = ManifestDraft()
     guard ["archive", nil].contains(root.member("type")?.text) else {
-      draft.leaveOut("modules from git or local folders")
+      draft.leaveOut(
+        CountedNoun("module from git or a local folder", "modules from git or local folders")
+      )
       return try draft.finished(asPart: true)
     }
     let name = Self.name(of: source.base)

@@ -90,7 +90,13 @@ private struct PackageLockReader {
 
   private mutating func read(_ node: Node, name: String) {
     if node.flag("link") || node.flag("inBundle") || node.flag("bundled") {
-      return draft.leaveOut("links and bundled packages, which have no file", isMissed: false)
+      return draft.leaveOut(
+        CountedNoun(
+          "link or bundled package, which has no file",
+          "links and bundled packages, which have no file"
+        ),
+        isMissed: false
+      )
     }
     guard !isOmitted(node), platforms.admits(node) else { return }
     let version = node.member("version")?.text
@@ -98,10 +104,14 @@ private struct PackageLockReader {
     let isPlace = version?.contains(":") == true
     let place = node.member("resolved") ?? (isPlace ? node.member("version") : nil)
     guard let place, let text = place.text else {
-      return draft.leaveOut("packages without `resolved`")
+      return draft.leaveOut(
+        CountedNoun("package without `resolved`", "packages without `resolved`")
+      )
     }
     guard text.lowercased().hasPrefix("http:") || text.lowercased().hasPrefix("https:") else {
-      return draft.leaveOut("packages from git or local files")
+      return draft.leaveOut(
+        CountedNoun("package from git or local files", "packages from git or local files")
+      )
     }
     let name = node.member("name")?.text ?? name
     let id = isPlace || version == nil ? nil : "\(name)@\(version ?? "")"

@@ -133,12 +133,16 @@ private struct PnpmLockReader {
     // Those of other kinds name a repository or a folder.
     let place = resolution["tarball"]?.text
     guard resolution["type"] == nil, place?.hasPrefix("file:") != true else {
-      return draft.leaveOut("packages from git or local files")
+      return draft.leaveOut(
+        CountedNoun("package from git or local files", "packages from git or local files")
+      )
     }
     let title = title(of: entry.key)
     do throws(Failure) {
       guard let declared = try self.place(place, title) else {
-        return draft.leaveOut("packages of which nothing says where they are")
+        return draft.leaveOut(
+          CountedNoun("package without an address", "packages without an address")
+        )
       }
       let name = node["name"]?.text ?? title.map { String($0.name) } ?? ""
       let version = node["version"]?.text ?? title.map { String($0.version) } ?? ""

@@ -122,7 +122,10 @@ private struct YarnLockReader {
       )
     }
     if weakCount > 0 {
-      draft.note("\(weakCount) packages have a SHA-1 only, which finds damage and proves nothing")
+      draft.note(
+        CountedNoun("package has", "packages have").text(weakCount)
+          + " a SHA-1 only, which finds damage and proves nothing"
+      )
     }
     return try draft.finished()
   }
@@ -131,12 +134,19 @@ private struct YarnLockReader {
     guard let package else { return }
     self.package = nil
     guard let place = package.place else {
-      return draft.leaveOut("packages without `resolved`, such as links and workspaces")
+      return draft.leaveOut(
+        CountedNoun(
+          "package without `resolved`, such as links and workspaces",
+          "packages without `resolved`, such as links and workspaces"
+        )
+      )
     }
     let lower = place.lowercased()
     let path = lower.prefix { $0 != "#" && $0 != "?" }
     guard lower.hasPrefix("http:") || lower.hasPrefix("https:"), !path.hasSuffix(".git") else {
-      return draft.leaveOut("packages from git or local files")
+      return draft.leaveOut(
+        CountedNoun("package from git or local files", "packages from git or local files")
+      )
     }
     let id = package.version.map { "\(Self.name(in: package.wish))@\($0)" }
     do throws(Failure) {

@@ -51,7 +51,7 @@ enum PackageIndex {
     let subject = "\(wish.project)==\(wish.version)"
     let message =
       admitted.isEmpty
-      ? "none of the \(files.count) files of `\(wish.project)` in the index has a declared digest"
+      ? "none of the \(CountedNoun("file").text(files.count)) of `\(wish.project)` in the index has a declared digest"
       : "of the files in the index that have a declared digest, \(admitted.count), none is for a "
         + "platform that is wanted"
     draft.reject(subject, id: subject, Failure(.notFound, message))

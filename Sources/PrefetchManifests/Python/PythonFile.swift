@@ -58,7 +58,8 @@ extension ManifestDraft {
   ) {
     let chosen = PythonFile.chosen(files, for: platforms)
     if chosen.isEmpty, !files.isEmpty {
-      let message = "none of its \(files.count) files is for a platform that is wanted"
+      let message =
+        "none of its \(CountedNoun("file").text(files.count)) is for a platform that is wanted"
       reject(name, id: name, package.invalid(message))
     }
     for file in chosen {

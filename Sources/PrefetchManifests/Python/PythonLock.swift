@@ -45,7 +45,12 @@ private struct PythonLockReader {
     let file = package.member("archive") ?? package.member("sdist")
     let wheels = package.member("wheels")?.sequence ?? []
     guard !wheels.isEmpty || file != nil else {
-      return draft.leaveOut("packages from version control or local folders")
+      return draft.leaveOut(
+        CountedNoun(
+          "package from version control or local folders",
+          "packages from version control or local folders"
+        )
+      )
     }
     var files: [PythonFile] = []
     for (number, node) in ((file.map { [$0] } ?? []) + wheels).enumerated() {
@@ -76,7 +81,7 @@ private struct PythonLockReader {
       guard node.member("path") != nil else {
         throw node.invalid("a file has a `url` or a `path`")
       }
-      draft.leaveOut("files that lie beside the lock file")
+      draft.leaveOut(CountedNoun("file beside the lock file", "files beside the lock file"))
       return nil
     }
     let declared = try DeclaredURL.item(text)

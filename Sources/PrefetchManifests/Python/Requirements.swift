@@ -57,6 +57,9 @@ private struct RequirementsReader {
   private let platforms: PlatformFilter
   private let configuredIndex: WebURL?
   private var index: WebURL?
+  /// Whether the list says that no index is asked.
+  private var asksNoIndex = false
+  private var hasFindLinks = false
   private var draft = ManifestDraft()
   private var choice = LockChoice()
   private var requirements: [(line: LockLines.LockLine, requirement: Requirement)] = []
@@ -90,12 +93,19 @@ private struct RequirementsReader {
           + "or make a segment of each file"
       )
     case "-i", "--index-url": try setIndex(String(value), line)
-    case "-e", "--editable": draft.leaveOut("packages from local folders")
+    case "--no-index": asksNoIndex = configuredIndex == nil
+    case "-f", "--find-links":
+      hasFindLinks = true
+      draft.leaveOut(CountedNoun("`--find-links` place", "`--find-links` places"))
+    case "--extra-index-url":
+      draft.leaveOut(CountedNoun("`--extra-index-url` index", "`--extra-index-url` indexes"))
+    case "-e", "--editable":
+      draft.leaveOut(CountedNoun("package from local folders", "packages from local folders"))
     case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
       "--only-binary", "--use-feature":
       // None of them makes other files of exact requirements with digests.
       break
-    case _ where name.hasPrefix("-r") || name.hasPrefix("-i"):
+    case _ where ["-r", "-i", "-f"].contains { name.hasPrefix($0) && !name.hasPrefix("--") }:
       // Short options may stand right before their values.
       try readOption("\(text.prefix(2)) \(text.dropFirst(2))", line)
     default:
@@ -136,7 +146,13 @@ private struct RequirementsReader {
     }
     do throws(Failure) {
       switch requirement.place {
-      case .elsewhere: draft.leaveOut("packages from version control or local files")
+      case .elsewhere:
+        draft.leaveOut(
+          CountedNoun(
+            "package from version control or local files",
+            "packages from version control or local files"
+          )
+        )
       case .file(let url):
         guard let name = FileName.last(of: url) else {
           throw line.invalid("its URL ends in no file name")
@@ -144,6 +160,13 @@ private struct RequirementsReader {
         let file = PythonFile(name: name, url: url, digests: requirement.digests)
         draft.add(try file.entry(), named: name)
       case .index(let project, let version):
+        guard !asksNoIndex else {
+          let links = hasFindLinks ? ", and `--find-links` is not read" : ""
+          throw line.invalid(
+            "`--no-index` stands in the list\(links); give it as `\(project) @ URL`, "
+              + "or name an index with `pip: { index: URL }`"
+          )
+        }
         let wish = PackageWish(
           project: project,
           version: version,

@@ -53,7 +53,12 @@ private struct UVLockReader {
       return choice.add(extras: package.keys(of: "optional-dependencies"))
     }
     guard source?.member("registry") != nil || source?.member("url") != nil else {
-      return draft.leaveOut("packages from version control or local folders")
+      return draft.leaveOut(
+        CountedNoun(
+          "package from version control or local folders",
+          "packages from version control or local folders"
+        )
+      )
     }
     let markers = package.words("resolution-markers")
     guard markers.isEmpty || markers.contains(where: { Marker.mayHold($0, on: platforms) }) else {
@@ -61,7 +66,7 @@ private struct UVLockReader {
       return
     }
     guard package.member("sdist") != nil || package.member("wheels")?.sequence?.isEmpty == false
-    else { return draft.leaveOut("packages without files") }
+    else { return draft.leaveOut(CountedNoun("package without files", "packages without files")) }
     let files = files(of: package, named: name, from: source?.member("url")?.text)
     draft.add(files, of: package, named: name, for: platforms)
   }
@@ -77,7 +82,7 @@ private struct UVLockReader {
       // The source archive of a package that is a URL has none of its own.
       guard let text = node.member("url")?.text ?? (node.member("path") == nil ? address : nil)
       else {
-        draft.leaveOut("files that lie beside the lock file")
+        draft.leaveOut(CountedNoun("file beside the lock file", "files beside the lock file"))
         continue
       }
       do throws(Failure) {

@@ -247,7 +247,7 @@ _prefetch() {
     return
     ;;
   --shell)
-    mapfile -t COMPREPLY < <(compgen -W 'sh github dotenv' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'plain sh github dotenv' -- "$current")
     return
     ;;
   --origin)

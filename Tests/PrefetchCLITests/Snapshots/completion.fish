@@ -259,7 +259,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from export' -l new -d 'Leave ou
 complete -c prefetch -n '__fish_seen_subcommand_from publish' -l rollback -x -a '(__prefetch_segments)' -d 'Let the generation before the present one of this segment\'s tree stand again'
 complete -c prefetch -n '__fish_seen_subcommand_from publish' -l wait -d 'Wait for another run to end, at most this long, instead of ending with 75'
 complete -c prefetch -n '__fish_seen_subcommand_from publish' -a '(__prefetch_segments)'
-complete -c prefetch -n '__fish_seen_subcommand_from env' -l shell -x -a 'sh github dotenv' -d 'Write the variables for a shell (sh), for $GITHUB_ENV (github) or as dotenv'
+complete -c prefetch -n '__fish_seen_subcommand_from env' -l shell -x -a 'plain sh github dotenv' -d 'Write export lines (sh), what $GITHUB_ENV takes (github), dotenv, or plain lines'
 complete -c prefetch -n '__fish_seen_subcommand_from env' -l strict -d 'End with 4 where a segment gets no variable for want of its tree'
 complete -c prefetch -n '__fish_seen_subcommand_from env' -a '(__prefetch_segments)'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l pull -d 'Fetch what is not stored, or no longer fresh'

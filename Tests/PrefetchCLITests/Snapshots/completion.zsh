@@ -422,7 +422,7 @@ _prefetch() {
       ;;
     env)
       _arguments -s -S ${shared:#*--json*} \
-        '(--shell)--shell=[Write the variables for a shell (sh), for $GITHUB_ENV (github) or as dotenv]:FORM:(sh github dotenv)' \
+        '(--shell)--shell=[Write export lines (sh), what $GITHUB_ENV takes (github), dotenv, or plain lines]:FORM:(plain sh github dotenv)' \
         '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;

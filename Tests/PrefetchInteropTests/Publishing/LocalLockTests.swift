@@ -204,11 +204,12 @@ struct LocalLockTests {
   @Test(
     "makes a configuration with the layout of its tool and everything in the project",
     arguments: [
-      ("package-lock.json", "npm", "1 item now"), ("requirements.txt", "pip", "2 items now"),
-      ("Cargo.lock", "cargo", "2 items now"), ("uv.lock", "pip", "1 item now"),
+      ("package-lock.json", "npm", "npm", "1 item now"),
+      ("requirements.txt", "pip", "wheels", "2 items now"),
+      ("Cargo.lock", "cargo", "crates", "2 items now"), ("uv.lock", "pip", "wheels", "1 item now"),
     ]
   )
-  func configuration(name: String, layout: String, count: String) throws {
+  func configuration(name: String, layout: String, segment: String, count: String) throws {
     let crate = "source = \"registry+https://github.com/rust-lang/crates.io-index\""
     let texts = [
       "package-lock.json": Self.packageLock,
@@ -239,7 +240,8 @@ struct LocalLockTests {
     let config = try home.run("config", "--json", "-c", "site/prefetch.yaml").json()
     #expect(config.text("config.name") == "site")
     #expect(config.text("config.segments.0.publish.layout") == layout)
-    #expect(config.text("config.segments.0.publish.dir") == home.path("site/.cache/\(layout)"))
+    #expect(config.text("config.segments.0.publish.dir") == home.path("site/.cache/\(segment)"))
+    #expect(config.text("config.segments.0.name") == segment)
     #expect(config.text("config.cache.dir") == home.path("site/.cache/prefetch"))
     #expect(config.text("config.state.dir") == home.path("site/.cache/state"))
   }

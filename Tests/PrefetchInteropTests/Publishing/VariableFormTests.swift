@@ -35,7 +35,7 @@ struct VariableFormTests {
     let github = try home.run("env", "--shell", "github")
     #expect(github.status == 0, "\(github)")
     let lines = github.lines
-    #expect(lines.count == 6)
+    #expect(lines.count == 12)
     let delimiter = lines[0].split(separator: "<<").last.map(String.init) ?? ""
     #expect(delimiter.utf8.count > 30)
     #expect(lines[0] == "PIP_NO_INDEX<<\(delimiter)" && lines[1] == "1" && lines[2] == delimiter)

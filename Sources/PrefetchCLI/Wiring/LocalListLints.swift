@@ -1,0 +1,92 @@
+import PrefetchConfig
+import PrefetchCore
+
+/// Local lists that a run could not use: `check` asks no server, but the files of this machine are here.
+struct LocalListLints {
+  let loaded: LoadedConfiguration
+  let builder: RequestBuilder
+  let now: Instant
+  /// Whether a list may be made later, elsewhere than the configuration is checked.
+  let mayBeMissing: Bool
+
+  var diagnostics: [Diagnostic] {
+    loaded.configuration.segments.enumerated().flatMap { number, segment -> [Diagnostic] in
+      guard segment.manifest != nil, let list = LocalList(builder.declaration(segment)) else {
+        return []
+      }
+      let path = ValuePath([.key("segments"), .index(number), .key("manifest")])
+      return findings(list, segment.name).map { finding in
+        loaded.diagnostic(
+          "config.list",
+          "segment `\(segment.name)`: \(finding.message)",
+          severity: finding.severity,
+          hint: finding.hint,
+          at: path
+        )
+      }
+    }
+  }
+
+  private struct Finding {
+    var message: String
+    var severity = Diagnostic.Severity.error
+    var hint: String?
+  }
+
+  private func findings(_ list: LocalList, _ name: String) -> [Finding] {
+    let policy = builder.policy
+    let manifest: Manifest
+    switch list.read(limit: policy.maximumManifestSize) {
+    case .success(let read): manifest = read
+    case .failure(let failure) where failure.code == .notFound && mayBeMissing:
+      return [Finding(message: failure.message, severity: .warning)]
+    case .failure(let failure): return [finding(failure, list)]
+    }
+    let objection = ManifestGuard.objection(
+      to: manifest,
+      of: list.declaration,
+      bundleID: loaded.configuration.bundleID,
+      recorded: nil,
+      policy: policy,
+      now: now
+    )
+    // A list whose further documents are on a server may name no item itself.
+    if let objection, manifest.parts.isEmpty { return [finding(objection, list)] }
+    return refusals(manifest) + rejections(manifest, list)
+  }
+
+  private func finding(_ failure: Failure, _ list: LocalList) -> Finding {
+    let isNamed = failure.message.contains(list.path)
+    return Finding(message: isNamed ? failure.message : "`\(list.path)`: \(failure.message)")
+  }
+
+  /// Hosts of the list that plain http is refused to, each once.
+  private func refusals(_ manifest: Manifest) -> [Finding] {
+    var hosts: Set<String> = []
+    let urls = manifest.entries.allOrigins + manifest.parts.map(\.url)
+    return urls.compactMap { url in
+      let verdict = builder.policy.transportSecurity.decide(url, for: .other, at: now)
+      guard case .refused(_, let hint) = verdict, hosts.insert(url.host).inserted else {
+        return nil
+      }
+      return Finding(
+        message: "its list names `\(url.host)`, and plain http to it is not allowed",
+        hint: hint
+      )
+    }
+  }
+
+  /// Items that a run would report as failed: a matter of the list, and not of the configuration.
+  private func rejections(_ manifest: Manifest, _ list: LocalList) -> [Finding] {
+    guard let first = manifest.rejected.first else { return [] }
+    let count = CountedNoun("item").text(manifest.rejected.count)
+    let subject = first.url.isEmpty ? "" : "`\(WebURL.redacted(first.url))`: "
+    return [
+      Finding(
+        message: "`\(list.path)`: \(count) of its \(manifest.itemCount + manifest.parts.count) "
+          + "cannot be taken; the first: \(subject)\(first.failure.message)",
+        severity: .warning
+      )
+    ]
+  }
+}

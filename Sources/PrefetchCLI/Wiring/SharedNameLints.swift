@@ -1,0 +1,36 @@
+import PrefetchConfig
+import PrefetchCore
+import PrefetchSystem
+
+/// Segments that held another local list in the last run, as happens where two configurations have one name.
+///
+/// A list at the same place below another folder is that of a moved project, or of another checkout.
+struct SharedNameLints {
+  let loaded: LoadedConfiguration
+  let records: [SegmentRecord]
+  let currentDirectory: String
+
+  var diagnostics: [Diagnostic] {
+    guard let name = loaded.configuration.name else { return [] }
+    let folder = loaded.files.first.map {
+      String(PathText.split(PathText.absolute($0, in: currentDirectory)).folder)
+    }
+    return loaded.configuration.segments.compactMap { segment in
+      let key = SegmentKey(identity: loaded.identity, name: segment.name)
+      guard case .local(let path)? = segment.manifest,
+        let last = records.first(where: { $0.key == key })?.manifestURL, last != path,
+        !last.contains("://"), !last.hasPrefix("/dev/"), FileReading.exists(last)
+      else { return nil }
+      let inside = folder.flatMap { path.hasPrefix("\($0)/") ? path.dropFirst($0.count) : nil }
+      guard !last.hasSuffix(inside ?? path.dropFirst(0)) else { return nil }
+      return Diagnostic(
+        "store.shared-name",
+        "segment `\(segment.name)` of `\(name)` held `\(last)` in the last run, and holds `\(path)` now",
+        severity: .warning,
+        hint:
+          "a second configuration that is called `\(name)` too would remove what this one keeps; "
+          + "give it another `name`, or put both lists as two segments into one file"
+      )
+    }
+  }
+}
