@@ -295,11 +295,10 @@ extension ValueType where Value == String {
 
   /// A path below a folder that it cannot leave.
   static var relativePath: Self {
-    let part = "(?!\\.{1,2}(?:/|$))[^/\\\\\(Pattern.control)]+"
-    return scalar(
+    scalar(
       "a relative path",
       summary: "relative path",
-      schema: .text("relative_path", "(?=\(part)(?:/\(part))*$|[\\s\\S]*\\$\\{)")
+      schema: .text("relative_path", "(?=\(Pattern.relativePath)$|[\\s\\S]*\\$\\{)")
     ) { text throws(ValueComplaint) in
       let parts = PathText.parts(of: text)
       guard !PathText.isAbsolute(text) else { throw ValueComplaint("`\(text)` is not relative") }

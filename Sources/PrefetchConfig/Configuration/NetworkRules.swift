@@ -134,7 +134,7 @@ extension ValueType where Value == Bool {
   fileprivate static var meteredUse: Self {
     let words = Self.metered
     return Self(
-      shape: words.shape.changing(\.takingBooleans),
+      shape: words.shape.changing { $0.takingBooleans },
       decode: { node, decoder in
         if let scalar = node.scalar, scalar.kind != .string,
           let isUsed = Booleans.strictValue(of: scalar.text)

@@ -1,16 +1,27 @@
 import PrefetchCore
 import PrefetchDocuments
 
+extension ScalarSchema {
+  fileprivate static func digest(_ algorithm: DigestAlgorithm) -> Self {
+    let (name, count) = (algorithm.rawValue, algorithm.byteCount)
+    let digits = Pattern.any(of: [Pattern.hexadecimal(count), Pattern.base64(count)])
+    return pattern("(?:\(name):)?\(digits)", name)
+  }
+
+  fileprivate static let integrity: Self = {
+    let digests = DigestAlgorithm.ofBytes.map { "\($0.rawValue)-\(Pattern.base64($0.byteCount))" }
+    let part = "\(Pattern.any(of: digests))(?:\\?[^ ]*)?"
+    return pattern(" *\(part)(?: +\(part))* *", "integrity")
+  }()
+}
+
 extension ValueType where Value == ExpectedDigest {
   /// The digest of one function, in hexadecimal digits or base64.
   static func digest(_ algorithm: DigestAlgorithm) -> Self {
-    let name = algorithm.rawValue
-    let count = algorithm.byteCount
-    let digits = Pattern.any(of: [Pattern.hexadecimal(count), Pattern.base64(count)])
-    return scalar(
+    scalar(
       "a \(algorithm) digest",
       summary: "\(algorithm) digest",
-      schema: .pattern("(?:\(name):)?\(digits)", name),
+      schema: .digest(algorithm),
       code: "config.bad-digest"
     ) { text throws(ValueComplaint) in
       try DigestText.parse(text, algorithm)
@@ -24,9 +35,10 @@ extension ValueType where Value == [ExpectedDigest] {
   /// A mapping of functions to digests.
   static var digests: Self {
     let known = DigestAlgorithm.ofBytes.map(\.rawValue)
-    var keys = KeyRule.oneOf(known.joined(separator: "|"), known)
-    keys.names = .known(
-      DigestAlgorithm.ofBytes.map { ($0.rawValue, ValueType<ExpectedDigest>.digest($0).shape) }
+    let keys = KeyRule.oneOf(known.joined(separator: "|"), known).naming(
+      .known(
+        DigestAlgorithm.ofBytes.map { ($0.rawValue, ValueType<ExpectedDigest>.digest($0).shape) }
+      )
     )
     return Self(
       shape: .map(keys, ValueType<String>.text.shape),
@@ -55,14 +67,10 @@ extension ValueType where Value == [ExpectedDigest] {
 
   /// Subresource Integrity: `sha384-BASE64`, several apart by blanks.
   static var integrity: Self {
-    let digests = DigestAlgorithm.ofBytes.map {
-      "\(Pattern.escaped($0.rawValue))-\(Pattern.base64($0.byteCount))"
-    }
-    let part = "\(Pattern.any(of: digests))(?:\\?[^ ]*)?"
-    return scalar(
+    scalar(
       "an integrity text such as `sha384-…`",
       summary: "SRI text",
-      schema: .pattern(" *\(part)(?: +\(part))* *", "integrity"),
+      schema: .integrity,
       code: "config.bad-digest"
     ) { text throws(ValueComplaint) in
       var digests: [ExpectedDigest] = []
@@ -94,11 +102,13 @@ extension ValueType where Value == [ExpectedDigest] {
 extension ValueType where Value == String {
   /// A minisign public key: base64 of `Ed`, a key number and 32 bytes.
   static var publicKey: Self {
-    let key = "RW[Q-T][A-Za-z0-9+/]{53}"
-    return scalar(
+    scalar(
       "a minisign public key",
       summary: "public key",
-      schema: .pattern(Pattern.blanks + key + Pattern.blanks, "public_key"),
+      schema: .pattern(
+        "\(Pattern.blanks)RW[Q-T][A-Za-z0-9+/]{53}\(Pattern.blanks)",
+        "public_key"
+      ),
       code: "config.bad-key"
     ) { text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)

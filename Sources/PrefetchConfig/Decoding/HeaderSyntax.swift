@@ -50,6 +50,16 @@ extension ScalarSchema {
     "secret",
     "(?=\(Pattern.blanks)[!-~]+\(Pattern.blanks)$|[\\s\\S]*\\$\\{)"
   )
+
+  fileprivate static let headerValue: Self = {
+    let blanks = Pattern.blanks
+    var schema = text(
+      "header",
+      "(?=\(blanks)[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*\(blanks)$)"
+    )
+    schema.mayNameLicense = true
+    return schema
+  }()
 }
 
 extension ValueType where Value == Secret {
@@ -70,12 +80,7 @@ extension ValueType where Value == Secret {
   }
 
   static var headerValue: Self {
-    var schema = ScalarSchema.text(
-      "header",
-      "(?=\(Pattern.blanks)[^\\u0000-\\u0008\\u000a-\\u001f\\u007f]*\(Pattern.blanks)$)"
-    )
-    schema.mayNameLicense = true
-    return scalar("text", summary: "text", schema: schema, code: "config.bad-header") {
+    scalar("text", summary: "text", schema: .headerValue, code: "config.bad-header") {
       text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {

@@ -11,9 +11,27 @@ package struct KeyRule: Sendable {
 
   /// In the singular: `host`.
   var summary: String
-  var names: Names
+  private let makeNames: @Sendable () -> Names
   /// The key in its canonical spelling.
   var parse: @Sendable (String) throws(ValueComplaint) -> String
+
+  init(
+    summary: String,
+    names: @autoclosure @escaping @Sendable () -> Names,
+    parse: @escaping @Sendable (String) throws(ValueComplaint) -> String
+  ) {
+    self.summary = summary
+    makeNames = names
+    self.parse = parse
+  }
+
+  /// The keys as a schema has them; made where they are asked for, which few runs do.
+  var names: Names { makeNames() }
+
+  /// Returns the rule with another description of its keys.
+  func naming(_ names: @autoclosure @escaping @Sendable () -> Names) -> KeyRule {
+    KeyRule(summary: summary, names: names(), parse: parse)
+  }
 
   static let name = KeyRule(
     summary: "name",

@@ -52,21 +52,24 @@ extension ValueType where Value == String {
   }
 }
 
+extension ScalarSchema {
+  /// Booleans and the words for them, most of which are text to editors, which have YAML 1.2.
+  fileprivate static let boolean = pattern(
+    "[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF",
+    "boolean"
+  )
+  .takingBooleans
+}
+
 extension ValueType where Value == Bool {
   static var boolean: Self {
     let expectation = "a boolean (true, false, yes, no, on, off)"
-    // To editors, which have YAML 1.2, most of these words are text.
-    let schema = ScalarSchema.pattern(
-      "[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF",
-      "boolean"
-    )
-    .takingBooleans
     return Self(
       shape: .scalar(
         ScalarShape(
           expectation: expectation,
           summary: "boolean",
-          schema: schema
+          schema: .boolean
         )
       ),
       decode: { node, decoder in
@@ -215,9 +218,8 @@ extension ValueType where Value == Int {
 extension ValueType where Value == Int {
   /// The same, with a word for the most there can be.
   func orUnlimited(_ most: Int) -> Self {
-    guard case .scalar(var scalar) = shape else { return self }
+    guard case .scalar(var scalar) = shape.changing({ $0.or("unlimited") }) else { return self }
     scalar.summary += "|unlimited"
-    scalar.schema = scalar.schema.or("unlimited")
     return Self(
       shape: .scalar(scalar),
       decode: { [decode] node, decoder in

@@ -34,10 +34,15 @@ package indirect enum Shape: Sendable {
 
 extension Shape {
   /// Returns the shape with another schema, where it is a scalar.
-  func changing(_ change: (ScalarSchema) -> ScalarSchema) -> Shape {
-    guard case .scalar(var scalar) = self else { return self }
-    scalar.schema = change(scalar.schema)
-    return .scalar(scalar)
+  func changing(_ change: @escaping @Sendable (ScalarSchema) -> ScalarSchema) -> Shape {
+    guard case .scalar(let scalar) = self else { return self }
+    return .scalar(
+      ScalarShape(
+        expectation: scalar.expectation,
+        summary: scalar.summary,
+        schema: change(scalar.schema)
+      )
+    )
   }
 }
 
@@ -54,8 +59,20 @@ package struct ScalarShape: Sendable {
   var expectation: String
   /// One word or the choices: `size`, `use|defer`.
   var summary: String
-  /// The JSON values that may stand for the scalar.
-  var schema: ScalarSchema
+  private let makeSchema: @Sendable () -> ScalarSchema
+
+  init(
+    expectation: String,
+    summary: String,
+    schema: @autoclosure @escaping @Sendable () -> ScalarSchema
+  ) {
+    self.expectation = expectation
+    self.summary = summary
+    makeSchema = schema
+  }
+
+  /// The JSON values that may stand for the scalar; made where it is asked for, which few runs do.
+  var schema: ScalarSchema { makeSchema() }
 }
 
 /// A mapping whose keys are known.

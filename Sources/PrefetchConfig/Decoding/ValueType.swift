@@ -14,7 +14,7 @@ extension ValueType {
   static func scalar(
     _ expectation: String,
     summary: String,
-    schema: ScalarSchema,
+    schema: @autoclosure @escaping @Sendable () -> ScalarSchema,
     code: Diagnostic.Code = "config.bad-value",
     parse: @escaping @Sendable (String) throws(ValueComplaint) -> Value,
     encode: @escaping @Sendable (Value) -> JSONValue
@@ -22,7 +22,7 @@ extension ValueType {
     placed(
       expectation,
       summary: summary,
-      schema: schema,
+      schema: schema(),
       code: code,
       parse: { text, _, _ throws(ValueComplaint) in try parse(text) },
       encode: encode
@@ -35,15 +35,16 @@ extension ValueType {
   static func placed(
     _ expectation: String,
     summary: String,
-    schema: ScalarSchema,
+    schema: @autoclosure @escaping @Sendable () -> ScalarSchema,
     code: Diagnostic.Code = "config.bad-value",
     parse: @escaping @Sendable (String, Node, inout NodeDecoder) throws(ValueComplaint) -> Value?,
     encode: @escaping @Sendable (Value) -> JSONValue
   ) -> Self {
     Self(
-      shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema)),
+      shape: .scalar(ScalarShape(expectation: expectation, summary: summary, schema: schema())),
       decode: { node, decoder in
-        let node = schema.readsText(of: node) ? node : node.withPlainNumber
+        var node = node
+        if let plain = node.asPlainNumber, !schema().readsText(of: node) { node = plain }
         guard let text = decoder.text(of: node, expecting: expectation) else { return nil }
         do throws(ValueComplaint) {
           return try parse(text, node, &decoder)
@@ -69,7 +70,7 @@ extension ValueType {
   }
 
   /// Returns the type with another schema.
-  func describing(_ change: (ScalarSchema) -> ScalarSchema) -> Self {
+  func describing(_ change: @escaping @Sendable (ScalarSchema) -> ScalarSchema) -> Self {
     Self(shape: shape.changing(change), decode: decode, encode: encode)
   }
 

@@ -94,6 +94,11 @@ extension Pattern {
     ])
   }()
 
+  static let relativePath: String = {
+    let part = "(?!\\.{1,2}(?:/|$))[^/\\\\\(control)]+"
+    return "\(part)(?:/\(part))*"
+  }()
+
   // MARK: Headers
 
   static let token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"

@@ -1,6 +1,22 @@
 package import PrefetchCore
 import PrefetchDocuments
 
+extension ScalarSchema {
+  fileprivate static let urlReference = pattern(
+    Pattern.holdsNoReference + Pattern.reference,
+    "url_reference",
+    .all
+  )
+  .takingBooleans
+
+  fileprivate static let location = pattern(
+    Pattern.holdsNoReference + Pattern.location,
+    "url_or_path",
+    .all
+  )
+  .takingBooleans
+}
+
 extension ValueType where Value == WebURL {
   /// Of a server or a folder, which has no digest.
   static var url: Self {
@@ -25,23 +41,17 @@ extension ValueType where Value == DeclaredURL {
   /// A URL, or a reference to be resolved against the `base` beside it; a digest behind its `#` is
   /// one that its body must have.
   static var itemURL: Self {
-    let schema = ScalarSchema.pattern(
-      Pattern.holdsNoReference + Pattern.reference,
-      "url_reference",
-      .all
-    )
-    .takingBooleans
-    return declared(schema) { $0.baseURL }
+    declared(.urlReference) { $0.baseURL }
   }
 
   fileprivate static func declared(
-    _ schema: ScalarSchema,
+    _ schema: @autoclosure @escaping @Sendable () -> ScalarSchema,
     _ base: @escaping @Sendable (NodeDecoder) -> WebURL?
   ) -> Self {
     placed(
       "a URL",
       summary: "URL",
-      schema: schema,
+      schema: schema(),
       code: "config.bad-url"
     ) { text, node, decoder throws(ValueComplaint) in
       let declared = try WebAddress.declared(text, base: base(decoder))
@@ -96,14 +106,7 @@ package enum ManifestLocation: Hashable, Sendable {
 
 extension ValueType where Value == ManifestLocation {
   static var manifestLocation: Self {
-    let schema = ScalarSchema.pattern(
-      Pattern.holdsNoReference + Pattern.location,
-      "url_or_path",
-      .all
-    )
-    .takingBooleans
-    return placed("a URL or a path", summary: "URL or path", schema: schema, code: "config.bad-url")
-    {
+    placed("a URL or a path", summary: "URL or path", schema: .location, code: "config.bad-url") {
       text,
       node,
       decoder throws(ValueComplaint) in
