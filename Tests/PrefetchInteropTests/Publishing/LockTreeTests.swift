@@ -297,6 +297,7 @@ struct LockTreeTests {
   func uvRequirements() throws {
     try make(LockOrigin.wheel)
     let digest = Digest.hexadecimal(FileTree.read("\(nginx.files)/left-1.0-py3-none-any.whl") ?? [])
+    for folder in ["simple", "simple/left"] { FileTree.makeFolder("\(nginx.files)/\(folder)") }
     home.write("left==1.0 --hash=sha256:\(digest)\n", to: "requirements.txt")
     nginx.write(
       "<!DOCTYPE html><a href='/left-1.0-py3-none-any.whl#sha256=\(digest)'>left-1.0-py3-none-any.whl</a>",
