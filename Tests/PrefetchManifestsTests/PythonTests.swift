@@ -285,8 +285,8 @@ import Testing
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 2 packages from version control or local files
         warning left out: 1 `--find-links` place
+        warning left out: 2 packages from version control or local files
         """
     )
   }

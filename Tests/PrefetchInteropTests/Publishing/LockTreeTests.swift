@@ -290,6 +290,33 @@ struct LockTreeTests {
     )
   }
 
+  @Test(
+    "of requirements is what uv installs from by what `env` prints, and by nothing else",
+    .enabled(if: Tool.isInstalled("uv"), "needs uv")
+  )
+  func uvRequirements() throws {
+    try make(LockOrigin.wheel)
+    let digest = Digest.hexadecimal(FileTree.read("\(nginx.files)/left-1.0-py3-none-any.whl") ?? [])
+    for folder in ["simple", "simple/left"] { FileTree.makeFolder("\(nginx.files)/\(folder)") }
+    home.write("left==1.0 --hash=sha256:\(digest)\n", to: "requirements.txt")
+    nginx.write(
+      "<!DOCTYPE html><a href='/left-1.0-py3-none-any.whl#sha256=\(digest)'>left-1.0-py3-none-any.whl</a>",
+      to: "simple/left/index.html"
+    )
+    configure("pip", "manifest: requirements.txt\n    pip: { index: \"\(nginx.url("simple"))\" }")
+    let run = try home.run()
+    try #require(run.status == 0, "\(run)")
+    let installed = try home.shell(
+      """
+      set -e; eval "$($prefetch env --strict --shell sh)"
+      unshare -n uv pip install -q --target out --require-hashes -r requirements.txt >&2
+      PYTHONPATH=out python3 -c 'import left; print(left.x)'
+      """
+    )
+    #expect(installed.status == 0, "\(installed)")
+    #expect(installed.output == "42\n")
+  }
+
   @Test("of Bazel has the files of its registry and the archives that they name, by their digests")
   func bazel() throws {
     try make(LockOrigin.registry)
