@@ -161,7 +161,8 @@ import Testing
       ("--help", HelpTopic.overview), ("-h", .overview), ("run --help", .command("run")),
       ("--bogus config -h", .command("config")),
       ("help", .overview),
-      ("help list", .command("list")), ("help exit-codes", .exitCodes),
+      ("help items", .group(.items)), ("help list", .command("list")),
+      ("help exit-codes", .exitCodes),
       ("-qh get", .command("get")), ("help manifest", .command("manifest")),
       ("help manifest check", .command("manifest check")),
       ("help event start", .command("event start")),
@@ -271,7 +272,7 @@ import Testing
         "did you mean `zsh`?"
       ),
       ("completion bash --json", "`completion` has no JSON form, so leave out `--json`", nil),
-      ("help lits", "`help` takes a command or `exit-codes`, not `lits`", "did you mean `list`?"),
+      ("help lits", "`help` takes a command, a group of commands or `exit-codes`, not `lits`", "did you mean `list`?"),
     ] as [(String, String, String?)]
   )
   func usage(line: String, message: String, hint: String?) {

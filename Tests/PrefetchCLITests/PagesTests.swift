@@ -9,6 +9,18 @@ import Testing
   @Test("The overview lists commands and shared options")
   func overview() {
     RepositoryFile.snapshot("help.txt").expect(HelpPages.render(.overview))
+    RepositoryFile.snapshot("help-all.txt").expect(HelpPages.render(.all))
+  }
+
+  @Test("The overview fits on one screen, and the page of all commands names every one")
+  func oneScreen() {
+    #expect(HelpPages.render(.overview).utf8.count { $0 == 0x0A } <= 40)
+    let all = HelpPages.render(.all)
+    for command in CommandTable.all {
+      #expect(all.contains("\n  \(command.name)"), "\(command.name)")
+      let group = HelpPages.render(.group(command.description.group))
+      #expect(group.contains("  \(command.name)"), "\(command.name)")
+    }
   }
 
   @Test("Each command has its own page", arguments: CommandTable.all.map(\.name))
@@ -24,7 +36,7 @@ import Testing
 
   @Test("Every page of help has two examples before its options")
   func examplesFirst() throws {
-    for topic in [HelpTopic.overview] + CommandTable.all.map({ .command($0.name) }) {
+    for topic in [HelpTopic.overview, .all] + CommandTable.all.map({ .command($0.name) }) {
       let lines = HelpPages.render(topic).split(separator: "\n")
       let begin = try #require(lines.firstIndex(of: "Examples"), "\(topic)")
       let options = lines.firstIndex { $0.hasPrefix("Options") } ?? lines.endIndex

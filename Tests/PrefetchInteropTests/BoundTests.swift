@@ -70,6 +70,6 @@ struct BoundTests {
     home.configure("network: { allow: [wifi] }")
     let run = try home.run("manifest", "check", "http://127.0.0.1:9/x", "--network", "cellular")
     #expect(run.status == 75, "\(run)")
-    #expect(run.errors.contains("it is deferred by network_type"), "\(run)")
+    #expect(run.errors.contains("deferred by network_type"), "\(run)")
   }
 }

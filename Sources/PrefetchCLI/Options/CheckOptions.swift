@@ -7,11 +7,11 @@ struct CheckOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<CheckOptions>(
     name: "check",
-    group: .configuration,
+    group: .everyday,
     summary: "Validate the configuration without asking any server",
     paragraphs: [
       "Every problem is printed at once, with file, line, column and the nearest thing that was probably meant.",
-      "No server is asked. Lists in local files are read as a run reads them, but no pipe and no standard input; one that is missing is an error, and with `--no-secrets` a warning, since a step before the run may make it."
+      "No server is asked. Lists in local files are read as a run reads them, but no pipe and no standard input; one that is missing is an error, and with `--no-secrets` a warning, since a step before the run may make it.",
     ],
     options: [
       .flag("no-secrets", \.replacesMissingSecrets)

@@ -8,7 +8,7 @@ struct CollectOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<CollectOptions>(
     name: "gc",
-    group: .content,
+    group: .everyday,
     summary: "Drop what the cache need not keep",
     paragraphs: [
       """

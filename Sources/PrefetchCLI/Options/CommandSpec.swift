@@ -1,14 +1,24 @@
 import PrefetchCore
 
-/// The heading under which the overview lists a command.
+/// A group of commands in the help pages and the manual; the raw value is the word of `help GROUP`.
 enum CommandGroup: String, Hashable, Sendable, CaseIterable {
-  case reconciling = "Reconciling"
-  case configuration = "Configuration"
-  case inspection = "Inspection"
-  case content = "Content"
-  case events = "Events"
-  case publisher = "The publisher's side"
-  case help = "Help"
+  case everyday
+  case items
+  case events
+  case publisher
+  case machines
+  case help
+
+  var heading: String {
+    switch self {
+    case .everyday: "Everyday commands"
+    case .items: "Items"
+    case .events: "Events"
+    case .publisher: "Publishing lists"
+    case .machines: "Machines, licenses and subscriptions"
+    case .help: "Help"
+    }
+  }
 }
 
 /// A command line worth copying, and what it is for.
@@ -35,7 +45,12 @@ struct CommandDescription: Hashable, Sendable {
   var examples: [CommandExample]
 
   var ownOptions: [OptionDescription] {
-    options.filter { $0.section == .command }
+    options.filter { $0.section != .shared }
+  }
+
+  /// Whether the command starts a run, and takes the options of all runs.
+  var startsRuns: Bool {
+    options.contains { $0.section == .runs }
   }
 }
 

@@ -15,7 +15,7 @@ struct ConfigOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ConfigOptions>(
     name: "config",
-    group: .configuration,
+    group: .everyday,
     summary: "Print the effective configuration",
     paragraphs: [
       "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",

@@ -111,7 +111,7 @@ struct ControlOptions: CommandOptions, Hashable {
   ) -> CommandSpec<ControlOptions> {
     CommandSpec<ControlOptions>(
       name: action.rawValue,
-      group: .content,
+      group: .items,
       summary: summary,
       paragraphs: [
         "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(action.needsBody ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
@@ -136,7 +136,7 @@ struct WithLockOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<WithLockOptions>(
     name: "with-lock",
-    group: .content,
+    group: .items,
     summary: "Run a program while an item is locked",
     paragraphs: [
       "The item is locked as by `lock --pid`, the program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. An id or `PROVIDER/ID` of which nothing is stored is fetched first, as `get` fetches it; a URL is not. Where the item cannot be had, nothing is started."
@@ -176,7 +176,7 @@ struct ImportOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ImportOptions>(
     name: "import",
-    group: .content,
+    group: .items,
     summary: "Store a file as the body of a URL, or all items of another cache",
     paragraphs: [
       "What was copied by other means need not be fetched again: the file is hashed and stored as the body of the URL, with the time of the file. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good. Else the run asks the server with one `HEAD` request, and keeps the file where the server states the same length and the same `Last-Modified`. The file itself stays as it is.",

@@ -6,7 +6,7 @@ struct DoctorOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<DoctorOptions>(
     name: "doctor",
-    group: .help,
+    group: .everyday,
     summary: "Say what a run would find on this machine",
     paragraphs: [
       "A line for each thing that a run needs: the libraries, the configuration, the folders of cache, state, published trees and reports and whether they can be written, the file system and its room, the caches below and whether this version reads them, a run that is going on, the clock, the network and its rules, the license, programs of hooks that are not there, what begins runs, and where anything is sent. No server is asked but the one of `cache.remote`, and nothing is written here. The exit status is 0 where nothing is wrong, else what a run would end with for it: for example 78 for the configuration, 74 for a folder, 75 where all waits; and 1 for what no run minds and a person should see to, such as a timer that is not enabled.",

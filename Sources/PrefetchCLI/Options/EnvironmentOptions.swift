@@ -10,7 +10,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<EnvironmentOptions>(
     name: "env",
-    group: .content,
+    group: .machines,
     summary: "Print the variables that point tools at published trees",
     paragraphs: [
       """

@@ -8,7 +8,7 @@ struct ExportOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ExportOptions>(
     name: "export",
-    group: .content,
+    group: .machines,
     summary: "Write what is cached into a new cache",
     paragraphs: [
       "The folder, which has to be empty or missing, becomes a cache of its own: bodies, each hashed on the way, what is known of them, and manifests. It can be packed, carried to another machine, and named there by `cache.dir` or `cache.lower`.",

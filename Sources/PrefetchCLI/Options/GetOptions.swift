@@ -40,8 +40,8 @@ struct GetOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<GetOptions>(
     name: "get",
-    group: .content,
-    summary: "Print or copy items, fetching those that the cache does not hold fresh",
+    group: .everyday,
+    summary: "Print or copy items, fetched first where the cache lacks them",
     paragraphs: [
       "An item is named by its URL, which may end with a digest of the body (`#sha256=…`), its id or `PROVIDER/ID`; `-` reads a manifest of any format from standard input: a list of URLs, `SHA256SUMS`, JSON. What is fetched is fetched as the configuration, which may be missing, declares it, and kept; an id that nothing here knows is looked up in the lists of the segments as they are now, which are asked for once; what a server marks `no-store` and no segment holds, or what only segments with `store: false` or `head: true` declare, is delivered and not kept. A stored body that is lost or damaged is fetched again; with `--offline` that ends with 74. That a server does not have something is believed for `cache.negative_ttl`, or for less where the answer says so, unless `--revalidate` is given; no stale copy stands in for it. With `--offline` an older copy is given, with a warning, where its list declares another body by now. An older copy that stands in for an answer under `max_stale` or `--max-stale` comes with a warning as well; with `--revalidate` none does.",
       "One body goes to standard output or to the file of `--output`; what is no text goes to a terminal only with `-o -`, else it is kept and the status is 64; several need a folder there, or `--path`. With `--json` standard output holds the document, so that `--output` is needed. In a folder a body has the name that the manifest gives it, in folders of its own where that has slashes, else the last part of its URL. Files of these names are replaced unless they hold the same bytes; nothing is written outside the folder, and no link in it is followed. Two items of one name are refused before anything is fetched.",

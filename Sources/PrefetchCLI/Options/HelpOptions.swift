@@ -3,33 +3,48 @@ import PrefetchCore
 /// A page of `prefetch help`.
 enum HelpTopic: Hashable, Sendable {
   case overview
+  /// All commands and the options that they share.
+  case all
+  case group(CommandGroup)
   case command(String)
   case exitCodes
 
   static let exitCodesName = "exit-codes"
+
+  /// First words of all topics.
+  static var words: [String] {
+    CommandTable.words + CommandGroup.allCases.map(\.rawValue).filter { $0 != "help" }
+      + [exitCodesName]
+  }
 }
 
 /// The options of `help`.
 struct HelpOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var topic = HelpTopic.overview
+  var isOnAll = false
 
   static let command = CommandSpec<HelpOptions>(
     name: "help",
     group: .help,
-    summary: "Print help on the program, a command or the exit codes",
+    summary: "Print help on the program, a command, a group of commands or the exit codes",
     paragraphs: [
-      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`; of `event` and `manifest` it prints all parts, and of `event start` that part alone. The whole manual is `prefetch(1)`."
+      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`. For `event` and `manifest` it prints all parts, for `event start` that part alone.",
+      "GROUP is \(Wording.list(CommandGroup.allCases.map(\.rawValue), conjunction: "or")): its commands, a line each. The whole manual is `prefetch(1)`.",
     ],
-    operands: .optional("COMMAND|exit-codes", \.topic, .helpTopic),
+    options: [
+      .flag("all", \.isOnAll).help("List every command, and the options that all of them share")
+    ],
+    operands: .optional("COMMAND|GROUP|exit-codes", \.topic, .helpTopic),
     exits: [.ok],
     examples: [
       "prefetch help get": "What `get` does, and with which options",
+      "prefetch help --all": "Every command",
       "prefetch help exit-codes": "What each exit status means",
     ],
     refusesJSON: true,
     makeCommand: { context, options in
-      PageCommand(context: context) { HelpPages.render(options.topic) }
+      PageCommand(context: context) { HelpPages.render(options.isOnAll ? .all : options.topic) }
     }
   )
 }
@@ -37,16 +52,17 @@ struct HelpOptions: CommandOptions, Hashable {
 extension ValueKind where Value == HelpTopic {
   fileprivate static var helpTopic: Self {
     Self(
-      expectation: "a command or `\(HelpTopic.exitCodesName)`",
+      expectation: "a command, a group of commands or `\(HelpTopic.exitCodesName)`",
       completion: .helpTopics,
       suggest: {
         Suggestion.nearest(
           to: $0,
-          among: CommandTable.words + CommandTable.all.map(\.name) + [HelpTopic.exitCodesName]
+          among: HelpTopic.words + CommandTable.all.map(\.name)
         )
       },
       parse: { text in
         if text == HelpTopic.exitCodesName { return .exitCodes }
+        if let group = CommandGroup(rawValue: text) { return .group(group) }
         let isKnown = CommandTable.words.contains(text) || CommandTable.command(named: text) != nil
         return isKnown ? .command(text) : nil
       }

@@ -9,7 +9,7 @@ struct LogOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<LogOptions>(
     name: "log",
-    group: .inspection,
+    group: .items,
     summary: "Print what past runs changed",
     paragraphs: [
       "A line for each item that a run brought, renewed, removed or could not bring, the oldest first: time, outcome, URL and reason, separated by tabs. What was merely found unchanged has no line. Of each item the last 20 are remembered."
@@ -34,7 +34,7 @@ struct StatsOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<StatsOptions>(
     name: "stats",
-    group: .inspection,
+    group: .machines,
     summary: "Print figures over past runs",
     paragraphs: [
       "Sums over the runs that are remembered (`report.history`), of the configuration where there is one, else of all: how many ended well, how many items needed no transfer, what was received and what was saved by validators, digests and lifetimes. Of each host that was asked much, how soon half, 90 and 99 of a hundred of its answers began."

@@ -9,7 +9,7 @@ struct InitOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<InitOptions>(
     name: "init",
-    group: .configuration,
+    group: .everyday,
     summary: "Write a configuration to begin with",
     paragraphs: [
       "Writes `prefetch.yaml` into this folder, with a comment at each key and the most useful others commented out. `prefetch check` finds nothing wrong with it, and `prefetch plan` says what a run would do. A file that exists is never written over: then the command ends with 64, and with `--from` it shows the segment that may be added to that file.",

@@ -11,7 +11,7 @@ struct PathOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<PathOptions>(
     name: "path",
-    group: .content,
+    group: .everyday,
     summary: "Print the local path of an item's body",
     paragraphs: [
       "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name; one that is not the file that was stored is hashed before it is named, and a damaged one ends with 4."
@@ -42,7 +42,7 @@ struct ExplainOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ExplainOptions>(
     name: "explain",
-    group: .inspection,
+    group: .everyday,
     summary: "Say why an item was, or would be, fetched or not",
     paragraphs: [
       "Everything known of one item or URL, cached or not: its record and headers, its segment, the rules that apply to it, its freshness and the last decision."

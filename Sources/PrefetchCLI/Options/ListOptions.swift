@@ -28,7 +28,7 @@ struct ListOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ListOptions>(
     name: "list",
-    group: .inspection,
+    group: .everyday,
     summary: "Print the items of the cache",
     paragraphs: [
       "Filters of different options must all match; of one option given several times, one must.",

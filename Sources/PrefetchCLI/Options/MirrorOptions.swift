@@ -20,7 +20,7 @@ struct MirrorOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<MirrorOptions>(
     name: "mirror",
-    group: .reconciling,
+    group: .everyday,
     summary: "Keep a folder equal to a list, without a configuration",
     paragraphs: [
       "LIST is a manifest of any format, such as SHA256SUMS, a list of URLs, a sitemap or an input file of aria2: a file, a URL, or `-` for standard input. What it names is fetched into DIR; what changed is fetched again; files that are equal are not touched; and what the list no longer names goes, if `mirror` had put it there. Files have the times that their servers state. Each appears complete or not at all.",

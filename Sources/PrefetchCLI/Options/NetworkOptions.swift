@@ -6,7 +6,7 @@ struct NetworkOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<NetworkOptions>(
     name: "network",
-    group: .inspection,
+    group: .machines,
     summary: "Print what is seen of the network, and what the rules make of it",
     paragraphs: [
       "Kind of network, whether it costs by volume, power, quality, what is used of each limit, and for each segment whether it may be transferred now, and why or why not. Nothing is asked of any server."

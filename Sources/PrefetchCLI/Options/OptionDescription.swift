@@ -9,6 +9,8 @@ struct OptionDescription: Hashable, Sendable {
 
   enum Section: Hashable, Sendable {
     case shared
+    /// Options that all commands share which start runs.
+    case runs
     case command
   }
 

@@ -169,8 +169,9 @@ extension OptionSpec {
 
 extension Array {
   func embedded<Inner, Outer>(
-    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable
+    at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable,
+    section: OptionDescription.Section = .command
   ) -> [OptionSpec<Outer>] where Element == OptionSpec<Inner> {
-    map { $0.embedded(at: place()) }
+    map { $0.embedded(at: place(), section: section) }
   }
 }

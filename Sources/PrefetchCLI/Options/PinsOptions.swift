@@ -21,7 +21,7 @@ struct PinsOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<PinsOptions>(
     name: "pins",
-    group: .inspection,
+    group: .machines,
     summary: "Print the pins of a host as configuration text",
     paragraphs: [
       "Shakes hands with the host, asks it for nothing, and prints the digests of the public keys in its certificate chain: under `leaf` the host's own, under `ca` those above it, each with its name and the day on which it expires. It is the chain that was verified with the certificates that the configuration trusts, not what the server happened to send.",

@@ -9,7 +9,7 @@ struct PublishOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<PublishOptions>(
     name: "publish",
-    group: .content,
+    group: .everyday,
     summary: "Make the published trees again, or switch one back",
     paragraphs: [
       """

@@ -16,7 +16,7 @@ struct RunOptions: CommandOptions, Hashable {
 extension RunOptions {
   static let runCommand = CommandSpec<RunOptions>(
     name: "run",
-    group: .reconciling,
+    group: .everyday,
     summary: "Make the cache equal to the configuration",
     paragraphs: [
       "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is not declared any more. With names, which may be globs such as `map-*`, only those segments are looked at.",
@@ -36,13 +36,13 @@ extension RunOptions {
 
   static let planCommand = CommandSpec<RunOptions>(
     name: "plan",
-    group: .reconciling,
+    group: .everyday,
     summary: "Print what a run would do, and write nothing",
     paragraphs: [
       "The same as `prefetch run --dry-run`. Servers are asked, conditionally; nothing is written, not even a directory. There is one line per action, in the order in which a run would act, with five fields separated by tabs: `fetch`, `update`, `revalidate`, `remove`, `defer` or `fail` (with `--items all` also `keep`); the segment; the size in bytes or `-`; the URL; the reason.",
       "What a HEAD can show is said beforehand: what is gone, refused, led astray, too large, without room in the cache or of another type than declared is `fail`; what a rule of the network, a budget or its server puts off is `defer`; a manifest that would not come has a line under its own URL. The exit status is that of the run, as far as it can be told without a transfer. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` ends for nothing but 5, 64, 74, 77 and 78.",
     ],
-    options: ownSpecs + EngineOptions.specs.embedded(at: \.engine),
+    options: ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs),
     operands: .any("SEGMENT", \.segments, completion: .segments),
     exits: exits,
     examples: [
@@ -64,7 +64,7 @@ extension RunOptions {
   /// Of every command that ends in a run and may be a dry one.
   static let specs: [OptionSpec<RunOptions>] =
     [.flag("dry-run", short: "n", \.isDryRun).help("Ask servers, write nothing, print the plan")]
-    + ownSpecs + EngineOptions.specs.embedded(at: \.engine)
+    + ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs)
 
   private static let ownSpecs: [OptionSpec<RunOptions>] = [
     .flag("no-probe", \.skipsProbes)

@@ -19,7 +19,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ScheduleOptions>(
     name: "schedule",
-    group: .help,
+    group: .everyday,
     summary: "Print what makes a scheduler begin the runs of a configuration",
     paragraphs: [
       "For `systemd` a service and its timer, the service with only the rights that a run needs: a user of its own, a cache and a state folder that systemd makes, a read-only system but for what the configuration publishes and reports to and the files that words of its hooks name, and the credentials that it names. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",

@@ -22,7 +22,7 @@ struct ServeOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<ServeOptions>(
     name: "serve",
-    group: .content,
+    group: .everyday,
     summary: "Serve the cache, or a folder, over HTTP on this machine",
     paragraphs: [
       "What is stored of `https://HOST[:PORT]/PATH?QUERY` is at `/HOST[:PORT]/PATH?QUERY`, and at `/-/item/PROVIDER/ID` (`-` for no provider); `/-/health` says that the server lives, and what it has counted. A stream that is replaced while it plays stays for its players, until ten minutes after the last answer. GET and HEAD with ranges and conditional requests, and no listings. When it accepts connections, one line with its URL goes to standard output; a socket that systemd hands over is taken instead of `--listen`.",

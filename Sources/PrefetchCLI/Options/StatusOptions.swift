@@ -10,7 +10,7 @@ struct StatusOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<StatusOptions>(
     name: "status",
-    group: .inspection,
+    group: .everyday,
     summary: "Print the state of every segment",
     paragraphs: [
       "Per segment its state, items, bytes, the age of its last success, its next check or, where it waits, until when, and how it ended in its last runs, ten at most. The last success is the last run in which every required list and item was confirmed by its origin or a trusted tier; a run that used an older copy under `max_stale`, or asked no server, is none.",

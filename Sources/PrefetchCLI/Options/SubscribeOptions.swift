@@ -10,7 +10,7 @@ struct SubscribeOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<SubscribeOptions>(
     name: "subscribe",
-    group: .reconciling,
+    group: .machines,
     summary: "Add segments to the remembered subscriptions, then run",
     paragraphs: [
       "Only where the configuration says `subscriptions: remembered`; where they are declared, the file is the place to change them, and the message names it."
@@ -18,7 +18,7 @@ struct SubscribeOptions: CommandOptions, Hashable {
     options: [
       .flag("only", \.replacesAll).help("Subscribe to these segments and to no others"),
       .flag("no-run", \.skipsRun).help("Change the subscriptions and fetch nothing yet"),
-    ] + EngineOptions.specs.embedded(at: \.engine),
+    ] + EngineOptions.specs.embedded(at: \.engine, section: .runs),
     operands: .some("NAME", \.names),
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
@@ -40,7 +40,7 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<UnsubscribeOptions>(
     name: "unsubscribe",
-    group: .reconciling,
+    group: .machines,
     summary: "Drop segments from the remembered subscriptions, then run",
     paragraphs: [
       "The run that follows removes what no subscribed segment holds any more. As `subscribe`, it needs `subscriptions: remembered`."
@@ -49,7 +49,7 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     options: [
       .flag("all", \.dropsAll).help("Drop every subscription"),
       .flag("no-run", \.skipsRun).help("Change the subscriptions and remove nothing yet"),
-    ] + EngineOptions.specs.embedded(at: \.engine),
+    ] + EngineOptions.specs.embedded(at: \.engine, section: .runs),
     operands: .any("NAME", \.names, completion: .segments),
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [

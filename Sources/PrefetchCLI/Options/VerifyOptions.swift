@@ -7,7 +7,7 @@ struct VerifyOptions: CommandOptions, Hashable {
 
   static let command = CommandSpec<VerifyOptions>(
     name: "verify",
-    group: .inspection,
+    group: .everyday,
     summary: "Hash everything stored again, and look at every published file",
     paragraphs: [
       "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."

@@ -146,7 +146,9 @@ enum BashCompletion {
     case .words(let words):
       ["mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\")"]
     case .helpTopics:
-      ["mapfile -t COMPREPLY < <(compgen -W '\(names) \(HelpTopic.exitCodesName)' -- \"$current\")"]
+      [
+        "mapfile -t COMPREPLY < <(compgen -W '\(HelpTopic.words.joined(separator: " "))' -- \"$current\")"
+      ]
     }
   }
 

@@ -103,7 +103,7 @@ enum FishCompletion {
     case .segments: "(__prefetch_segments)"
     case .items: "(__prefetch_items)"
     case .helpTopics:
-      (CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")
+      HelpTopic.words.joined(separator: " ")
     }
   }
 

@@ -5,6 +5,8 @@ enum HelpPages {
   static func render(_ topic: HelpTopic) -> String {
     switch topic {
     case .overview: overview()
+    case .all: all()
+    case .group(let group): page(Array(commands(of: group).dropFirst()))
     case .exitCodes: exitCodes()
     case .command(let name): pages(of: name)
     }
@@ -23,31 +25,49 @@ enum HelpPages {
     return commands.map { command($0.description) }.joined(separator: "\n")
   }
 
+  /// One screen: the everyday commands and the options that most people need.
   static func overview() -> String {
-    var lines = [
-      "Keep a local copy of declared content, fetching only what is missing or changed.",
-      "",
-      "Usage: prefetch [OPTION…] [COMMAND] [ARGUMENT…]",
-    ]
-    lines += examples(overviewCommands.flatMap { $0.description.examples.prefix(1) })
-    for group in CommandGroup.allCases {
-      lines += ["", group.rawValue]
-      for command in CommandTable.all where command.description.group == group {
-        let isDefault = command.name == RunOptions.runCommand.name
-        let summary = command.description.summary + (isDefault ? " (the default)" : "")
-        lines += PageText.entry(command.name, summary, column: 15)
-      }
-    }
+    var lines = opening + commands(of: .everyday)
+    let shown = CommandTable.sharedOptions.filter { everydayOptions.contains($0.name) }
+    lines += ["", "Options"] + options(shown)
+    lines.append("")
+    lines += PageText.wrap(
+      "More: `prefetch help COMMAND`, `prefetch help --all`, `prefetch help exit-codes`, `man prefetch`, `man prefetch-guide`."
+    )
+    return page(lines)
+  }
+
+  private static let everydayOptions: Set<String> = ["config", "quiet", "version"]
+
+  /// Every command, by groups, and every option that all of them share.
+  private static func all() -> String {
+    var lines = opening
+    for group in CommandGroup.allCases { lines += commands(of: group) }
     lines += ["", "Options of every command"]
     lines += options(CommandTable.sharedOptions)
     lines.append("")
     lines += PageText.wrap(
-      "Every long option but help, version and set may stand in the environment as well: `PREFETCH_CACHE_DIR` is `--cache-dir`."
-    )
-    lines += PageText.wrap(
-      "More help: `prefetch help COMMAND`, `prefetch help exit-codes`, `man prefetch`, `man prefetch-guide`."
+      "Every long option but help, version and set can be set in the environment: `PREFETCH_CACHE_DIR` is `--cache-dir`."
     )
     return page(lines)
+  }
+
+  private static var opening: [String] {
+    [
+      "Keep a local copy of declared content, fetching only what is missing or changed.", "",
+      "Usage: prefetch [OPTION…] [COMMAND] [ARGUMENT…]",
+    ] + examples(overviewCommands.flatMap { $0.description.examples.prefix(1) })
+  }
+
+  /// A blank line, the heading, and a line or two for each command of a group.
+  private static func commands(of group: CommandGroup) -> [String] {
+    let members = CommandTable.all.filter { $0.description.group == group }
+    return ["", group.heading]
+      + members.flatMap { command in
+        let isDefault = command.name == RunOptions.runCommand.name
+        let summary = command.description.summary + (isDefault ? " (the default)" : "")
+        return PageText.entry(command.name, summary, column: 15)
+      }
   }
 
   static func command(_ command: CommandDescription) -> String {
@@ -64,7 +84,7 @@ enum HelpPages {
     }
     let exits = command.exits.map { "\($0.code) \($0.name)" }.joined(separator: ", ")
     lines += ["", "Exit status"] + PageText.wrap(exits.asSentence, indent: 2)
-    lines += [""] + PageText.wrap("The options of every command are in `prefetch --help`.")
+    lines += [""] + PageText.wrap("The options of every command are in `prefetch help --all`.")
     return page(lines)
   }
 

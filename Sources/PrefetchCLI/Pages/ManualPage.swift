@@ -13,6 +13,14 @@ enum ManualPage {
     description(&page)
     page.section("COMMANDS")
     for command in CommandTable.all { append(command.description, to: &page) }
+    page.section("OPTIONS OF RUNS")
+    let runs = CommandTable.all.map(\.description).filter(\.startsRuns)
+    page.paragraph(
+      "These options belong to " + Wording.list(runs.map { "`\($0.name)`" }) + "."
+    )
+    for option in runs.first?.options ?? [] where option.section == .runs {
+      append(option, to: &page)
+    }
     page.section("OPTIONS")
     page.paragraph(
       "These options belong to every command and may stand anywhere on the command line. `env`, `schedule`, `completion`, `help` and `manifest` have no JSON form and end with 64 where `--json` is given."
@@ -54,7 +62,8 @@ enum ManualPage {
         + (calls.isEmpty ? "" : " Called as " + calls.joined(separator: ", or ") + ".")
     )
     for text in command.paragraphs { page.paragraph(text) }
-    for option in command.ownOptions { append(option, to: &page) }
+    for option in command.ownOptions where option.section == .command { append(option, to: &page) }
+    if command.startsRuns { page.paragraph("The options of every run are in OPTIONS OF RUNS.") }
     let exits = command.exits.map { String($0.code) }.joined(separator: ", ")
     page.paragraph("Exit status: \(exits).")
   }
@@ -109,7 +118,9 @@ enum ManualPage {
 
   private static func examples(_ page: inout Roff) {
     page.section("EXAMPLES")
-    for example in CommandTable.all.flatMap(\.description.examples) {
+    page.paragraph("`prefetch help` \("COMMAND".asPlaceholder) has more for each command.")
+    for command in CommandTable.all.map(\.description) where command.group == .everyday {
+      guard let example = command.examples.first else { continue }
       page.paragraph(example.purpose + ":")
       page.literal(example.command)
     }

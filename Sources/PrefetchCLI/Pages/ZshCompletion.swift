@@ -162,7 +162,7 @@ enum ZshCompletion {
     case .items: "_prefetch_items"
     case .words(let words): "(\(words.joined(separator: " ")))"
     case .helpTopics:
-      "(\((CommandTable.words + [HelpTopic.exitCodesName]).joined(separator: " ")))"
+      "(\(HelpTopic.words.joined(separator: " ")))"
     }
   }
 

@@ -36,7 +36,7 @@ _prefetch() {
   while ((index < COMP_CWORD)); do
     word=${COMP_WORDS[index]}
     case $word in
-    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --from | -o | --output | --format | --max-age | --critical-age | --segment | --state | --type | --category | --parent | --search | --provider | --id | --url | --sort | --since | --forget | --behavior | --quality | --sha256 | --under | --for | --pid | --cache | --rollback | --shell | --origin | --listen | --allow-origin | --token-file | --ready-fd | --to | --length | --at | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --user | --output-dir)
+    -c | --config | --set | --profile | --cache-dir | --state-dir | --manifests | --network | --color | --progress | --log-format | --log-file | --splay | -j | --jobs | --jobs-per-host | --deadline | --items | --report | --events | --accept | --allow | --shard | --base-url | --layout | --cut-dirs | --limit-rate | --provider | --id | --type | --behavior | --quality | --max-age | -o | --output | --sha256 | --under | --segment | --state | --category | --parent | --search | --url | --sort | --critical-age | --forget | --origin | --listen | --allow-origin | --token-file | --ready-fd | --for | --rollback | --from | --format | --at | --user | --output-dir | --pid | --cache | --since | --to | --length | --priority | --generated | --expires | --include | --exclude | --previous | --key | --password-file | --comment | --shell)
       ((index += 1))
       if [[ ${COMP_WORDS[index]} == '=' ]]; then ((index += 1)); fi
       case $word in
@@ -158,9 +158,24 @@ _prefetch() {
   --limit-rate)
     return
     ;;
-  --from)
-    compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  --provider)
+    return
+    ;;
+  --id)
+    return
+    ;;
+  --type)
+    return
+    ;;
+  --behavior)
+    mapfile -t COMPREPLY < <(compgen -W 'all thumbnails none' -- "$current")
+    return
+    ;;
+  --quality)
+    mapfile -t COMPREPLY < <(compgen -W 'auto low medium high' -- "$current")
+    return
+    ;;
+  --max-age)
     return
     ;;
   -o | --output)
@@ -168,14 +183,10 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -f -- "$current")
     return
     ;;
-  --format)
-    mapfile -t COMPREPLY < <(compgen -W 'yaml json' -- "$current")
+  --sha256)
     return
     ;;
-  --max-age)
-    return
-    ;;
-  --critical-age)
+  --under)
     return
     ;;
   --segment)
@@ -184,9 +195,6 @@ _prefetch() {
     ;;
   --state)
     mapfile -t COMPREPLY < <(compgen -W 'pending discovered queued downloading idle paused cached partial failed deleted' -- "$current")
-    return
-    ;;
-  --type)
     return
     ;;
   --category)
@@ -198,12 +206,6 @@ _prefetch() {
   --search)
     return
     ;;
-  --provider)
-    return
-    ;;
-  --id)
-    return
-    ;;
   --url)
     return
     ;;
@@ -211,43 +213,10 @@ _prefetch() {
     mapfile -t COMPREPLY < <(compgen -W 'name url id provider segment state type size fetched validated expires used' -- "$current")
     return
     ;;
-  --since)
+  --critical-age)
     return
     ;;
   --forget)
-    return
-    ;;
-  --behavior)
-    mapfile -t COMPREPLY < <(compgen -W 'all thumbnails none' -- "$current")
-    return
-    ;;
-  --quality)
-    mapfile -t COMPREPLY < <(compgen -W 'auto low medium high' -- "$current")
-    return
-    ;;
-  --sha256)
-    return
-    ;;
-  --under)
-    return
-    ;;
-  --for)
-    return
-    ;;
-  --pid)
-    return
-    ;;
-  --cache)
-    compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -d -- "$current")
-    return
-    ;;
-  --rollback)
-    _prefetch_offer < <(_prefetch_segments)
-    return
-    ;;
-  --shell)
-    mapfile -t COMPREPLY < <(compgen -W 'plain sh github dotenv' -- "$current")
     return
     ;;
   --origin)
@@ -269,13 +238,48 @@ _prefetch() {
   --ready-fd)
     return
     ;;
+  --for)
+    return
+    ;;
+  --rollback)
+    _prefetch_offer < <(_prefetch_segments)
+    return
+    ;;
+  --from)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    return
+    ;;
+  --format)
+    mapfile -t COMPREPLY < <(compgen -W 'yaml json' -- "$current")
+    return
+    ;;
+  --at)
+    return
+    ;;
+  --user)
+    return
+    ;;
+  --output-dir)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
+  --pid)
+    return
+    ;;
+  --cache)
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+    return
+    ;;
+  --since)
+    return
+    ;;
   --to)
     return
     ;;
   --length)
-    return
-    ;;
-  --at)
     return
     ;;
   --priority)
@@ -311,12 +315,8 @@ _prefetch() {
   --comment)
     return
     ;;
-  --user)
-    return
-    ;;
-  --output-dir)
-    compopt -o filenames
-    mapfile -t COMPREPLY < <(compgen -d -- "$current")
+  --shell)
+    mapfile -t COMPREPLY < <(compgen -W 'plain sh github dotenv' -- "$current")
     return
     ;;
   esac
@@ -325,24 +325,20 @@ _prefetch() {
     '' | run) mapfile -t COMPREPLY < <(compgen -W '-n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     plan) mapfile -t COMPREPLY < <(compgen -W '--no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     mirror) mapfile -t COMPREPLY < <(compgen -W '--base-url --layout --cut-dirs --adopt --atomic --include-list --limit-rate -n --dry-run --no-probe --splay --detailed-exitcode -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    notify) mapfile -t COMPREPLY < <(compgen -W '-j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --sha256 --path -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    path) mapfile -t COMPREPLY < <(compgen -W '--or-url --under -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --category --parent --search --provider --id --url --locked --unconsumed --identities --sort -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    status) mapfile -t COMPREPLY < <(compgen -W '--max-age --nagios --critical-age -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    verify) mapfile -t COMPREPLY < <(compgen -W '--repair -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --events-in --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     init) mapfile -t COMPREPLY < <(compgen -W '--from --base-url -o --output -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     check) mapfile -t COMPREPLY < <(compgen -W '--no-secrets -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     config) mapfile -t COMPREPLY < <(compgen -W '--format --origins --schema -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    status) mapfile -t COMPREPLY < <(compgen -W '--max-age --nagios --critical-age -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    network) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    list) mapfile -t COMPREPLY < <(compgen -W '--segment --state --type --category --parent --search --provider --id --url --locked --unconsumed --identities --sort -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    explain) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    log) mapfile -t COMPREPLY < <(compgen -W '--since -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    stats) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    verify) mapfile -t COMPREPLY < <(compgen -W '--repair -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    gc) mapfile -t COMPREPLY < <(compgen -W '--forget -n --dry-run -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    get) mapfile -t COMPREPLY < <(compgen -W '--provider --id --type --behavior --quality --offline --revalidate --max-age --max-stale -o --output --base-url --sha256 --path -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    path) mapfile -t COMPREPLY < <(compgen -W '--or-url --under -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --user --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     pause) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     resume) mapfile -t COMPREPLY < <(compgen -W '--provider -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     lock) mapfile -t COMPREPLY < <(compgen -W '--provider --for --pid -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -350,10 +346,7 @@ _prefetch() {
     with-lock) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     rm) mapfile -t COMPREPLY < <(compgen -W '--provider --files-only --keep-thumbnail -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     import) mapfile -t COMPREPLY < <(compgen -W '--cache --url --provider --id --type -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    publish) mapfile -t COMPREPLY < <(compgen -W '--rollback --wait -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    env) mapfile -t COMPREPLY < <(compgen -W '--shell --strict -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    serve) mapfile -t COMPREPLY < <(compgen -W '--pull --max-stale --origin --base-url --listen --allow-origin --token-file --events-in --ready-fd --for --events --no-hooks -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    log) mapfile -t COMPREPLY < <(compgen -W '--since -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event start') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event stop') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'event log') mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
@@ -364,37 +357,44 @@ _prefetch() {
     'manifest build') mapfile -t COMPREPLY < <(compgen -W '--base-url -o --output --ndjson --segment --priority --generated --expires --include --exclude --hidden --mime --previous -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest check') mapfile -t COMPREPLY < <(compgen -W '--base-url --key -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     'manifest sign') mapfile -t COMPREPLY < <(compgen -W '--key --password-file --generated --expires --comment -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    schedule) mapfile -t COMPREPLY < <(compgen -W '--at --user --serve --output-dir -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    doctor) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    subscribe) mapfile -t COMPREPLY < <(compgen -W '--only --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    unsubscribe) mapfile -t COMPREPLY < <(compgen -W '--all --no-run -j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    register) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    notify) mapfile -t COMPREPLY < <(compgen -W '-j --jobs --jobs-per-host --deadline --offline --revalidate --refetch --items --report --events --no-hooks --accept --wait --allow --shard -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    network) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    pins) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    stats) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    export) mapfile -t COMPREPLY < <(compgen -W '--new -c --config --set --profile --cache-dir --state-dir --manifests --network --json -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    env) mapfile -t COMPREPLY < <(compgen -W '--shell --strict -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     completion) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
-    help) mapfile -t COMPREPLY < <(compgen -W '-c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
+    help) mapfile -t COMPREPLY < <(compgen -W '--all -c --config --set --profile --cache-dir --state-dir --manifests --network -q --quiet -v --verbose --color --progress --log-format --log-file -V --version -h --help' -- "$current") ;;
     esac
     return
   fi
   case $command in
-  '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help' -- "$current") ;;
+  '') mapfile -t COMPREPLY < <(compgen -W 'run plan mirror get path list status explain verify gc serve publish init check config schedule doctor pause resume lock unlock with-lock rm import log event manifest subscribe unsubscribe register notify network pins stats export env completion help' -- "$current") ;;
   run) _prefetch_offer < <(_prefetch_segments) ;;
   plan) _prefetch_offer < <(_prefetch_segments) ;;
   mirror) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-  unsubscribe) _prefetch_offer < <(_prefetch_segments) ;;
-  explain) if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
-  log) if ((operands == 0)); then _prefetch_offer < <(_prefetch_segments); fi ;;
   get) _prefetch_offer < <(_prefetch_items) ;;
   path) if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
+  explain) if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
+  publish) _prefetch_offer < <(_prefetch_segments) ;;
+  schedule) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current"); fi ;;
   pause) _prefetch_offer < <(_prefetch_items) ;;
   resume) _prefetch_offer < <(_prefetch_items) ;;
   lock) _prefetch_offer < <(_prefetch_items) ;;
   unlock) _prefetch_offer < <(_prefetch_items) ;;
   rm) _prefetch_offer < <(_prefetch_items) ;;
-  publish) _prefetch_offer < <(_prefetch_segments) ;;
-  env) _prefetch_offer < <(_prefetch_segments) ;;
+  log) if ((operands == 0)); then _prefetch_offer < <(_prefetch_segments); fi ;;
   'event consume') if ((operands == 0)); then _prefetch_offer < <(_prefetch_items); fi ;;
   'manifest build') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$current"); fi ;;
   'manifest check') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
   'manifest sign') if ((operands == 0)); then compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current"); fi ;;
-  schedule) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'systemd cron' -- "$current"); fi ;;
+  unsubscribe) _prefetch_offer < <(_prefetch_segments) ;;
+  env) _prefetch_offer < <(_prefetch_segments) ;;
   completion) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current"); fi ;;
-  help) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes' -- "$current"); fi ;;
+  help) if ((operands == 0)); then mapfile -t COMPREPLY < <(compgen -W 'run plan mirror get path list status explain verify gc serve publish init check config schedule doctor pause resume lock unlock with-lock rm import log event manifest subscribe unsubscribe register notify network pins stats export env completion help everyday items events publisher machines exit-codes' -- "$current"); fi ;;
   event) mapfile -t COMPREPLY < <(compgen -W 'start stop log run consume list flush' -- "$current") ;;
   manifest) mapfile -t COMPREPLY < <(compgen -W 'build check sign' -- "$current") ;;
   esac

@@ -30,24 +30,20 @@ _prefetch() {
     'run:Make the cache equal to the configuration'
     'plan:Print what a run would do, and write nothing'
     'mirror:Keep a folder equal to a list, without a configuration'
-    'subscribe:Add segments to the remembered subscriptions, then run'
-    'unsubscribe:Drop segments from the remembered subscriptions, then run'
-    'register:Register the license now, whatever is remembered of it'
-    'notify:Act on a push payload, if it is for this program'
+    'get:Print or copy items, fetched first where the cache lacks them'
+    'path:Print the local path of an item'\''s body'
+    'list:Print the items of the cache'
+    'status:Print the state of every segment'
+    'explain:Say why an item was, or would be, fetched or not'
+    'verify:Hash everything stored again, and look at every published file'
+    'gc:Drop what the cache need not keep'
+    'serve:Serve the cache, or a folder, over HTTP on this machine'
+    'publish:Make the published trees again, or switch one back'
     'init:Write a configuration to begin with'
     'check:Validate the configuration without asking any server'
     'config:Print the effective configuration'
-    'status:Print the state of every segment'
-    'network:Print what is seen of the network, and what the rules make of it'
-    'list:Print the items of the cache'
-    'explain:Say why an item was, or would be, fetched or not'
-    'log:Print what past runs changed'
-    'stats:Print figures over past runs'
-    'pins:Print the pins of a host as configuration text'
-    'verify:Hash everything stored again, and look at every published file'
-    'gc:Drop what the cache need not keep'
-    'get:Print or copy items, fetching those that the cache does not hold fresh'
-    'path:Print the local path of an item'\''s body'
+    'schedule:Print what makes a scheduler begin the runs of a configuration'
+    'doctor:Say what a run would find on this machine'
     'pause:Have runs leave items alone'
     'resume:Let runs fetch paused items again'
     'lock:Protect stored items from removal and eviction'
@@ -55,16 +51,20 @@ _prefetch() {
     'with-lock:Run a program while an item is locked'
     'rm:Remove items from the cache'
     'import:Store a file as the body of a URL, or all items of another cache'
-    'export:Write what is cached into a new cache'
-    'publish:Make the published trees again, or switch one back'
-    'env:Print the variables that point tools at published trees'
-    'serve:Serve the cache, or a folder, over HTTP on this machine'
+    'log:Print what past runs changed'
     'event:start, stop, log, run, consume, list, flush'
     'manifest:build, check, sign'
-    'schedule:Print what makes a scheduler begin the runs of a configuration'
-    'doctor:Say what a run would find on this machine'
+    'subscribe:Add segments to the remembered subscriptions, then run'
+    'unsubscribe:Drop segments from the remembered subscriptions, then run'
+    'register:Register the license now, whatever is remembered of it'
+    'notify:Act on a push payload, if it is for this program'
+    'network:Print what is seen of the network, and what the rules make of it'
+    'pins:Print the pins of a host as configuration text'
+    'stats:Print figures over past runs'
+    'export:Write what is cached into a new cache'
+    'env:Print the variables that point tools at published trees'
     'completion:Print the completion script for a shell'
-    'help:Print help on the program, a command or the exit codes'
+    'help:Print help on the program, a command, a group of commands or the exit codes'
   )
   shared=(
     '*-c+[Read this configuration; given again, later files are merged over earlier ones; - is standard input]:FILE:_files'
@@ -200,148 +200,6 @@ _prefetch() {
         '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
         '*:LIST DIR:_files' && ret=0
       ;;
-    subscribe)
-      _arguments -s -S $shared \
-        '(--only)--only[Subscribe to these segments and to no others]' \
-        '(--no-run)--no-run[Change the subscriptions and fetch nothing yet]' \
-        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
-        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
-        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
-        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
-        '(--offline)--offline[Ask no server; know only what the cache knows]' \
-        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
-        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
-        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
-        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
-        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
-        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
-        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        '*:NAME: ' && ret=0
-      ;;
-    unsubscribe)
-      _arguments -s -S $shared \
-        '(--all)--all[Drop every subscription]' \
-        '(--no-run)--no-run[Change the subscriptions and remove nothing yet]' \
-        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
-        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
-        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
-        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
-        '(--offline)--offline[Ask no server; know only what the cache knows]' \
-        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
-        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
-        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
-        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
-        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
-        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
-        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        '*:NAME:_prefetch_segments' && ret=0
-      ;;
-    register)
-      _arguments -s -S $shared \
-        ':: :' && ret=0
-      ;;
-    notify)
-      _arguments -s -S $shared \
-        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
-        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
-        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
-        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
-        '(--offline)--offline[Ask no server; know only what the cache knows]' \
-        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
-        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
-        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
-        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
-        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
-        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
-        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
-        ':: :' && ret=0
-      ;;
-    init)
-      _arguments -s -S $shared \
-        '(--from)--from=[Declare what this list or Info.plist says; a list may be a URL]:FILE:_files' \
-        '(--base-url)--base-url=[Base URL for relative names in the list]:URL: ' \
-        '(-o --output)-o+[Write this file instead; - is standard output]:PATH:_files' \
-        '(-o --output)--output=[Write this file instead; - is standard output]:PATH:_files' \
-        ':: :' && ret=0
-      ;;
-    check)
-      _arguments -s -S $shared \
-        '(--no-secrets)--no-secrets[Take unset ${env\:…}, ${file\:…} and ${credential\:…} as placeholders, as CI needs it]' \
-        ':: :' && ret=0
-      ;;
-    config)
-      _arguments -s -S $shared \
-        '(--format)--format=[Print yaml or json]:FORMAT:(yaml json)' \
-        '(--origins)--origins[Say where each value came from]' \
-        '(--schema)--schema[Print the JSON Schema of the configuration instead]' \
-        ':: :' && ret=0
-      ;;
-    status)
-      _arguments -s -S $shared \
-        '(--max-age)--max-age=[End with 3 when the last success of a segment is longer ago than this]:D: ' \
-        '(--nagios)--nagios[Print one line and end with 0 to 3, as monitoring plug-ins do]' \
-        '(--critical-age)--critical-age=[With --nagios\: the age that is critical; twice --max-age unless it is given]:D: ' \
-        ':: :' && ret=0
-      ;;
-    network)
-      _arguments -s -S $shared \
-        ':: :' && ret=0
-      ;;
-    list)
-      _arguments -s -S $shared \
-        '*--segment=[Only items of this segment]:SEGMENT:_prefetch_segments' \
-        '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
-        '*--type=[Only items of this type, or of one of several with commas between them]:TYPE: ' \
-        '*--category=[Only items in one of these categories]:NAME,…: ' \
-        '*--parent=[Only items in categories that are a part of this one]:NAME: ' \
-        '(--search)--search=[Only items with this text in their URL, id, provider, title, info or categories]:TEXT: ' \
-        '*--provider=[Only items of this provider]:P: ' \
-        '*--id=[Only the item with this id]:ID: ' \
-        '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
-        '(--locked)--locked[Only items that are protected from removal]' \
-        '(--unconsumed)--unconsumed[Only items without a record that they were consumed]' \
-        '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
-        '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
-        ':: :' && ret=0
-      ;;
-    explain)
-      _arguments -s -S $shared \
-        ':ITEM:_prefetch_items' && ret=0
-      ;;
-    log)
-      _arguments -s -S $shared \
-        '(--since)--since=[Only of so long ago and later]:D: ' \
-        '::ITEM|SEGMENT:_prefetch_segments' && ret=0
-      ;;
-    stats)
-      _arguments -s -S $shared \
-        ':: :' && ret=0
-      ;;
-    pins)
-      _arguments -s -S $shared \
-        ':HOST\[\:PORT\]: ' && ret=0
-      ;;
-    verify)
-      _arguments -s -S $shared \
-        '(--repair)--repair[Drop damaged bodies and changed published files, so that the next run brings them]' \
-        ':: :' && ret=0
-      ;;
-    gc)
-      _arguments -s -S $shared \
-        '*--forget=[Also drop what the configuration of this name, or of this file, has left in the cache]:IDENTITY: ' \
-        '(-n --dry-run)-n[Say what would go, and change nothing]' \
-        '(-n --dry-run)--dry-run[Say what would go, and change nothing]' \
-        ':: :' && ret=0
-      ;;
     get)
       _arguments -s -S $shared \
         '(--provider)--provider=[The provider of the items named by --id]:P: ' \
@@ -365,6 +223,100 @@ _prefetch() {
         '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
         '(--under)--under=[Print its URL on the serve at this address, such as http\://127.0.0.1\:7733/]:BASE: ' \
         ':ITEM:_prefetch_items' && ret=0
+      ;;
+    list)
+      _arguments -s -S $shared \
+        '*--segment=[Only items of this segment]:SEGMENT:_prefetch_segments' \
+        '*--state=[Only items in one of these states]:STATE,…:(pending discovered queued downloading idle paused cached partial failed deleted)' \
+        '*--type=[Only items of this type, or of one of several with commas between them]:TYPE: ' \
+        '*--category=[Only items in one of these categories]:NAME,…: ' \
+        '*--parent=[Only items in categories that are a part of this one]:NAME: ' \
+        '(--search)--search=[Only items with this text in their URL, id, provider, title, info or categories]:TEXT: ' \
+        '*--provider=[Only items of this provider]:P: ' \
+        '*--id=[Only the item with this id]:ID: ' \
+        '*--url=[Only items whose URL matches, such as https\://example.org/*.json]:URL: ' \
+        '(--locked)--locked[Only items that are protected from removal]' \
+        '(--unconsumed)--unconsumed[Only items without a record that they were consumed]' \
+        '(--identities)--identities[Print the configurations that use the cache, with their items, bytes and last runs]' \
+        '(--sort)--sort=[Order by these keys, -KEY from high to low\: name, url, id, provider, segment, state, type, size, fetched, validated, expires or used]:KEY,…:(name url id provider segment state type size fetched validated expires used)' \
+        ':: :' && ret=0
+      ;;
+    status)
+      _arguments -s -S $shared \
+        '(--max-age)--max-age=[End with 3 when the last success of a segment is longer ago than this]:D: ' \
+        '(--nagios)--nagios[Print one line and end with 0 to 3, as monitoring plug-ins do]' \
+        '(--critical-age)--critical-age=[With --nagios\: the age that is critical; twice --max-age unless it is given]:D: ' \
+        ':: :' && ret=0
+      ;;
+    explain)
+      _arguments -s -S $shared \
+        ':ITEM:_prefetch_items' && ret=0
+      ;;
+    verify)
+      _arguments -s -S $shared \
+        '(--repair)--repair[Drop damaged bodies and changed published files, so that the next run brings them]' \
+        ':: :' && ret=0
+      ;;
+    gc)
+      _arguments -s -S $shared \
+        '*--forget=[Also drop what the configuration of this name, or of this file, has left in the cache]:IDENTITY: ' \
+        '(-n --dry-run)-n[Say what would go, and change nothing]' \
+        '(-n --dry-run)--dry-run[Say what would go, and change nothing]' \
+        ':: :' && ret=0
+      ;;
+    serve)
+      _arguments -s -S $shared \
+        '(--pull)--pull[Fetch what is not stored, or no longer fresh]' \
+        '(--max-stale)--max-stale=-[With --pull\: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time]::D: ' \
+        '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
+        '(--base-url)--base-url=[Serve what lies below this URL at /, for tools that know one server alone]:URL: ' \
+        '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
+        '(--allow-origin)--allow-origin=[Let web pages of this origin use the server, or with null those without one]:ORIGIN: ' \
+        '(--token-file)--token-file=[Take requests whose path begins with /-/t/ and the token in this file, too]:FILE:_files' \
+        '(--events-in)--events-in[Record what is posted to /-/event with the token, as the commands event do]' \
+        '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
+        '(--for)--for=[End with 0 after this time]:D: ' \
+        '(--events)--events=[Write serve.started and serve.stopped to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
+        ':: :' && ret=0
+      ;;
+    publish)
+      _arguments -s -S $shared \
+        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT:_prefetch_segments' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*:SEGMENT:_prefetch_segments' && ret=0
+      ;;
+    init)
+      _arguments -s -S $shared \
+        '(--from)--from=[Declare what this list or Info.plist says; a list may be a URL]:FILE:_files' \
+        '(--base-url)--base-url=[Base URL for relative names in the list]:URL: ' \
+        '(-o --output)-o+[Write this file instead; - is standard output]:PATH:_files' \
+        '(-o --output)--output=[Write this file instead; - is standard output]:PATH:_files' \
+        ':: :' && ret=0
+      ;;
+    check)
+      _arguments -s -S $shared \
+        '(--no-secrets)--no-secrets[Take unset ${env\:…}, ${file\:…} and ${credential\:…} as placeholders, as CI needs it]' \
+        ':: :' && ret=0
+      ;;
+    config)
+      _arguments -s -S $shared \
+        '(--format)--format=[Print yaml or json]:FORMAT:(yaml json)' \
+        '(--origins)--origins[Say where each value came from]' \
+        '(--schema)--schema[Print the JSON Schema of the configuration instead]' \
+        ':: :' && ret=0
+      ;;
+    schedule)
+      _arguments -s -S ${shared:#*--json*} \
+        '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
+        '(--user)--user=[Have the runs belong to this user, and say what is to be made and owned for it]:NAME: ' \
+        '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
+        '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
+        ':systemd|cron:(systemd cron)' && ret=0
+      ;;
+    doctor)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
       ;;
     pause)
       _arguments -s -S $shared \
@@ -409,38 +361,10 @@ _prefetch() {
         '(--type)--type=[What it is, such as video or image; else file]:TYPE: ' \
         '::FILE: ' && ret=0
       ;;
-    export)
+    log)
       _arguments -s -S $shared \
-        '(--new)--new[Leave out what the caches of cache.lower have]' \
-        ':DIR: ' && ret=0
-      ;;
-    publish)
-      _arguments -s -S $shared \
-        '(--rollback)--rollback=[Let the generation before the present one of this segment'\''s tree stand again]:SEGMENT:_prefetch_segments' \
-        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
-        '*:SEGMENT:_prefetch_segments' && ret=0
-      ;;
-    env)
-      _arguments -s -S ${shared:#*--json*} \
-        '(--shell)--shell=[Write export lines (sh), what $GITHUB_ENV takes (github), dotenv, or plain lines]:FORM:(plain sh github dotenv)' \
-        '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
-        '*:SEGMENT:_prefetch_segments' && ret=0
-      ;;
-    serve)
-      _arguments -s -S $shared \
-        '(--pull)--pull[Fetch what is not stored, or no longer fresh]' \
-        '(--max-stale)--max-stale=-[With --pull\: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time]::D: ' \
-        '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
-        '(--base-url)--base-url=[Serve what lies below this URL at /, for tools that know one server alone]:URL: ' \
-        '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
-        '(--allow-origin)--allow-origin=[Let web pages of this origin use the server, or with null those without one]:ORIGIN: ' \
-        '(--token-file)--token-file=[Take requests whose path begins with /-/t/ and the token in this file, too]:FILE:_files' \
-        '(--events-in)--events-in[Record what is posted to /-/event with the token, as the commands event do]' \
-        '(--ready-fd)--ready-fd=[Write the line with the URL to this descriptor too, and close it]:N: ' \
-        '(--for)--for=[End with 0 after this time]:D: ' \
-        '(--events)--events=[Write serve.started and serve.stopped to a file or an open descriptor]:FD|FILE:_files' \
-        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
-        ':: :' && ret=0
+        '(--since)--since=[Only of so long ago and later]:D: ' \
+        '::ITEM|SEGMENT:_prefetch_segments' && ret=0
       ;;
     'event start')
       _arguments -s -S $shared \
@@ -506,17 +430,93 @@ _prefetch() {
         '(--comment)--comment=[Write this into the untrusted comment, which is not signed]:TEXT: ' \
         ':FILE:_files' && ret=0
       ;;
-    schedule)
-      _arguments -s -S ${shared:#*--json*} \
-        '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
-        '(--user)--user=[Have the runs belong to this user, and say what is to be made and owned for it]:NAME: ' \
-        '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
-        '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
-        ':systemd|cron:(systemd cron)' && ret=0
+    subscribe)
+      _arguments -s -S $shared \
+        '(--only)--only[Subscribe to these segments and to no others]' \
+        '(--no-run)--no-run[Change the subscriptions and fetch nothing yet]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
+        '*:NAME: ' && ret=0
       ;;
-    doctor)
+    unsubscribe)
+      _arguments -s -S $shared \
+        '(--all)--all[Drop every subscription]' \
+        '(--no-run)--no-run[Change the subscriptions and remove nothing yet]' \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
+        '*:NAME:_prefetch_segments' && ret=0
+      ;;
+    register)
       _arguments -s -S $shared \
         ':: :' && ret=0
+      ;;
+    notify)
+      _arguments -s -S $shared \
+        '(-j --jobs)-j+[Have at most N transfers in flight at once]:N: ' \
+        '(-j --jobs)--jobs=[Have at most N transfers in flight at once]:N: ' \
+        '(--jobs-per-host)--jobs-per-host=[Open at most N connections to one host]:N: ' \
+        '(--deadline)--deadline=[Stop in good order after this time; what is left is deferred to the next run]:D: ' \
+        '(--offline)--offline[Ask no server; know only what the cache knows]' \
+        '(--revalidate)--revalidate[Ask for every item conditionally, fresh ones included]' \
+        '(--refetch)--refetch[Fetch every item again, unconditionally]' \
+        '(--items)--items=[Report the changed items, or all]:WHICH:(changed all)' \
+        '*--report=[Write the report there too, as text, json, ndjson, md, junit, prometheus or html; - is standard output, +PATH appends]:FORMAT=PATH:(text= json= ndjson= md= junit= prometheus= html=)' \
+        '(--events)--events=[Write events as they happen, one JSON object a line, to a file or an open descriptor]:FD|FILE:_files' \
+        '(--no-hooks)--no-hooks[Start none of the configuration'\''s hooks]' \
+        '(--accept)--accept=[Treat these outcomes as success\: incomplete, nothing, unavailable or deferred]:NAME,…:(incomplete nothing unavailable deferred)' \
+        '(--wait)--wait=-[Wait for another run to end, at most this long, instead of ending with 75]::D: ' \
+        '*--allow=[Let a manifest pass this once that removes many items (mass-removal), is older than the stored one (rollback), or is another list than the mirror'\''s last (list-change)]:GUARD:(mass-removal rollback list-change)' \
+        '(--shard)--shard=[Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (env)]:I/N:(env)' \
+        ':: :' && ret=0
+      ;;
+    network)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
+    pins)
+      _arguments -s -S $shared \
+        ':HOST\[\:PORT\]: ' && ret=0
+      ;;
+    stats)
+      _arguments -s -S $shared \
+        ':: :' && ret=0
+      ;;
+    export)
+      _arguments -s -S $shared \
+        '(--new)--new[Leave out what the caches of cache.lower have]' \
+        ':DIR: ' && ret=0
+      ;;
+    env)
+      _arguments -s -S ${shared:#*--json*} \
+        '(--shell)--shell=[Write export lines (sh), what $GITHUB_ENV takes (github), dotenv, or plain lines]:FORM:(plain sh github dotenv)' \
+        '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
+        '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     completion)
       _arguments -s -S ${shared:#*--json*} \
@@ -524,7 +524,8 @@ _prefetch() {
       ;;
     help)
       _arguments -s -S ${shared:#*--json*} \
-        '::COMMAND|exit-codes:(run plan mirror subscribe unsubscribe register notify init check config status network list explain log stats pins verify gc get path pause resume lock unlock with-lock rm import export publish env serve event manifest schedule doctor completion help exit-codes)' && ret=0
+        '(--all)--all[List every command, and the options that all of them share]' \
+        '::COMMAND|GROUP|exit-codes:(run plan mirror get path list status explain verify gc serve publish init check config schedule doctor pause resume lock unlock with-lock rm import log event manifest subscribe unsubscribe register notify network pins stats export env completion help everyday items events publisher machines exit-codes)' && ret=0
       ;;
     esac
     ;;
