@@ -130,6 +130,48 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["b": "two"])
   }
 
+  @Test("A run that may ask nobody takes files by their digests")
+  func adoptedOffline() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    let sums = String(decoding: ground.site["/pub/SHA256SUMS"]?.body ?? [], as: UTF8.self)
+    ground.home.write(sums, to: "SHA256SUMS")
+    try put("one", at: "a")
+    try put("two", at: "b")
+    let base = ground.server.address("/pub/")
+    let run = try ground.mirror(
+      ["SHA256SUMS", "dir", "--adopt", "--offline", "--base-url", base, "--json"]
+    )
+    #expect(run.status == 0, "\(run)")
+    #expect(ground.requests.isEmpty)
+    #expect(try run.totals()["kept"] == 2)
+    #expect(try ground.home.run("verify", "--cache-dir", "dir/.prefetch").status == 0)
+  }
+
+  @Test("A file that one of two segments adopts serves both")
+  func adoptedForTwo() throws {
+    ground.serve("one", at: "/a")
+    let url = "\(ground.server.address("/a"))#sha256=\(Digest.hexadecimal("one"))"
+    for order in [["plain", "tree"], ["tree", "plain"]] {
+      let segments = order.map { name in
+        name == "plain"
+          ? "{ name: plain, urls: ['\(url)'] }"
+          : "{ name: tree, urls: ['\(url)'], publish: { dir: dir, layout: basename, adopt: true } }"
+      }
+      ground.home.configure(
+        "cache: { min_free: 0 }\nsegments: [\(segments.joined(separator: ", "))]"
+      )
+      try ground.home.removeCache()
+      try put("one", at: "a")
+      ground.site.clearRequests()
+      let run = try ground.home.run("run", "--json")
+      #expect(run.status == 0, "\(run)")
+      let states = try run.json().list("segments").map { $0.text("state") }
+      #expect(states == ["current", "current"], "\(run)")
+      #expect(ground.files() == ["a": "one"])
+      #expect(try ground.home.run("verify").status == 0)
+    }
+  }
+
   @Test("A link, a file with a second name and one of another user stay foreign")
   func foreignFilesStay() throws {
     ground.publish(files: ["a": "one", "b": "two", "sub/c": "three"])
