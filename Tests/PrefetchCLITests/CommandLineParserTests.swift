@@ -272,7 +272,10 @@ import Testing
         "did you mean `zsh`?"
       ),
       ("completion bash --json", "`completion` has no JSON form, so leave out `--json`", nil),
-      ("help lits", "`help` takes a command, a group of commands or `exit-codes`, not `lits`", "did you mean `list`?"),
+      (
+        "help lits", "`help` takes a command, a group of commands or `exit-codes`, not `lits`",
+        "did you mean `list`?"
+      ),
     ] as [(String, String, String?)]
   )
   func usage(line: String, message: String, hint: String?) {
