@@ -119,6 +119,11 @@ package enum FileReading {
       && access(path, W_OK | X_OK) == 0
   }
 
+  /// Whether it lies on a file system that takes no writes.
+  package static func isReadOnly(_ path: String) -> Bool {
+    unsafe access(path, W_OK) != 0 && errno == EROFS
+  }
+
   /// The names in a folder, in no order; none where it cannot be read.
   package static func names(in folder: String) -> [String] {
     FolderListing.names(folder)

@@ -68,6 +68,18 @@ struct ReadOnlyTests {
       #expect(run.status == 0, "\(command): \(run)")
       #expect(FileTree.listing(home.cache) == before, "\(command)")
     }
+    let run = try home.shell(
+      """
+      exec unshare -m bash -ec '
+        mount --bind "$1" "$1"
+        mount -o remount,ro,bind "$1"
+        shift
+        exec "$@"
+      ' bash '\(home.cache)' "$prefetch" run
+      """
+    )
+    #expect(run.status == 74, "\(run)")
+    #expect(run.errors.contains("read-only file system; name it under `cache.lower`"), "\(run)")
     #expect(FileTree.names(home.cache).filter { $0.contains("-wal") || $0.contains("-shm") } == [])
   }
 

@@ -161,7 +161,7 @@ struct FailureLines {
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
       } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
         return
-          "next: `\(envelope.explanation)` says which rule was broken; nothing that breaks one is kept"
+          "next: `\(envelope.explanation)` names the broken rule; nothing that breaks a rule is kept"
       } else {
         // The message of a list says which one; no item is there to be explained.
         return nil
@@ -179,10 +179,10 @@ struct FailureLines {
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
       return envelope.isRetryable
-        ? "next: the same again may bring the rest; `\(envelope.explanation)` says what is known of an item"
-        : "next: `\(envelope.explanation)` says what is known of an item, and which rules it meets"
+        ? "next: run it again for the rest; `\(envelope.explanation)` explains an item"
+        : "next: `\(envelope.explanation)` explains an item and the rules that it meets"
     }
     let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
-    return hasNoWayOut ? nil : "next: run it again; the cache is as it was"
+    return hasNoWayOut ? nil : "next: run it again"
   }
 }

@@ -69,6 +69,12 @@ extension CommandContext {
   }
 
   private func checkFileSystem(_ places: Places) throws(Failure) {
+    guard !FileReading.isReadOnly(places.cache) else {
+      throw Failure(
+        .permission,
+        "`\(places.cache)` is on a read-only file system; name it under `cache.lower` of a cache that can be written"
+      )
+    }
     if places.isShared { try FolderAccess.makeShared(places.cache) }
     if !places.isUsedAlone, let objection = try NetworkFileSystem.objection(to: places.cache) {
       throw objection

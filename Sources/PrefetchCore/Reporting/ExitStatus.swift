@@ -61,7 +61,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     case .usage:
       "a bad option or argument, or a segment name that matches nothing"
     case .unavailable:
-      "every failure was one of connectivity and no request got another answer; the cache is as it was"
+      "every failure was connectivity (DNS, connection, timeout, 429 or 5xx), and no request got another answer"
     case .io:
       "local disk, store or output: full, no permission, damaged, or from a newer version"
     case .deferred:
