@@ -20,23 +20,20 @@ struct EnvironmentCommand: Command {
       guard let rules = segment.publishing else { continue }
       let key = scope.key(segment)
       let record = records.first { $0.key == key }
-      let isCurrent = record?.state == .current
-      let change = LocalList(segment)?.change(
-        since: record,
-        limit: scope.builder.policy.maximumManifestSize
-      )
-      let stands = try context.reading { () throws(Failure) in
-        guard let state else { return false }
-        return try PublishedTrees.standing(of: key, rules, in: state) != nil
+      let limit = scope.builder.policy.maximumManifestSize
+      let objection = try context.reading { () throws(Failure) -> String? in
+        guard record?.state == .current else {
+          return "it is not current; `prefetch run` fetches it"
+        }
+        if let change = LocalList(segment)?.change(since: record, limit: limit) { return change }
+        let stands = try state.map { state throws(Failure) in
+          try PublishedTrees.standing(of: key, rules, in: state) != nil
+        }
+        return stands == true
+          ? nil : "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
       }
-      guard isCurrent, stands, change == nil else {
-        let what =
-          change != nil && isCurrent
-          ? change ?? ""
-          : isCurrent
-            ? "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
-            : "it is not current; `prefetch run` fetches it"
-        context.console.note("segment `\(segment.name)` gets no variable: \(what)")
+      if let objection {
+        context.console.note("segment `\(segment.name)` gets no variable: \(objection)")
         withheld.insert(rules.layout)
         continue
       }

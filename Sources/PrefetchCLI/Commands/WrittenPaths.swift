@@ -7,7 +7,7 @@ import PrefetchSystem
 struct WrittenPaths {
   /// Absolute paths, sorted.
   let all: [String]
-  /// Those of them that do not exist yet; a unit that names one does not start.
+  /// Paths that do not exist yet; a unit that names one does not start.
   let missing: [String]
 
   /// `further` are folders as they are.
@@ -26,7 +26,7 @@ struct WrittenPaths {
       .map { folder($0.hasPrefix("+") ? String($0.dropFirst()) : $0) }
     let hooks = configuration.hooks.values.flatMap { $0.command.dropFirst() }
       .compactMap(Self.output)
-      // What a hook makes may be a file.
+      // A hook may make a file.
       .map { FileReading.exists($0) ? $0 : Self.folder(of: $0) }
     let paths = published + reports + hooks + further + (log.map { [folder($0)] } ?? [])
     all = Set(paths).sorted()

@@ -52,7 +52,7 @@ struct EventOptions: CommandOptions, Hashable {
 
   /// What all commands say that record something.
   static let place =
-    "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; see `EVENTS`."
+    "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
 
   private static func command(
     _ action: Action,

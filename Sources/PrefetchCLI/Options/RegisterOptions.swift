@@ -10,7 +10,7 @@ struct RegisterOptions: CommandOptions, Hashable {
     summary: "Register the license now, whatever is remembered of it",
     paragraphs: [
       "A run registers the license by itself: once for every license, again when its registration has expired, and after a failure once `registration.retry` is over or the machine has another network. A refusal (401, 403) is remembered until the license changes. This command asks at once in any case, for example after the license was renewed under the same key.",
-      "What the license is sent to, and in which words, is under `REGISTRATION`.",
+      "`prefetch-report`(5) has the request.",
     ],
     exits: [.ok, .trust, .unavailable, .deferred, .denied, .config, .interrupted, .terminated],
     examples: [

@@ -71,9 +71,9 @@ struct ReportFiles {
       as: destination.format,
       previous: previous[destination.path] ?? WrittenMetrics()
     )
-    if AtomicFile.replaces(destination.path) {
-      try FolderCreation.make(String(PathText.split(destination.path).folder))
-    }
+    let path =
+      destination.path.hasPrefix("+") ? destination.path.dropFirst() : destination.path[...]
+    try FolderCreation.make(String(PathText.split(String(path)).folder))
     try AtomicFile.write(bytes, to: destination.path)
   }
 }

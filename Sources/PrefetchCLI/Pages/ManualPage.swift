@@ -26,8 +26,6 @@ enum ManualPage {
       "These options belong to every command and may stand anywhere on the command line. `env`, `schedule`, `completion`, `help` and `manifest` have no JSON form and end with 64 where `--json` is given."
     )
     for option in CommandTable.sharedOptions { append(option, to: &page) }
-    registration(&page)
-    events(&page)
     environment(&page)
     files(&page)
     exitStatus(&page)
@@ -57,15 +55,15 @@ enum ManualPage {
     page.subsection("prefetch \(command.name)")
     let forms = command.forms.isEmpty ? [command.operands.synopsis] : command.forms
     let calls = forms.filter { !$0.isEmpty }.map { "`\(command.name)` \($0.asPlaceholder)" }
+    let exits = command.exits.map { String($0.code) }.joined(separator: ", ")
     page.paragraph(
       command.summary.asSentence
         + (calls.isEmpty ? "" : " Called as " + calls.joined(separator: ", or ") + ".")
+        + " Exit status: \(exits)."
     )
     for text in command.paragraphs { page.paragraph(text) }
     for option in command.ownOptions where option.section == .command { append(option, to: &page) }
     if command.startsRuns { page.paragraph("The options of every run are in OPTIONS OF RUNS.") }
-    let exits = command.exits.map { String($0.code) }.joined(separator: ", ")
-    page.paragraph("Exit status: \(exits).")
   }
 
   private static func append(_ option: OptionDescription, to page: inout Roff) {
@@ -78,22 +76,6 @@ enum ManualPage {
     case .optional(let placeholder, _):
       page.entry("\(term)[`=`\(placeholder.asPlaceholder)]", option.help.asSentence)
     }
-  }
-
-  private static func registration(_ page: inout Roff) {
-    page.section("REGISTRATION")
-    for text in RegistrationProse.before { page.paragraph(text) }
-    page.literal(RegistrationProse.request)
-    for text in RegistrationProse.answer { page.paragraph(text) }
-    page.literal(RegistrationProse.reply)
-    for text in RegistrationProse.after { page.paragraph(text) }
-  }
-
-  private static func events(_ page: inout Roff) {
-    page.section("EVENTS")
-    for text in EventProse.before { page.paragraph(text) }
-    page.literal(EventProse.request)
-    for text in EventProse.after { page.paragraph(text) }
   }
 
   private static func environment(_ page: inout Roff) {

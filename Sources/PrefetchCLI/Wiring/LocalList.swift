@@ -10,9 +10,9 @@ struct LocalList {
 
   /// Nil for a list from a server, for items in the configuration, and for a stream, which can be read once.
   init?(_ declaration: SegmentDeclaration) {
-    guard case .file(let path) = declaration.source, !path.hasPrefix("/dev/"),
-      !FileReading.isStream(path)
-    else { return nil }
+    guard case .file(let path) = declaration.source, !FileReading.isStream(path) else {
+      return nil
+    }
     self.declaration = declaration
     self.path = path
   }
@@ -71,7 +71,8 @@ struct LocalList {
         unsafe bytes.withUnsafeBytes { unsafe Array($0) }
       }
     } catch {
-      throw Failure(.signature, "it is not signed: \(error.message)")
+      let problem = error.code == .notFound ? "it is not signed" : "its signature cannot be read"
+      throw Failure(.signature, "\(problem): \(error.message)")
     }
   }
 

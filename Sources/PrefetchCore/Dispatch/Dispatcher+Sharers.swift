@@ -203,11 +203,14 @@ extension Dispatcher {
 
   mutating func reject(_ entry: ManifestEntry, _ failure: Failure, of index: Int) {
     var failure = failure
-    // The failed list decides how much it weighs: nobody has sent a wrong body.
+    // No server has sent a wrong body: the list that failed has an outdated digest.
     if segments[index].lastList != nil, failure.code == .digestMismatch,
       let cause = segments[index].manifest.failure
     {
-      failure.code = cause.code
+      failure = Failure(
+        cause.code,
+        "the list of `\(segments[index].declaration.name)` failed, and its last good one pins another body than a list of this run"
+      )
     }
     settleRejected(rejection(entry, failure), in: index)
     let key = URLKey(entry.recordURL)
