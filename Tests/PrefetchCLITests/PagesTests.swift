@@ -61,6 +61,18 @@ import Testing
     RepositoryFile.top("man/prefetch.1").expect(ManualPage.render())
   }
 
+  @Test(
+    "The manual page has at most 32 lines a command, as a terminal shows it",
+    .enabled(if: Tool.isInstalled("mandoc"), "needs mandoc")
+  )
+  func manualLength() throws {
+    let page = RepositoryFile.top("man/prefetch.1").path
+    let shown = try #require(Tool("mandoc")).run(["-T", "ascii", "-O", "width=78", page])
+    let lines = shown.output.split(separator: "\n", omittingEmptySubsequences: false).count
+    #expect(shown.status == 0)
+    #expect(lines <= 32 * CommandTable.all.count, "\(lines)")
+  }
+
   @Test("The manual page of the configuration is the generated one")
   func configurationManual() {
     RepositoryFile.top("man/prefetch.yaml.5").expect(ConfigurationManual.render())

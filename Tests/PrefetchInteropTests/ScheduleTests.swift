@@ -240,7 +240,7 @@ struct ScheduleTests {
         "--cache-dir /var/cache/prefetch-isos --state-dir /var/lib/prefetch-isos"
       )
     )
-    #expect(cron.errors.contains("install -d -m 0755 -o mirror /var/cache/prefetch-isos"))
+    #expect(cron.errors.contains("install -d -m 0700 -o mirror /var/cache/prefetch-isos"))
     for name in ["", "Root", "a b", "x;y", "1x"] {
       #expect(try home.run("schedule", "cron", "--user", name).status == 64, "\(name)")
     }

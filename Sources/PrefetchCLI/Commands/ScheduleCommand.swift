@@ -56,7 +56,8 @@ struct ScheduleCommand: Command {
   private func tellNeeds(of unit: ServiceUnit, _ loaded: LoadedConfiguration) {
     let isService = options.scheduler == .systemd
     if let owner = options.user {
-      for command in ServiceUser(owner).commands(making: unit.missing) {
+      let commands = ServiceUser(owner).commands(making: unit.missing) { unit.own.contains($0) }
+      for command in commands {
         context.console.note("as root: \(command)")
       }
       let others = unit.writable.filter { !unit.missing.contains($0) }
@@ -156,6 +157,7 @@ struct ScheduleCommand: Command {
     unit.times = options.times
     unit.owner = options.user
     unit.missing = paths.missing
+    unit.own = Set((own + made).compactMap(\.self).map(absolute))
     return unit
   }
 

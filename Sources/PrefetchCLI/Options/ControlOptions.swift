@@ -179,8 +179,8 @@ struct ImportOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Store a file as the body of a URL, or all items of another cache",
     paragraphs: [
-      "What was copied by other means need not be fetched again: the file is hashed and stored as the body of the URL, with the time of the file. A run that declares the URL keeps it where the declared digest or a `ttl` says that it is good. Else the run asks the server with one `HEAD` request, and keeps the file where the server states the same length and the same `Last-Modified`. The file itself stays as it is.",
-      "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed before it counts, nothing is written in DIR, and an item whose body is damaged or missing is named and left out (3). An item that this cache knows with a newer body stays as it is. The items belong to no segment until a run declares their URLs. That run asks their servers whether the bodies are still good, and fetches none that a server confirms.",
+      "The file is hashed and stored as the body of the URL, with the time of the file. A run that declares the URL keeps it under its digest or `ttl`; otherwise one `HEAD` request has to state the same length and `Last-Modified`. The file itself stays as it is.",
+      "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed, nothing is written in DIR, and an item whose body is damaged or missing is named and left out (3). An item that this cache knows with a newer body stays as it is. The items belong to no segment until a run declares their URLs and has their servers confirm them.",
     ],
     forms: ["FILE --url URL", "--cache DIR"],
     options: [

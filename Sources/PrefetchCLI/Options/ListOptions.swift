@@ -31,9 +31,8 @@ struct ListOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print the items of the cache",
     paragraphs: [
-      "Filters of different options must all match; of one option given several times, one must.",
-      "Items that failed are printed too. With `--state` items are printed as well that are declared and not stored: `pending` (no run has looked at them), `discovered` (their `behavior` leaves them to `get`), `queued`, `downloading`, `idle` (put off or interrupted), and for 30 days those that were `deleted`. `--json` says why in `reason` and `error`.",
-      "With `--identities` it prints who uses the cache instead: the `name` or the file of each configuration, its items and their bytes, when it last ran, and whether its file is gone; behind them those that the caches of `cache.lower` know, with `in` and the cache.",
+      "Filters of different options must all match; of one option given several times, one must. Items that failed are printed too. `--state` also prints declared items that are not stored: `pending` (not looked at yet), `discovered` (left to `get` by their `behavior`), `queued`, `downloading`, `idle` (deferred or interrupted), and for 30 days `deleted`. `--json` says why in `reason` and `error`.",
+      "`--identities` prints the users of the cache instead: the `name` or file of each configuration, its items and bytes, its last run, and whether its file is gone; then those of the caches under `cache.lower`.",
     ],
     options: [
       .values("segment", \.segments, .text.called("SEGMENT").completed(by: .segments)).help(

@@ -22,11 +22,9 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
     group: .publisher,
     summary: "Write a manifest of the files in a folder",
     paragraphs: [
-      "Names every file of DIR and of the folders in it with its URL below `--base-url`, its size, time and SHA-256, in the order of the paths' bytes, so that the same files give the same manifest. `--generated`, or the variable `SOURCE_DATE_EPOCH`, fixes the one thing that would differ.",
-      "Files whose names begin with a dot, and everything in folders whose names do, are left out unless `--hidden` is given; so is the manifest itself, with its signature, where it is written into DIR. A symbolic link to a file in DIR stands for that file. Links that lead elsewhere, to folders or to nothing, and what is no file, are left out with a warning.",
-      "Nothing is written unless every file could be read whole: one that cannot be read, that changes meanwhile, or whose name is no UTF-8, is named and the command ends with 74.",
-      "With `--previous`, files whose size and time are those of that earlier manifest are not read again. A time within two seconds of the making of that manifest is not relied on, since a file system's clock ticks slowly; a program that changes a file and puts its size and time back is not noticed.",
-      "A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
+      "Names every file below DIR with its URL below `--base-url`, its size, time and SHA-256. The same files give the same bytes; `--generated` or `SOURCE_DATE_EPOCH` fixes the time.",
+      "Names that begin with a dot are left out unless `--hidden` is given, and so is the manifest itself. A link to a file in DIR stands for that file; other links, and what is no file, are left out with a warning. A file that cannot be read, that changes meanwhile, or whose name is no UTF-8 ends the command with 74, and nothing is written.",
+      "`--previous` reads only files again whose size or time differs from that earlier manifest, or whose time is within two seconds of its making. A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
       .value("base-url", \.base, .baseURL).help("The URL below which readers find the files"),
@@ -88,8 +86,8 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
     group: .publisher,
     summary: "Say what a manifest is and what is wrong with it",
     paragraphs: [
-      "Reads a manifest of any format from a file, a URL or, as `-`, standard input, as a run would read it: prints what it is and what it names, and on standard error each entry that breaks a rule, with line and column where the format has them. A URL is fetched under the configuration's rules, and what was fetched is not kept.",
-      "With `--key` its signature, which lies beside it with `.minisig` at the end of its name, must be one of that key; else the command ends with 5. Entries relative to the manifest's own URL are read as if it lay at `--base-url`.",
+      "Reads a manifest of any format (a file, a URL, or `-` for standard input) as a run would, prints what it is and names, and reports each entry that breaks a rule with line and column. A URL is fetched under the configuration's rules and not kept.",
+      "`--key` demands a signature of that key in FILE`.minisig`, else the command ends with 5. Relative entries are read as if the manifest lay at `--base-url`.",
     ],
     options: [
       .value("base-url", \.base, .baseURL)
@@ -136,8 +134,8 @@ struct ManifestSignOptions: CommandOptions, Hashable {
     group: .publisher,
     summary: "Sign a manifest so that its readers know whose it is",
     paragraphs: [
-      "Writes the signature beside the manifest, as FILE`.minisig`, in the format of minisign(1), with which the key was made (`minisign -G`) and which can verify it as well. Its trusted comment names the file and the time of signing, and with `--expires` a time past which readers with `manifest_keys` refuse it.",
-      "Such readers ask for `generated` and `expires`: without them an old manifest could be handed to them for ever. A native manifest says both itself (`manifest build --expires`); for all other formats the signature does, so sign them with `--expires`.",
+      "Writes FILE`.minisig` beside the manifest, in the format of minisign(1), which makes the key (`minisign -G`). The trusted comment names the file, the time of signing, and with `--expires` the time past which readers with `manifest_keys` refuse it.",
+      "Readers demand an expiry, so that nobody can serve an old manifest for ever. A native manifest has its own (`manifest build --expires`); sign all other formats with `--expires`.",
       "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
     ],
     options: [

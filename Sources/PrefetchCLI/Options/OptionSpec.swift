@@ -150,7 +150,7 @@ extension OptionSpec {
   /// The same option for a command whose options hold these ones.
   func embedded<Outer>(
     at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
-    section: OptionDescription.Section = .command
+    section: OptionDescription.Section? = nil
   ) -> OptionSpec<Outer> {
     let inner = apply
     var outer = OptionSpec<Outer>(
@@ -162,7 +162,7 @@ extension OptionSpec {
       try inner(&options[keyPath: place()], text)
     }
     outer.description.help = description.help
-    outer.description.section = section
+    outer.description.section = section ?? description.section
     return outer
   }
 }
@@ -170,7 +170,7 @@ extension OptionSpec {
 extension Array {
   func embedded<Inner, Outer>(
     at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Inner> & Sendable,
-    section: OptionDescription.Section = .command
+    section: OptionDescription.Section? = nil
   ) -> [OptionSpec<Outer>] where Element == OptionSpec<Inner> {
     map { $0.embedded(at: place(), section: section) }
   }

@@ -22,8 +22,8 @@ struct ScheduleOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print what makes a scheduler begin the runs of a configuration",
     paragraphs: [
-      "For `systemd` a service and its timer, the service with only the rights that a run needs: a user of its own, a cache and a state folder that systemd makes, a read-only system but for what the configuration publishes and reports to and the files that words of its hooks name, and the credentials that it names. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
-      "With `--user NAME` the service belongs to that user in place of one of its own, so that the trees, reports and metrics that it writes have an owner who stays; for `cron` it gives a line of `/etc/cron.d`, which names its user. What is to be made and owned for it is said as commands.",
+      "For `systemd` a service and its timer. The service has only the rights that a run needs: a user that systemd makes for each start, a cache and a state folder that systemd makes, a read-only system except for published trees, reports and files named in hook commands, and the credentials of the configuration. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
+      "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics; for `cron` it gives a line of `/etc/cron.d`, which names its user. The commands to run as root first are printed on standard error.",
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
       "`systemd --serve` gives the unit of `prefetch serve` over the same cache. It has the user and the folders of the unit that begins the runs, so that both may be enabled. The signal that stops it (143) is a success.",
     ],

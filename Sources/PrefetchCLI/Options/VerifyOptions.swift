@@ -10,7 +10,7 @@ struct VerifyOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Hash everything stored again, and look at every published file",
     paragraphs: [
-      "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. Of trees those count that the configuration declares; without one all."
+      "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. It looks at the trees that the configuration declares, or at all trees without one."
     ],
     options: [
       .flag("repair", \.repairs)

@@ -22,6 +22,8 @@ struct ServiceUnit {
   var owner: String?
   /// Folders that are to be made before it starts.
   var missing: [String] = []
+  /// Cache and state, where systemd does not make them.
+  var own: Set<String> = []
 
   /// The unit of the runs.
   var service: String {

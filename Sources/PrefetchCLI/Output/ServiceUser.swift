@@ -23,9 +23,14 @@ struct ServiceUser {
   private var isHere: Bool { unsafe getpwnam(name) != nil }
 
   /// What makes the user, where this machine has none of that name, and its folders.
-  func commands(making folders: [String]) -> [String] {
+  ///
+  /// `isPrivate` tells folders that only their owner may read: cache and state.
+  func commands(making folders: [String], isPrivate: (String) -> Bool) -> [String] {
     let making = "useradd --system --user-group --shell /usr/sbin/nologin \(name)"
     return (isHere ? [] : [making])
-      + folders.map { "install -d -m 0755 -o \(name) \(ServiceUnit.shellQuoted($0))" }
+      + folders.map { folder in
+        let mode = isPrivate(folder) ? "0700" : "0755"
+        return "install -d -m \(mode) -o \(name) \(ServiceUnit.shellQuoted(folder))"
+      }
   }
 }

@@ -18,6 +18,10 @@ enum HelpPages {
     AnyCommand(GetOptions.command),
   ]
 
+  static var overviewExamples: [CommandExample] {
+    overviewCommands.flatMap { $0.description.examples.prefix(1) }
+  }
+
   /// One page, or those of all commands that share the word.
   private static func pages(of name: String) -> String {
     let family = CommandTable.family(name)
@@ -56,7 +60,7 @@ enum HelpPages {
     [
       "Keep a local copy of declared content, fetching only what is missing or changed.", "",
       "Usage: prefetch [OPTION…] [COMMAND] [ARGUMENT…]",
-    ] + examples(overviewCommands.flatMap { $0.description.examples.prefix(1) })
+    ] + examples(overviewExamples)
   }
 
   /// A blank line, the heading, and a line or two for each command of a group.

@@ -101,8 +101,7 @@ enum ManualPage {
   private static func examples(_ page: inout Roff) {
     page.section("EXAMPLES")
     page.paragraph("`prefetch help` \("COMMAND".asPlaceholder) has more for each command.")
-    for command in CommandTable.all.map(\.description) where command.group == .everyday {
-      guard let example = command.examples.first else { continue }
+    for example in HelpPages.overviewExamples {
       page.paragraph(example.purpose + ":")
       page.literal(example.command)
     }
