@@ -50,6 +50,17 @@ struct ScheduleTests {
     return (home.read("units/\(names[0])") ?? "", home.read("units/\(names[1])") ?? "")
   }
 
+  @Test("A unit with paths below `/tmp` sees the machine's `/tmp`, or says that it cannot")
+  func temporaryPaths() throws {
+    let text = "segments: [{name: a, urls: [\"https://example.com/a\"], publish: {dir: /tmp/tree}}]"
+    home.write(text, to: "tmp.yaml")
+    let fleeting = try home.run("schedule", "systemd", "-c", "tmp.yaml")
+    #expect(fleeting.errors.contains("schedule.private-tmp"), "\(fleeting)")
+    let lasting = try home.run("schedule", "systemd", "-c", "tmp.yaml", "--user", "nobody")
+    #expect(lasting.output.contains("PrivateTmp=no"), "\(lasting)")
+    #expect(!lasting.errors.contains("schedule.private-tmp"), "\(lasting)")
+  }
+
   @Test(
     "systemd accepts the units, and finds little to reproach them with",
     .enabled(if: Tool.isInstalled("systemd-analyze"), "needs systemd-analyze")

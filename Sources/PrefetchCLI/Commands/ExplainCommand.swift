@@ -9,7 +9,8 @@ struct ExplainCommand: Command {
   let options: ExplainOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let (loaded, places) = try context.standing()
+    let mirror = try MirrorFolder.remembered(context)
+    let (loaded, places) = if let mirror { mirror } else { try context.standing() }
     guard let facts = try gather(loaded, places) else {
       throw context.failed(
         .nothing,
@@ -117,6 +118,7 @@ struct ExplainCommand: Command {
     let isOpen =
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
     if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
+    if record == nil, declared.isEmpty { try explainList(at: url, loaded, store, &facts) }
     if let declared = chosen {
       facts.rules += declared.headerVerdicts
       var segment = declared.segment
@@ -126,6 +128,32 @@ struct ExplainCommand: Command {
       try addNetwork(segment, loaded, to: &facts, places)
     }
     return facts
+  }
+
+  /// Explains a URL that is no item but a segment's list.
+  private func explainList(
+    at url: WebURL,
+    _ loaded: LoadedConfiguration,
+    _ store: DiskStore?,
+    _ facts: inout ExplainFacts
+  ) throws(CommandExit) {
+    let names = loaded.configuration.segments.filter { $0.manifest == .remote(url) }.map(\.name)
+    guard !names.isEmpty, facts.decision != .fail else { return }
+    let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
+    let last = records.first {
+      $0.key.identity == loaded.identity && names.contains($0.key.name) && $0.manifest != nil
+    }
+    facts.segments = names
+    facts.decision = last == nil ? .fetch : .revalidate
+    if last != nil { facts.standing = (.cached, "kept as a list") }
+    facts.reason =
+      "the list of segment `\(names.joined(separator: "`, `"))`, asked for in every run"
+    if let checked = last?.lastChecked {
+      facts.reason += "; last asked for at \(Timestamp.readable(checked))"
+    }
+    if let success = last?.lastSuccess {
+      facts.reason += "; last success at \(Timestamp.readable(success))"
+    }
   }
 
   /// Of what has no row: how far it has come, or that it was taken away.

@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchStore
 import PrefetchSystem
 
 /// `mirror`: a run of a configuration that no file holds, with one segment, published into a folder
@@ -33,8 +34,38 @@ struct MirrorCommand: Command {
       let hasOwn = [places.cache, places.state].contains(folder.own)
       try context.reading { () throws(Failure) in try folder.make(withOwn: hasOwn) }
     }
+    if let warning = try otherTree(folder, loaded.identity, places) {
+      context.console.report(warning)
+    }
     return try RunCommand(context: context, options: options.run)
       .reconcile(loaded, places, files: files)
+  }
+
+  /// The warning about the tree that an earlier run made with `--atomic` where this one goes without,
+  /// or the other way round: nothing keeps that tree equal to the list any longer.
+  private func otherTree(
+    _ folder: MirrorFolder,
+    _ identity: String,
+    _ places: Places
+  ) throws(CommandExit) -> Diagnostic? {
+    let other = options.isAtomic ? folder.path : folder.current
+    // Said until `current` is gone, and about the other tree until `current` is there.
+    guard FileReading.exists(folder.current) != options.isAtomic,
+      let state = try context.readingState(places)
+    else { return nil }
+    let key = SegmentKey(identity: identity, name: MirrorFolder.segment)
+    let isKnown = try context.reading { () throws(Failure) in
+      try PublishedTrees.hasTree(of: key, in: other, state)
+    }
+    guard isKnown else { return nil }
+    return Diagnostic(
+      "publish.other-tree",
+      "`\(other)` was made \(options.isAtomic ? "without" : "with") `--atomic`, and this run leaves it as it is",
+      severity: .warning,
+      hint: options.isAtomic
+        ? "delete the files beside `current` when nobody reads them"
+        : "give `--atomic` again, or delete `\(other)` and `\(other).generations`"
+    )
   }
 
   // MARK: The configuration
@@ -91,7 +122,7 @@ struct MirrorCommand: Command {
   }
 
   /// Text in which no variable stands.
-  private static func literal(_ text: String) -> String {
+  static func literal(_ text: String) -> String {
     text.reduce(into: "") { $0 += $1 == "$" ? "$$" : String($1) }
   }
 }

@@ -78,6 +78,7 @@ struct Reconciliation {
       envelope.transfers = transfers.log
       envelope.pastRuns = pastRuns
     }
+    envelope.mirror = MirrorFolder.path(loaded)
     envelope.shard = shard?.text
     envelope.isOffline = engine.isOffline
     envelope.explanation = explanation

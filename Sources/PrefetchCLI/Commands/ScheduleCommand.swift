@@ -76,6 +76,16 @@ struct ScheduleCommand: Command {
           + "\(Wording.list(unit.writable)); `--user NAME` gives it a permanent one"
       )
     }
+    if unit.looksIntoTemporary, options.user == nil, isService {
+      context.console.report(
+        Diagnostic(
+          "schedule.private-tmp",
+          "paths below `/tmp` are named, and a service without a permanent user sees a `/tmp` of its own",
+          severity: .warning,
+          hint: "move them to another folder, or give the service a user with `--user NAME`"
+        )
+      )
+    }
     let secrets = names("file", in: loaded.files)
     if !secrets.isEmpty, isService || options.user != nil {
       context.console.note(
@@ -149,11 +159,13 @@ struct ScheduleCommand: Command {
     )
     unit.makesCache = own[0] == nil
     unit.makesState = own[1] == nil
-    let isAtHome = Self.namesHomes(
-      .array([loaded.canonical] + (files + paths.all + command.prefix(1)).map { .string($0) })
+    let named = JSONValue.array(
+      [loaded.canonical] + (files + paths.all + command).map { .string($0) }
     )
     unit.looksIntoHomes =
-      isAtHome || options.user != nil && configuration.network.readsNetrc
+      Self.names(["/home/", "/root/"], in: named)
+      || options.user != nil && configuration.network.readsNetrc
+    unit.looksIntoTemporary = Self.names(["/tmp/", "/var/tmp/"], in: named)
     unit.times = options.times
     unit.owner = options.user
     unit.missing = paths.missing
@@ -165,12 +177,12 @@ struct ScheduleCommand: Command {
     path.hasPrefix("/") ? path : "\(context.environment.currentDirectory)/\(path)"
   }
 
-  /// Whether anything that is read or written is in a user's home.
-  private static func namesHomes(_ value: JSONValue) -> Bool {
+  /// Whether any text of `value` is a path below one of `folders`.
+  private static func names(_ folders: [String], in value: JSONValue) -> Bool {
     switch value {
-    case .string(let text): text.hasPrefix("/home/") || text.hasPrefix("/root/")
-    case .array(let elements): elements.contains(where: namesHomes)
-    case .object(let members): members.contains { namesHomes($0.1) }
+    case .string(let text): folders.contains { text.hasPrefix($0) }
+    case .array(let elements): elements.contains { names(folders, in: $0) }
+    case .object(let members): members.contains { names(folders, in: $0.1) }
     default: false
     }
   }

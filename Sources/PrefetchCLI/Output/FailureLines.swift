@@ -151,6 +151,8 @@ struct FailureLines {
   var nextStep: String? {
     switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
     case .incomplete, .nothing, .unavailable:
+      // A file in the way of a published tree says itself what to do.
+      guard !ReportFailures(envelope: envelope).all.isEmpty else { return nil }
       guard !envelope.isOffline else {
         return "next: run it without `--offline`, which brings what is missing"
       }

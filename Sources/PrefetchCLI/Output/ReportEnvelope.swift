@@ -15,6 +15,8 @@ struct ReportEnvelope {
   /// Made when a rendering asks for it: writing a long configuration takes longer than reading it.
   var configurationDigest: @Sendable () -> String?
   var configurationFiles: [String]
+  /// Folder of a mirror: the identity of a mirror is the same in every folder.
+  var mirror: String?
   /// The part that the run did.
   var shard: String?
   var listsAllItems: Bool
@@ -43,6 +45,9 @@ struct ReportEnvelope {
     /// There was no configuration, or nothing to work on.
     case failed
   }
+
+  /// The configuration's name in metrics and titles.
+  var label: String { mirror ?? report.identity }
 
   /// What went wrong besides manifests and items.
   var errors: [Diagnostic] {

@@ -40,7 +40,7 @@ struct ReportPrometheus {
 
   /// A configuration that cannot be read may not say how it is called; its file does.
   private var configuration: String {
-    let own = escaped(envelope.report.identity)
+    let own = escaped(envelope.label)
     return hasRun ? own : previous.configuration ?? own
   }
 

@@ -17,6 +17,8 @@ struct ServiceUnit {
   var makesState = true
   /// Whether anything it reads or writes is in a user's home.
   var looksIntoHomes = false
+  /// Whether anything it reads or writes is below `/tmp` or `/var/tmp`.
+  var looksIntoTemporary = false
   var times: String?
   /// Who it belongs to; nil for a user that systemd makes up.
   var owner: String?
@@ -80,6 +82,7 @@ struct ServiceUnit {
       UMask=0022
       ProtectSystem=strict
       ProtectHome=\(looksIntoHomes ? "read-only" : "yes")
+      PrivateTmp=\(looksIntoTemporary ? "no" : "yes")
       \(Self.hardening.joined(separator: "\n"))
       """
   }
@@ -124,7 +127,7 @@ struct ServiceUnit {
   }
 
   private static let hardening = [
-    "NoNewPrivileges=yes", "PrivateTmp=yes", "PrivateDevices=yes", "DevicePolicy=closed",
+    "NoNewPrivileges=yes", "PrivateDevices=yes", "DevicePolicy=closed",
     "ProtectClock=yes", "ProtectControlGroups=yes", "ProtectHostname=yes",
     "ProtectKernelLogs=yes", "ProtectKernelModules=yes", "ProtectKernelTunables=yes",
     "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes", "KeyringMode=private",

@@ -1,5 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
+import PrefetchStore
 import PrefetchSystem
 
 /// The folder of a mirror, with cache and state inside unless the user wants them elsewhere.
@@ -28,19 +29,61 @@ struct MirrorFolder {
     if hasOwn { try FolderCreation.makePrivate(own) }
   }
 
-  /// Whether a place is the one that a mirror keeps for itself.
-  static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
-    guard let rules, rules.mirror != nil else { return false }
-    let folder = rules.isAtomic ? String(PathText.split(rules.folder).folder) : rules.folder
-    return place == "\(folder)/\(MirrorRules.ownFolder)"
+  /// Returns the folder of the mirror that `rules` publish; nil for every other tree.
+  private static func path(_ rules: PublishingRules?) -> String? {
+    guard let rules, rules.mirror != nil else { return nil }
+    return rules.isAtomic ? String(PathText.split(rules.folder).folder) : rules.folder
   }
 
-  /// The options that lead `explain` to an item of a mirror, whose cache is not where it would look;
-  /// none for every other run.
+  /// Returns the folder of the mirror that `loaded` declares; nil for every other configuration.
+  static func path(_ loaded: LoadedConfiguration?) -> String? {
+    loaded?.configuration.segments.lazy.compactMap { path($0.declaration.publishing) }.first
+  }
+
+  /// Whether a place is the one that a mirror keeps for itself.
+  static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
+    path(rules).map { place == "\($0)/\(MirrorRules.ownFolder)" } ?? false
+  }
+
+  /// Returns the options that lead `explain` to an item of a mirror, whose cache is not where it would
+  /// look; none for every other run. The index remembers the list of a mirror only where it has a URL.
   static func explanationOptions(_ loaded: LoadedConfiguration, _ places: Places) -> [String] {
-    guard
-      loaded.configuration.segments.contains(where: { $0.declaration.publishing?.mirror != nil })
-    else { return [] }
-    return ["--cache-dir", places.cache, "--state-dir", places.state]
+    guard path(loaded) != nil else { return [] }
+    var options = ["--cache-dir", places.cache, "--state-dir", places.state]
+    for segment in loaded.configuration.segments {
+      if case .local(let path)? = segment.manifest, !FileReading.isStream(path) {
+        options += ["--set", "segments.\(self.segment).manifest=\(path)"]
+      }
+      if let base = segment.declaration.base {
+        options += ["--set", "segments.\(self.segment).base=\(base.string)"]
+      }
+    }
+    return options
+  }
+
+  /// Returns the configuration of the mirror whose cache `--cache-dir` names, as far as its index
+  /// remembers it; nil for every other cache.
+  static func remembered(
+    _ context: CommandContext
+  ) throws(CommandExit) -> (LoadedConfiguration, Places)? {
+    guard context.namesMirror, let named = context.namedPlaces(nil) else { return nil }
+    let store = try context.readingStore(named)
+    let record = try context.reading { () throws(Failure) in
+      try store?.segments().first { $0.key.name == segment }
+    }
+    guard let record else { return nil }
+    let list = record.manifestURL.map {
+      Override(
+        path: "segments.\(segment).manifest",
+        text: MirrorCommand.literal($0),
+        source: "LIST"
+      )
+    }
+    var loaded = try context.configuration(
+      isRequired: false,
+      declaring: [list].compactMap(\.self)
+    )
+    loaded.identity = record.key.identity
+    return (loaded, try context.places(loaded))
   }
 }

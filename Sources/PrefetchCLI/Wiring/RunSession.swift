@@ -68,45 +68,6 @@ struct RunSession {
     )
   }
 
-  private func plan(_ events: EventSink?) throws(Failure) -> Report {
-    var reports: [Diagnostic] = []
-    let state = try StateStore.openForReading(state: places.state, reports: &reports)
-    console.report(reports)
-    let subscriptions = try Subscriptions.resolve(
-      loaded,
-      state: state,
-      cache: places.cache,
-      mayWrite: false
-    )
-    console.report(subscriptions.warnings)
-    guard
-      let store = try DiskStore.openForReading(
-        cache: places.cache,
-        below: places.lower,
-        clockStart: context.clock.now().wall
-      )
-    else {
-      return try perform(
-        subscriptions,
-        state: state,
-        store: AbsentStore(at: places.cache),
-        memory: .none,
-        history: nil,
-        events: events
-      )
-    }
-    defer { console.report(store.takeDiagnostics()) }
-    let memory = try memory(state)
-    return try perform(
-      subscriptions,
-      state: state,
-      store: store,
-      memory: memory,
-      history: nil,
-      events: events
-    )
-  }
-
   /// A full disk, and a process that has the cache for too long, end the run and not its report.
   private func reconcile(_ events: EventSink?) throws(Failure) -> Report {
     do throws(Failure) {
@@ -241,11 +202,11 @@ struct RunSession {
     report.noteGone(gone)
   }
 
-  private func memory(_ state: StateStore?) throws(Failure) -> HostMemory {
+  func memory(_ state: StateStore?) throws(Failure) -> HostMemory {
     try HostMemory(state, of: loaded, at: context.clock.now().wall)
   }
 
-  private func perform(
+  func perform(
     _ subscriptions: Subscriptions,
     state: StateStore?,
     store: any ContentStore,

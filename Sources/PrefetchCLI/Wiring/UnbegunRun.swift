@@ -29,6 +29,7 @@ struct UnbegunRun {
       secrets: context.console.needles,
       objectPath: { _ in "" }
     )
+    envelope.mirror = MirrorFolder.path(loaded)
     envelope.beginning = .failed
     context.console.report(ReportFiles(destinations).write(&envelope))
     if let printed = destinations.first(where: { $0.path == "-" }) {

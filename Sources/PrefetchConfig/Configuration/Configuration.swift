@@ -71,6 +71,14 @@ extension Configuration {
     decoder.warnOfPrivateName(name, at: facts.place(of: "name"))
   }
 
+  /// Returns the hint for a key that is written somewhere inside the configuration and belongs at its
+  /// top; nil for every other key.
+  static func placeHint(of key: String, example: (String) -> String) -> String? {
+    table.shape.key(spelled: key).map {
+      "it is a key of the whole configuration: \(example($0.name))"
+    }
+  }
+
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
     Field("version", \.version, .formatVersion).help("Version of the configuration's own format")
     Field("name", \.name, .name)

@@ -253,6 +253,12 @@ extension NodeDecoder {
     if path.steps.isEmpty, isOfSegments, nearest.map({ $0 != key }) ?? true {
       return "it is a key of a segment: `segments: [{ name: NAME, \(key): … }]`"
     }
+    if let place = Configuration.placeHint(of: key, example: { "`\($0): …` at the top" }),
+      nearest.map({ $0 != key }) ?? true,
+      !path.steps.isEmpty
+    {
+      return place
+    }
     return nearest.map { "did you mean `\($0)`?" }
   }
 

@@ -28,10 +28,14 @@ struct OverrideResolution {
     switch (shape, step) {
     case (.object(let object), .key(let spelling)):
       guard let key = object.key(spelled: spelling) else {
-        let hint = Choices.suggestion(
-          for: KeySpelling.normalised(spelling),
-          among: object.keys.map(\.name)
-        )
+        let place =
+          steps.isEmpty ? nil : Configuration.placeHint(of: spelling) { "`--set \($0)=…`" }
+        let hint =
+          place
+          ?? Choices.suggestion(
+            for: KeySpelling.normalised(spelling),
+            among: object.keys.map(\.name)
+          )
         throw Override.complaint(
           override,
           "unknown key `\(spelling)` in `\(override.path)`",

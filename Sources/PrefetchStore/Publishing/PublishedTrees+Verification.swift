@@ -28,12 +28,14 @@ extension PublishedTrees {
   /// Looks at every published file, changing nothing.
   ///
   /// `declared` are the folders that count; without it all that are there. `damaged` are the bodies
-  /// of `store` that were found to have other bytes.
+  /// of `store` that were found to have other bytes. `asRunsDo` passes over a tree in whose folders
+  /// nothing came or went, since a run does not look at its files either.
   package static func inspect(
     _ state: StateStore,
     of store: DiskStore?,
-    damaged: Set<ContentDigest>,
+    damaged: Set<ContentDigest> = [],
     declared: [SegmentKey: String]?,
+    asRunsDo: Bool = false,
     isCancelled: @escaping () -> Bool
   ) throws(Failure) -> TreeInspection {
     let record = try TreeRecord(state)
@@ -44,12 +46,15 @@ extension PublishedTrees {
       let lock = try KernelLock.take(
         .shared,
         on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
-        patience: .seconds(30),
+        patience: asRunsDo ? .zero : .seconds(30),
         isCancelled: isCancelled
       )
       if lock != nil {
         let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
-        try inspection.look(at: found, place, record, bodies, isCancelled) { _, _ in }
+        try inspection.look(at: found, place, record, bodies, asRunsDo: asRunsDo, isCancelled) {
+          _,
+          _ in
+        }
       } else {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
         inspection.warnings.append(
@@ -128,6 +133,7 @@ extension TreeInspection {
     _ place: TreePlace,
     _ record: TreeRecord,
     _ bodies: TreeBodies,
+    asRunsDo: Bool = false,
     _ isCancelled: () -> Bool,
     _ body: (TreeRecord.Tree, Finding) throws(Failure) -> Void
   ) throws(Failure) {
@@ -138,6 +144,11 @@ extension TreeInspection {
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
         bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
         try body(tree, Finding(problem: .missing))
+        continue
+      }
+      if asRunsDo, tree.mark != nil,
+        try TreeFolderTimes(of: tree, in: root, record).changed.isEmpty
+      {
         continue
       }
       let folders = TreeFolders(root, record: record, tree: tree)

@@ -86,6 +86,15 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return try root.status().inode == tree.inode ? outcome : nil
   }
 
+  /// Whether `segment` is known to have published into `folder`.
+  package static func hasTree(
+    of segment: SegmentKey,
+    in folder: String,
+    _ state: StateStore
+  ) throws(Failure) -> Bool {
+    try TreeRecord(state).publication(of: segment, folder: folder) != nil
+  }
+
   // MARK: Publishing
 
   package func publish(_ plan: TreePlan) -> TreeOutcome {
@@ -234,7 +243,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       severity: .warning,
       hint: rules.mirror == nil
         ? "delete them and say `prefetch publish` to have prefetch's own"
-        : "delete them and mirror again to have prefetch's own"
+        : "mirror again with `--adopt` to make them prefetch's own"
     )
   }
 

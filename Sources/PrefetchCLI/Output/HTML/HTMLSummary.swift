@@ -13,7 +13,7 @@ struct HTMLSummary {
 
   /// Its name, or the file that it is known by.
   private var name: String {
-    report.identity.isEmpty ? envelope.configurationFiles.first ?? "" : report.identity
+    envelope.label.isEmpty ? envelope.configurationFiles.first ?? "" : envelope.label
   }
 
   var header: [String] {
