@@ -1,10 +1,8 @@
 internal import PrefetchCore
 
-/// What goes out of the head that a body was stored with, but for what time changes.
+/// Response headers made of stored ones, without those that change with time.
 struct AnswerHeaders: Sendable {
-  /// Also without a body, as in a 304.
   private(set) var ofEvery: [(name: String, value: String)] = []
-  /// Of the body.
   private(set) var ofBody: [(name: String, value: String)] = []
 
   init(of record: ContentRecord) {
@@ -31,7 +29,6 @@ struct AnswerHeaders: Sendable {
     ofEvery.append(("Accept-Ranges", "bytes"))
   }
 
-  /// What `Connection` names belongs to the connection that it came over.
   private static func named(by headers: HeaderBlock) -> Set<String> {
     guard let list = headers.combined(.connection) else { return [] }
     return Set(
@@ -39,12 +36,12 @@ struct AnswerHeaders: Sendable {
     )
   }
 
-  /// A line break would be the end of the header.
+  /// Returns whether a value may be sent: a line break would end the header.
   private static func isSendable(_ value: String) -> Bool {
     value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 
-  /// What speaks of the transfer, of the client's state, or of what a whole host may do.
+  /// Headers that are not sent: they concern the transfer, a client's state or a whole host.
   private static let kept: Set<String> = [
     "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization",
     "proxy-authentication-info", "te", "trailer", "transfer-encoding", "upgrade", "content-length",
@@ -57,37 +54,35 @@ struct AnswerHeaders: Sendable {
     "cache-status", "location", "content-location", "server-timing",
   ]
 
-  /// What RFC 9110 §15.4.5 wants of a 304.
+  /// Headers that a 304 must have (RFC 9110 §15.4.5).
   private static let ofNoBody: Set<String> = [
     "cache-control", "date", "etag", "expires", "vary", "last-modified",
   ]
 }
 
 extension HeldAnswer {
-  /// As an answer's own headers and the time since then say (RFC 9111 §4.2.3).
+  /// Returns the age by the response's own headers and the time since then (RFC 9111 §4.2.3).
   func age(at now: Instant) -> Duration {
     guard let answered = record.validatedAt ?? record.fetchedAt else { return .zero }
     return ageOnArrival + max(now - answered, .zero)
   }
 
-  /// How long it stays fresh; less than nothing once it is stale, nil where it never is.
+  /// Returns the remaining freshness, negative when stale; nil if every use needs revalidation.
   func left(at now: Instant) -> Duration? {
     let answered = record.validatedAt ?? record.fetchedAt
     return Freshness.believed(freshUntil, answeredAt: answered, at: now).map { $0 - now }
   }
 
-  /// Content that is not to be used any more, whatever a client or a rule allows.
+  /// Returns whether the content has expired, so that no client may get it.
   func hasExpired(_ now: Instant) -> Bool {
     record.digest == nil || record.expiresAt.map { $0 <= now } ?? false
   }
 
-  /// Of its URL, without the scheme.
   var address: String {
     let rest = record.url.drop { $0 != "/" }.dropFirst(2)
     return String(rest)
   }
 
-  /// Whether it is the last part of its URL.
   func isNamed(_ name: String) -> Bool {
     let path = record.url.prefix { $0 != "?" }
     return path.split(separator: "/").last.map { $0 == name } ?? false

@@ -2,7 +2,6 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import PrefetchCore
 
-/// From our answers to the library's, and from its requests to ours.
 enum AnswerQueue {
   static func put(_ answer: ServedAnswer, to connection: OpaquePointer) -> MHD_Result {
     guard let response = unsafe response(answer.body) else { return .NO }
@@ -63,7 +62,6 @@ enum AnswerQueue {
     }
   }
 
-  /// How often a header stands there.
   static func count(_ name: String, of connection: OpaquePointer) -> Int {
     guard unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name) != nil else {
       return 0
@@ -71,12 +69,10 @@ enum AnswerQueue {
     return unsafe all(name, of: connection).count
   }
 
-  /// Every value of a header.
   static func all(_ name: String, of connection: OpaquePointer) -> [String] {
     unsafe fields(of: connection, named: name).map(\.value)
   }
 
-  /// Every header, or every one of a name.
   static func fields(of connection: OpaquePointer, named name: String? = nil) -> [HeaderField] {
     let list = HeaderList(name: name)
     unsafe MHD_get_connection_values(
@@ -108,7 +104,6 @@ extension ServedRequest {
   }
 }
 
-/// Breaks off at once.
 private final class NoReader: ServedReader {
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? { nil }
 }

@@ -1,17 +1,15 @@
 package import PrefetchCore
 
-/// A request of a client and what the server answered, for those who watch.
+/// A client's request and the server's response, for logging.
 package struct AnsweredRequest: Sendable {
   package typealias Listener = @Sendable (AnsweredRequest) -> Void
 
   package let method: String
   package let target: String
-  /// Headers of the client.
   package let fields: [HeaderField]
   package let status: Int
-  /// Bytes of the body; nil where none is sent.
   package let size: Int64?
-  /// Why it is this answer, as `Cache-Status` says it; nil where no cache was asked.
+  /// Reason from `Cache-Status`; nil when the cache was not used.
   package let reason: String?
   package let duration: Duration
 

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Work that would hold up the threads of the server.
 enum Background {
   private final class Work {
     let body: () -> Void
@@ -10,7 +9,7 @@ enum Background {
     }
   }
 
-  /// On a thread of its own; where the system has none left, at once.
+  /// Runs the work on a new thread, or at once when the system has none left.
   static func perform(_ body: @escaping @Sendable () -> Void) {
     let work = unsafe Unmanaged.passRetained(Work(body))
     var thread = pthread_t()

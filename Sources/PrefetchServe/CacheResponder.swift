@@ -1,6 +1,6 @@
 package import PrefetchCore
 
-/// Answers from a cache, and through it from the servers behind.
+/// Responds from a cache, and through a puller from the origins.
 package final class CacheResponder: Responder {
   package let counts: ServeCounts
 
@@ -9,10 +9,10 @@ package final class CacheResponder: Responder {
   private let source: any CacheSource
   private let puller: (any CachePuller)?
   private let clock: any Clock & Sendable
-  /// The folder that lies at `/`; nil for all hosts.
+  /// URL of the folder served at `/`; nil serves all hosts.
   private let base: String?
 
-  /// Without a puller no server is asked: what is stored is served, however old.
+  /// Makes a responder; without a puller, stored responses are served however old.
   package init(
     source: any CacheSource,
     puller: (any CachePuller)?,
@@ -84,7 +84,6 @@ package final class CacheResponder: Responder {
 
   // MARK: One request
 
-  /// A request for one URL.
   private struct Inquiry: Sendable {
     let desk: CacheResponder
     let request: ServedRequest
@@ -121,12 +120,11 @@ package final class CacheResponder: Responder {
       case .afterQuestion(let isClientsWish):
         if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
         guard desk.puller == nil else { return pull(held, for: isClientsWish ? .request : .stale) }
-        // No server may be asked: unless the client insists, old is better than nothing.
+        // No server may be asked: unless the client insists, a stale response is better than none.
         return directives.hasNoCache ? .now(timeout("no-cache")) : give(held, CacheStatus(.hit))
       }
     }
 
-    /// An item of which nothing is stored, or a file of it, where a server may be asked for it.
     func reply(seeking name: PullWish.Name, file: String?) -> Reply {
       guard desk.puller != nil else { return .now(desk.absence) }
       if directives.hasOnlyIfCached { return .now(timeout("only-if-cached")) }
@@ -136,12 +134,12 @@ package final class CacheResponder: Responder {
       return pull(wish, CacheStatus(.forwarded(.uriMiss)), file: file)
     }
 
-    /// Whether the stored answer may be another client's; an item of several files is the same for all.
+    /// Returns whether the stored response may be another client's; never for a multi-file item.
     private func depends(_ held: HeldAnswer) -> Bool {
       desk.puller != nil && held.opening == nil && ClientFields.select(held.record.variance)
     }
 
-    /// What belongs to a whole is as old as that; a client that wants it newer asks for the item.
+    /// Replies with a file of a whole item, which is as old as the item and never pulled alone.
     func reply(withPart held: HeldAnswer) -> Reply {
       give(held, CacheStatus(.hit), mayPull: false)
     }
@@ -153,8 +151,7 @@ package final class CacheResponder: Responder {
 
     // MARK: Giving
 
-    /// A body that is not known to be whole is looked at before a part of it goes out, and a long
-    /// one that goes out whole while it is sent.
+    /// Replies with the stored body; an unverified one is hashed before or while it is sent.
     private func give(_ held: HeldAnswer, _ status: CacheStatus, mayPull: Bool = true) -> Reply {
       if let opening = held.opening {
         desk.counts.note(.hit, of: held.record.url)
@@ -169,7 +166,7 @@ package final class CacheResponder: Responder {
         return .now(answer(held, body, status))
       }
       guard isLong else { return look(at: held, body, status, mayPull) }
-      // The other connections of this thread would wait for it.
+      // Hashing here would block the other connections of this thread.
       return .later { finish in
         Background.perform { settle(look(at: held, body, status, mayPull), finish) }
       }
@@ -186,7 +183,7 @@ package final class CacheResponder: Responder {
       body.verify() ? .now(answer(held, body, status)) : replace(held, mayPull)
     }
 
-    /// The stored body is not what it was, or gone.
+    /// Replies when the stored body is damaged or missing.
     private func replace(_ held: HeldAnswer, _ mayPull: Bool) -> Reply {
       if directives.hasOnlyIfCached { return .now(timeout("damaged")) }
       if mayPull, desk.puller != nil { return pull(held, for: .miss, isDamaged: true) }
@@ -260,8 +257,7 @@ package final class CacheResponder: Responder {
       return whole.isNamed(file) ? give(whole, CacheStatus(.hit)) : .now(desk.absence)
     }
 
-    /// Returns the wish for this client's answer; nil where the pulled one was selected by all that the
-    /// client says.
+    /// Returns a wish for this client's own response; nil if the pulled one is that already.
     private func closerWish(than wish: PullWish, after pulled: HeldAnswer) -> PullWish? {
       guard pulled.opening == nil else { return nil }
       let fields = request.fields.named(by: pulled.record.variance)
@@ -269,7 +265,7 @@ package final class CacheResponder: Responder {
       var closer = wish
       closer.url = pulled.record.url
       closer.use = .ifSelected
-      // A server that names something else each time hears everything at last.
+      // All headers at last, in case the server names other ones each time.
       closer.fields = wish.fields.isEmpty ? fields : request.fields
       return closer
     }

@@ -1,19 +1,18 @@
 internal import PrefetchCore
 
-/// What the cache says of an answer in `Cache-Status` (RFC 9211).
+/// Content of a `Cache-Status` header (RFC 9211).
 struct CacheStatus: Sendable {
-  /// Why a server was asked.
+  /// Reason for asking a server.
   enum Forwarding: String, Sendable {
     case uriMiss = "uri-miss"
-    /// What is stored cannot be used.
     case miss
-    /// What is stored depends on what a client says, and this one may say something else.
+    /// The stored response depends on client headers, which may differ.
     case varyMiss = "vary-miss"
     case stale
     case request
   }
 
-  /// Nil for an answer of the cache's own making.
+  /// Origin of the response: stored, from a server, or made by the cache itself.
   enum Handling: Sendable {
     case hit
     case forwarded(Forwarding)
@@ -21,12 +20,10 @@ struct CacheStatus: Sendable {
   }
 
   var handling: Handling
-  /// What the server answered.
   var forwardStatus: Int?
-  /// Until the answer becomes stale, or since it did.
+  /// Time until the response becomes stale; negative afterwards.
   var timeLeft: Duration?
   var isStored = false
-  /// Whether one request served several clients.
   var isCollapsed = false
   var detail: String?
 
@@ -50,7 +47,6 @@ struct CacheStatus: Sendable {
     return [("Cache-Status", text)]
   }
 
-  /// Whole seconds as a structured field may say them.
   private static func seconds(_ duration: Duration) -> Int64 {
     min(max(duration.components.seconds, -999_999_999_999), 999_999_999_999)
   }

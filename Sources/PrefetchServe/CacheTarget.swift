@@ -1,18 +1,17 @@
 internal import PrefetchCore
 
-/// What the target of a request to a cache means.
+/// Meaning of a request's target.
 enum CacheTarget: Hashable {
-  /// `HOST[:PORT]/PATH?QUERY` of a URL whose scheme is not named, or a whole URL.
+  /// A URL without its scheme, `HOST[:PORT]/PATH?QUERY`, or with it.
   case address(String)
-  /// An item by its provider, if any, and its id; `name` follows these.
+  /// An item by id and optional provider; `name` is the path of a file below the item.
   case item(provider: String?, id: String, name: String?)
   case health
-  /// Nothing is ever there.
   case nowhere
-  /// No server should have to guess what is meant.
+  /// A target with more than one interpretation, which is refused.
   case malformed
 
-  /// With a base everything that is not our own lies below it.
+  /// Parses a target; with a base, all other paths lie below the base.
   init(_ target: String, below base: String? = nil) {
     guard target.hasPrefix("/"), target.utf8.count <= WebURL.maximumLength else {
       self = .malformed
@@ -25,7 +24,7 @@ enum CacheTarget: Hashable {
       self = .malformed
       return
     }
-    // As apt asks for what lies beside its index.
+    // apt requests files beside its index this way.
     if parts.count > 1 { parts = parts.filter { $0 != "." } }
     guard let head = parts.first, let first = Self.decode(head) else {
       self = .malformed
@@ -44,10 +43,10 @@ enum CacheTarget: Hashable {
     }
   }
 
-  /// Paths that go up are solved by clients, not by servers.
+  /// Returns whether a path component is allowed: clients must resolve `..` themselves.
   private static func isForward(_ part: Substring) -> Bool {
     guard part.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return false }
-    // Two dots take no more bytes than that, however they are written.
+    // An escaped `..` has at most six bytes.
     guard part.utf8.count <= 6 else { return true }
     return part.replacing("%2e", with: ".").replacing("%2E", with: ".") != ".."
   }
@@ -59,7 +58,6 @@ enum CacheTarget: Hashable {
     return .address("\(authority)/\(rest)")
   }
 
-  /// What would make more of a host than a host.
   private static let delimiters = Set("@/\\?#%".utf8)
 
   private static func own(_ parts: [Substring]) -> Self {
@@ -79,10 +77,9 @@ enum CacheTarget: Hashable {
     }
   }
 
-  /// Files of an item lie in folders below it.
+  /// Most components of an item's path, since its files may lie in folders.
   private static let maximumDepth = 6
 
-  /// Nil for broken escapes, control characters and broken UTF-8.
   private static func decode(_ part: Substring) -> String? {
     Hexadecimal.decodePercent(strictly: part).flatMap { text in
       text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? text : nil

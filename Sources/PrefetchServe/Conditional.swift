@@ -1,15 +1,13 @@
 internal import PrefetchCore
 
-/// What identifies one version of a body.
 struct ServedVersion: Hashable, Sendable {
-  /// With its quotes, and `W/` where it is weak.
+  /// Entity tag with quotes, and with `W/` when weak.
   var etag: String?
-  /// In whole seconds, as HTTP dates are.
   var modified: Instant?
   var size: Int64
 }
 
-/// The request headers that decide between a body, a part of it and none.
+/// Request headers that select a body, a part of a body or none.
 package struct RequestConditions: Hashable, Sendable {
   var ifMatch: String?
   var ifNoneMatch: String?
@@ -19,7 +17,7 @@ package struct RequestConditions: Hashable, Sendable {
   var range: String?
 }
 
-/// What a request for an existing file is answered with.
+/// Result of evaluating a request's conditions.
 enum FileAnswer: Hashable {
   case whole
   case part(ClosedRange<Int64>)
@@ -27,7 +25,7 @@ enum FileAnswer: Hashable {
   case preconditionFailed
   case unsatisfiableRange
 
-  /// RFC 9110 §13.2.2, in its order.
+  /// Evaluates the conditions in the order of RFC 9110 §13.2.2.
   init(to conditions: RequestConditions, about file: ServedVersion) {
     if let failed = Self.failedPrecondition(conditions, file) {
       self = failed
@@ -66,12 +64,12 @@ enum FileAnswer: Hashable {
 
   private static func rangeHolds(_ validator: String?, _ file: ServedVersion) -> Bool {
     guard let validator else { return true }
-    // Two parts of different versions must never be put together.
+    // Parts of different versions must never be combined.
     if validator.contains("\"") { return !validator.hasPrefix("W/") && validator == file.etag }
     return file.modified != nil && HTTPDate.parse(validator) == file.modified
   }
 
-  /// A list of entity tags, whose quoted parts may hold commas, or `*`.
+  /// Returns whether a list of entity tags, or `*`, matches; quoted tags may contain commas.
   private static func matches(_ list: String, _ etag: String?, isWeakAllowed: Bool) -> Bool {
     let isOwnWeak = etag?.hasPrefix("W/") ?? false
     let own = isOwnWeak ? etag?.dropFirst(2) : etag?[...]
@@ -93,7 +91,7 @@ enum FileAnswer: Hashable {
     return false
   }
 
-  /// One range; several, another unit or nonsense give the whole body, as RFC 9110 allows.
+  /// Returns a single range; several ranges or other units give the whole body (RFC 9110).
   private static func part(_ header: String, size: Int64) -> Self {
     let unit = "bytes="
     guard header.lowercased().hasPrefix(unit) else { return .whole }
@@ -120,7 +118,7 @@ enum FileAnswer: Hashable {
 }
 
 extension ServedVersion {
-  /// What says no time of its own is as new as can be.
+  /// Returns whether the version is newer; a version without a time always is.
   fileprivate func isNewer(than instant: Instant) -> Bool {
     modified.map { $0 > instant } ?? true
   }

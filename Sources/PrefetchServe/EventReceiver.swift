@@ -1,10 +1,9 @@
-/// Records what pages and programs of this machine want to be remembered.
+/// Records analytics events from pages and programs of this machine.
 package protocol EventReceiver: Sendable {
-  /// Answers one event; called on a thread that may wait for a disk.
+  /// Responds to one event; called on a thread that may wait for the disk.
   func answer(_ body: [UInt8]) -> ServedAnswer
 }
 
-/// Where events are posted, and how large one may be.
 enum EventPlace {
   static let path = "/-/event"
   static let longestBody = 4096

@@ -1,6 +1,5 @@
 package import PrefetchCore
 
-/// Answers with the files of one folder.
 package final class FolderResponder: Responder {
   package let heedsFields = false
   private let folder: ServedFolder
@@ -44,11 +43,10 @@ package final class FolderResponder: Responder {
   }
 }
 
-/// One body, as far as a request wants it.
+/// A response to a conditional or range request.
 struct ConditionalAnswer {
   private let request: ServedRequest
   private let version: ServedVersion
-  /// Of every answer.
   private let headers: [(name: String, value: String)]
 
   init(
@@ -61,7 +59,6 @@ struct ConditionalAnswer {
     self.headers = headers
   }
 
-  /// Which part of the body is sent, if any.
   var part: Range<Int64>? {
     guard !request.isHead else { return nil }
     switch verdict {
@@ -73,12 +70,12 @@ struct ConditionalAnswer {
 
   private var verdict: FileAnswer {
     var conditions = request.conditions
-    // RFC 9110 §14.2: a range means something for GET alone.
+    // A range applies to GET only (RFC 9110 §14.2).
     if request.isHead { conditions.range = nil }
     return FileAnswer(to: conditions, about: version)
   }
 
-  /// `described` are the headers of answers that bring the body.
+  /// Returns the response; `described` are the headers of responses with the body.
   func answer(
     with described: [(name: String, value: String)],
     body: (Range<Int64>) -> ServedAnswer.Body

@@ -1,17 +1,14 @@
 internal import PrefetchCore
 
-/// Where a server listens: a literal address, or `localhost`, and a port.
 package struct ListenAddress: Hashable, Sendable {
-  /// `127.0.0.1` or `::1`, without brackets.
   package let host: String
-  /// 4 or 16 bytes.
   package let addressBytes: [UInt8]
-  /// 0 takes a free one.
+  /// Port; 0 takes a free one.
   package var port: UInt16
 
   package static let standard = ListenAddress(host: "127.0.0.1", bytes: [127, 0, 0, 1], port: 7733)
 
-  /// Reads `127.0.0.1:7733`, `[::1]:7733`, `localhost:7733`, or a lone `:7733` for loopback.
+  /// Reads `127.0.0.1:7733`, `[::1]:7733`, `localhost:7733`, or `:7733` for loopback.
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":") else { return nil }
     let digits = text[text.index(after: colon)...]
@@ -41,13 +38,11 @@ package struct ListenAddress: Hashable, Sendable {
     addressBytes.count == 16
   }
 
-  /// Only this machine can connect.
   package var isLoopback: Bool {
     if !isIPv6 { return addressBytes[0] == 127 }
     return addressBytes.dropLast().allSatisfy { $0 == 0 } && addressBytes.last == 1
   }
 
-  /// `127.0.0.1:7733` or `[::1]:7733`.
   package var authority: String {
     isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
   }

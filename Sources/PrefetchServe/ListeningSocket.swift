@@ -1,11 +1,9 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// A bound and listening socket, closed unless a server takes it over.
+/// A listening socket, closed unless a server takes it over.
 struct ListeningSocket: ~Copyable {
-  /// Negative once a caller has taken it.
   private var descriptor: Int32
-  /// With the port that it really has.
   let address: ListenAddress
 
   init(_ address: ListenAddress) throws(Failure) {
@@ -25,7 +23,7 @@ struct ListeningSocket: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// One that another process has bound, and that is listened on already.
+  /// Takes over a listening socket from a parent process.
   init(inherited descriptor: Int32) throws(Failure) {
     let bound = try Self.boundAddress(descriptor)
     var isListening: Int32 = 0
@@ -116,7 +114,7 @@ struct ListeningSocket: ~Copyable {
       default:
         throw Failure(.failed, "descriptor \(descriptor) is no socket of IPv4 or IPv6")
       }
-      // The port stands at the same place in both families.
+      // The port is at the same offset in both families.
       let port = UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))
       let address = unsafe Array(bytes[place])
       var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))

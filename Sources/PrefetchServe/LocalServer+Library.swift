@@ -1,7 +1,6 @@
 internal import CMicroHTTPD
 
 extension LocalServer {
-  /// libmicrohttpd's version as it runs.
   package static var libraryVersion: String {
     unsafe MHD_get_version().map { unsafe String(cString: $0) } ?? "unknown"
   }

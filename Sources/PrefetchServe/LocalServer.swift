@@ -2,13 +2,11 @@ internal import CMicroHTTPD
 internal import Glibc
 package import PrefetchCore
 
-/// An HTTP server on threads of its own until it is stopped.
 @safe package final class LocalServer {
-  /// `http://127.0.0.1:7733/`.
   package let address: String
 
   private var daemon: OpaquePointer?
-  /// The daemon keeps its address.
+  /// Kept alive, since the daemon uses its pointer.
   private let desk: RequestDesk
 
   package convenience init(
@@ -21,7 +19,7 @@ package import PrefetchCore
     try self.init(ListeningSocket(address), responder, access, listener, events)
   }
 
-  /// Over a socket that listens already, as service managers hand them over.
+  /// Makes a server for a socket that a service manager has opened.
   package convenience init(
     inherited descriptor: Int32,
     responder: any Responder,
@@ -71,15 +69,13 @@ package import PrefetchCore
     stop()
   }
 
-  /// Whether only this machine can connect.
   package let isLoopback: Bool
 
-  /// Ends connections whose requests take too long to arrive; to be called now and then.
+  /// Closes connections whose requests arrive too slowly; to be called now and then.
   package func endSlowRequests() {
     desk.endSlowRequests()
   }
 
-  /// Closes every connection and waits for the threads to end.
   package func stop() {
     guard let running = unsafe daemon else { return }
     unsafe daemon = nil
@@ -87,18 +83,17 @@ package import PrefetchCore
     unsafe MHD_stop_daemon(running)
   }
 
-  /// More than one, so that a slow disk under one answer does not hold up the others.
+  /// Several, so that a slow disk under one response does not delay the others.
   private static let threads: UInt32 = 4
   private static let connectionLimit: UInt32 = 1_024
-  /// Of the heads of a request and its answer; as much is cleared for each request.
+  /// Bytes for the heads of a request and its response, cleared for each request.
   private static let headLimit = 16 << 10
-  /// Without a byte in either direction.
+  /// Timeout of a connection without any byte.
   private static let timeoutSeconds: UInt32 = 30
 }
 
 // MARK: - What the library calls
 
-/// A request line is here: the state of the request begins.
 private func noteRequest(
   _ context: UnsafeMutableRawPointer?,
   _ target: UnsafePointer<CChar>?,
@@ -108,7 +103,7 @@ private func noteRequest(
   return unsafe Unmanaged.passRetained(PendingRequest(target: target)).toOpaque()
 }
 
-/// Called once when the headers are there, once per piece of a body, and once at the end.
+/// Called once after the headers, once per piece of a body, and once at the end.
 private func answerRequest(
   _ context: UnsafeMutableRawPointer?,
   _ connection: OpaquePointer?,

@@ -3,7 +3,7 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// One request between its first line and the end of its answer.
+/// State of a request between its first line and the end of its response.
 final class PendingRequest: Sendable {
   let target: String
   private let start = ContinuousClock.now
@@ -14,7 +14,7 @@ final class PendingRequest: Sendable {
   struct Progress: Sendable {
     var isSeen = false
     var received = 0
-    /// Of the body of an event, as far as one may be long.
+    /// Beginning of an event's body.
     var body: [UInt8] = []
     var answer: ServedAnswer?
   }
@@ -32,7 +32,6 @@ final class PendingRequest: Sendable {
     }
   }
 
-  /// Keeps a piece of a body, and one byte more than an event may have.
   func keep(_ piece: UnsafeRawBufferPointer) {
     progress.withLock { progress in
       let room = EventPlace.longestBody + 1 - progress.body.count
@@ -45,7 +44,7 @@ final class PendingRequest: Sendable {
   }
 }
 
-/// Where requests come in: what is no GET or HEAD of ours, and no event, is refused, all else handed on.
+/// Admits requests: refuses those that are neither GET, HEAD nor events, and passes on the others.
 final class RequestDesk: Sendable {
   private let responder: any Responder
   private let gate: RequestGate
@@ -53,7 +52,6 @@ final class RequestDesk: Sendable {
   private let resting = Mutex(Resting())
   private let access: ServeAccess
   private let listener: AnsweredRequest.Listener?
-  /// Nil where no events are taken.
   private let events: (any EventReceiver)?
 
   init(
@@ -85,7 +83,7 @@ final class RequestDesk: Sendable {
     let put = { (answer: ServedAnswer) in
       var answer = answer
       answer.headers += self.access.headers(for: origin, hasToken: target?.hasToken == true)
-      // The token is nobody else's to read.
+      // The token must not appear in logs.
       let shown = target?.path ?? "/-/t/…"
       unsafe self.tell(answer, of: connection, method, shown, after: pending.duration)
       return unsafe AnswerQueue.put(answer, to: connection)
@@ -97,7 +95,7 @@ final class RequestDesk: Sendable {
       return .YES
     }
     let isEvent = events != nil && EventPlace.isMeant(by: target?.path ?? "")
-    // Nothing of another body is of use; a short one is read so that its sender hears the answer.
+    // Bodies are ignored; a short one is read so that its sender receives the response.
     guard upload == 0 else {
       if isEvent { unsafe pending.keep(piece) }
       return received <= Self.longestBody ? .YES : .NO
@@ -140,7 +138,7 @@ final class RequestDesk: Sendable {
     }
   }
 
-  /// Why a request to the place of events is refused; nil for an event that may be read.
+  /// Returns the refusal of an event; nil for an event that may be read.
   private func refusal(ofEvent method: String, hasToken: Bool, received: Int) -> ServedAnswer? {
     guard method == "POST" else {
       return .refusal(405, nil, [("Allow", "POST")] + Self.lastWords)
@@ -172,14 +170,12 @@ final class RequestDesk: Sendable {
     )
   }
 
-  /// The header that names another server than this one.
   private static func strangeness(host: String?, origin: String?) -> String {
     let (name, value) = origin.map { ("Origin", $0) } ?? ("Host", host ?? "")
     let shown = value.prefix(200).filter { $0.isASCII && !$0.isNewline }
     return "refused: \(name) `\(shown)` is not this server"
   }
 
-  /// What no request may be, whatever its method; nil for the others.
   private func refusal(
     of connection: OpaquePointer,
     _ target: (path: String, hasToken: Bool)?
@@ -191,7 +187,7 @@ final class RequestDesk: Sendable {
     guard gate.admits(host: host, origin: origin, site: site, hasToken: target.hasToken) else {
       return .refusal(403, Self.strangeness(host: host, origin: origin), Self.lastWords)
     }
-    // Where two readers could disagree about where a request ends, it has none (RFC 9112 §6.3).
+    // Two readers could see different ends of the request (RFC 9112 §6.3).
     let lengths = unsafe AnswerQueue.count("Content-Length", of: connection)
     let codings = unsafe AnswerQueue.count("Transfer-Encoding", of: connection)
     guard lengths + codings <= 1, unsafe AnswerQueue.count("Host", of: connection) <= 1 else {
@@ -200,7 +196,7 @@ final class RequestDesk: Sendable {
     return nil
   }
 
-  /// A sender whose body was not wanted starts over.
+  /// Closes the connection, since the rest of a refused body may still arrive.
   private static let lastWords = [(name: "Connection", value: "close")]
   private static let longestBody = 1 << 20
 
@@ -242,7 +238,7 @@ final class RequestDesk: Sendable {
     }
   }
 
-  /// Requests that wait are told that nothing comes any more.
+  /// Ends waiting requests with a refusal.
   func close() {
     let waiting = resting.withLock { resting in
       resting.isClosed = true
@@ -257,7 +253,7 @@ final class RequestDesk: Sendable {
 
   // MARK: Requests that take too long to arrive
 
-  /// Since when each connection has been sending the head of a request.
+  /// Start of each connection's present request head, by socket.
   private struct ConnectionTimes: Sendable {
     var waiting: [Int32: ContinuousClock.Instant] = [:]
   }
@@ -277,12 +273,12 @@ final class RequestDesk: Sendable {
     connections.withLock { _ = $0.waiting.removeValue(forKey: socket) }
   }
 
-  /// A byte now and then keeps a connection from being idle, but not for ever.
+  /// Shuts connections on which a head takes too long; single bytes keep them from being idle.
   func endSlowRequests() {
     let now = ContinuousClock.now
     connections.withLock { times in
       for (socket, since) in times.waiting where now - since > Self.longestHead {
-        // The library closes it when it sees that; until then no other connection has the number.
+        // The library closes the socket later; until then its number is not reused.
         shutdown(socket, Int32(SHUT_RDWR))
         times.waiting[socket] = nil
       }

@@ -1,18 +1,18 @@
 internal import PrefetchCore
 
-/// What a client says of how fresh an answer has to be (RFC 9111 §5.2.1, RFC 5861).
+/// Freshness that a client demands (RFC 9111 §5.2.1, RFC 5861).
 struct RequestDirectives: Hashable {
   var hasNoCache = false
   var hasOnlyIfCached = false
   var hasNoStore = false
   var maximumAge: Int64?
   var minimumFresh: Int64?
-  /// `.max` without a value: however long ago.
+  /// Seconds of `max-stale`; `.max` when the client gives no value.
   var maximumStale: Int64?
 
   init(cacheControl: String?, pragma: String?) {
     guard let cacheControl else {
-      // Only where the newer header is missing (RFC 9111 §5.4).
+      // `Pragma` counts only without `Cache-Control` (RFC 9111 §5.4).
       hasNoCache = pragma?.lowercased().contains("no-cache") ?? false
       return
     }
@@ -23,7 +23,7 @@ struct RequestDirectives: Hashable {
       case "no-cache": hasNoCache = true
       case "no-store": hasNoStore = true
       case "only-if-cached": hasOnlyIfCached = true
-      // An age that cannot be read asks for the strictest.
+      // An unreadable age counts as the strictest one.
       case "max-age": maximumAge = min(maximumAge ?? .max, Self.seconds(value) ?? 0)
       case "min-fresh": minimumFresh = max(minimumFresh ?? 0, Self.seconds(value) ?? 0)
       case "max-stale": maximumStale = value == nil ? .max : Self.seconds(value) ?? 0
@@ -46,15 +46,14 @@ struct RequestDirectives: Hashable {
   }
 }
 
-/// Whether a stored answer may be given to a client that says this.
+/// Whether a stored response may be used for a client's directives.
 enum Reuse: Hashable {
   case asItIs
-  /// A server has to be asked first, because of its age or of what the client said.
+  /// A server must be asked first, due to age or the client's directives.
   case afterQuestion(isClientsWish: Bool)
 
-  /// Nothing is left of what became stale; nil stands for what needs a question each time.
+  /// Decides by the remaining freshness; nil means that every use needs revalidation.
   init(_ directives: RequestDirectives, age: Duration, left: Duration?) {
-    // Where a question is demanded nothing else counts.
     if directives.hasNoCache {
       self = .afterQuestion(isClientsWish: true)
     } else if let left, left > .zero {
@@ -70,7 +69,7 @@ enum Reuse: Hashable {
 }
 
 extension RequestDirectives {
-  /// Whether an answer is young enough; what may be stale may be older by as much.
+  /// Returns whether the age is allowed; `max-stale` extends `max-age`.
   fileprivate func allow(_ age: Duration) -> Bool {
     guard let maximumAge else { return true }
     return age <= .seconds(maximumAge) + .seconds(maximumStale ?? 0)

@@ -1,6 +1,6 @@
-/// Keeps web pages out: a page may connect to loopback, but names itself or its own host.
+/// Refuses requests of foreign web pages, which can connect to loopback but name their own host.
 struct RequestGate: Sendable {
-  /// Host names with port that mean this server; empty where any name may.
+  /// Host names with port of this server; empty when any name is accepted.
   private let authorities: Set<String>
   private let access: ServeAccess
 
@@ -21,11 +21,9 @@ struct RequestGate: Sendable {
     self.authorities = authorities
   }
 
-  /// An origin is foreign on every address; a host only where the names are known.
+  /// Returns whether a request is admitted: no foreign origin, and on loopback no unknown host.
   ///
-  /// Browsers name no origin with what a page of another site only embeds, and say its site instead.
-  ///
-  /// `hasToken` says that the path begins with the token.
+  /// Browsers send no `Origin` for embedded content, but `Sec-Fetch-Site`.
   func admits(host: String?, origin: String?, site: String?, hasToken: Bool = false) -> Bool {
     if !access.admits(origin: origin, hasToken: hasToken) {
       if site?.lowercased() == "cross-site" { return false }

@@ -1,12 +1,10 @@
 internal import PrefetchCore
 
-/// The path of a request as names below a folder, decoded once.
 enum RequestPath: Hashable {
-  /// Relative, without empty, dot or hidden names.
+  /// Relative path without empty, dot or hidden names.
   case file(String)
-  /// Nothing is ever served there: hidden and empty names.
   case nowhere
-  /// No server should have to guess what is meant.
+  /// A path with more than one interpretation, which is refused.
   case malformed
 
   init(_ raw: String) {
@@ -33,7 +31,6 @@ enum RequestPath: Hashable {
     self = isHidden ? .nowhere : .file(names.joined(separator: "/"))
   }
 
-  /// Nil for broken escapes, and for ones that hide a slash, a control character or broken UTF-8.
   private static func decode(_ part: Substring) -> String? {
     Hexadecimal.decodePercent(strictly: part).flatMap { text in
       text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") } ? text : nil

@@ -1,38 +1,36 @@
-/// What answers the requests of one server; the server's own threads call it.
+/// Responds to a server's requests; called on the server's threads.
 package protocol Responder: Sendable {
-  /// Whether an answer may depend on what a client says of itself.
+  /// Whether responses may depend on client headers.
   var heedsFields: Bool { get }
   func respond(to request: ServedRequest) -> Reply
 }
 
-/// An answer, or the promise of one.
 package enum Reply {
   case now(ServedAnswer)
-  /// The connection rests until the work that is begun here gives its answer, once, from any thread.
+  /// Suspends the connection until `finish` is called, once, from any thread.
   case later(_ begin: (_ finish: @escaping @Sendable (ServedAnswer) -> Void) -> Void)
 }
 
-/// A GET or HEAD that was admitted.
 package struct ServedRequest: Sendable {
   package var isHead = false
-  /// As it stood in the request, with its escapes and its query.
+  /// Target as received, with escapes and query.
   package var target: String
   package var conditions = RequestConditions()
   package var cacheControl: String?
   package var pragma: String?
-  /// Headers of the client that may select an answer; empty where none can.
+  /// Client headers that may select a response; empty if none can.
   package var fields = ClientFields()
 }
 
 package struct ServedAnswer: Sendable {
   package enum Body: Sendable {
     case none
-    /// Its length is told and nothing comes, be it for HEAD or because nothing can.
+    /// Length without a body, as for HEAD.
     case unsent(length: Int64)
     case text(String)
-    /// The server closes the descriptor.
+    /// Part of a file; the server closes the descriptor.
     case file(ServedDescriptor, offset: Int64, length: Int64)
-    /// Bytes that are looked at while they are sent.
+    /// Bytes that are verified while they are sent.
     case read(any ServedReader, length: Int64)
   }
 
@@ -46,7 +44,7 @@ package struct ServedAnswer: Sendable {
     self.body = body
   }
 
-  /// A line of text that says what is wrong.
+  /// Returns a text response that explains a refusal.
   static func refusal(
     _ status: Int,
     _ words: String? = nil,
@@ -61,13 +59,12 @@ package struct ServedAnswer: Sendable {
   }
 }
 
-/// Reads a body from its beginning to its end; one thread at a time uses it.
+/// Reads a body once, in order; used by one thread at a time.
 package protocol ServedReader: AnyObject, Sendable {
-  /// How many bytes came; nil breaks the answer off.
+  /// Returns the number of bytes read; nil aborts the response.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
 }
 
-/// The names of the statuses that are answered with.
 enum StatusText {
   static func of(_ status: Int) -> String {
     switch status {

@@ -1,10 +1,10 @@
 internal import PrefetchCore
 
-/// Who may use a server besides programs of this machine.
+/// Access of web pages to the server, in addition to local programs.
 package struct ServeAccess: Sendable {
-  /// The pages that may, as browsers name their origin; `null` is that of files.
+  /// Origin of the admitted pages; `null` is the origin of files.
   package var origin: String?
-  /// Secret that stands before a path as `/-/t/TOKEN/`.
+  /// Secret prefix of paths: `/-/t/TOKEN/`.
   package var token: String?
 
   package init(origin: String? = nil, token: String? = nil) {
@@ -12,15 +12,13 @@ package struct ServeAccess: Sendable {
     self.token = token
   }
 
-  /// Whether the pages of an origin are admitted.
-  ///
-  /// Any file and any sandbox has the origin `null`, so that the token has to say which is meant.
+  /// Returns whether an origin is admitted; `null`, the origin of any file, needs the token.
   func admits(origin: String?, hasToken: Bool) -> Bool {
     guard let origin, origin == self.origin else { return false }
     return origin != "null" || hasToken
   }
 
-  /// What is left of a target without the token before it; nil where a token is not the right one.
+  /// Returns the target without its token; nil when the token is wrong.
   func target(_ target: String) -> (path: String, hasToken: Bool)? {
     guard let token, target.hasPrefix(Self.prefix) else { return (target, false) }
     let rest = target.dropFirst(Self.prefix.count)
@@ -30,7 +28,6 @@ package struct ServeAccess: Sendable {
     return (path.hasPrefix("/") ? String(path) : "/" + path, true)
   }
 
-  /// Whether the value of an `Authorization` header shows the token.
   func isShown(in authorization: String?) -> Bool {
     guard let token, let authorization, let blank = authorization.firstIndex(of: " "),
       authorization[..<blank].lowercased() == "bearer"
@@ -41,17 +38,16 @@ package struct ServeAccess: Sendable {
 
   private static let prefix = "/-/t/"
 
-  /// Takes as long for any wrong token.
+  /// Compares tokens of equal length in constant time.
   private static func isSame(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }
     return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// What a browser has to hear before it hands an answer to a page of the admitted origin.
+  /// Returns the CORS headers for a page of the admitted origin.
   func headers(for origin: String?, hasToken: Bool) -> [(name: String, value: String)] {
     guard self.origin != nil else { return [] }
-    // Another origin gets another answer.
     var headers = [(name: "Vary", value: "Origin")]
     guard let origin, admits(origin: origin, hasToken: hasToken) else { return headers }
     headers += [
@@ -64,14 +60,14 @@ package struct ServeAccess: Sendable {
     return headers
   }
 
-  /// The answer to a browser that asks whether it may post an event.
+  /// CORS preflight response that permits posting events.
   static let eventPermission: [(name: String, value: String)] = [
     ("Access-Control-Allow-Methods", "POST"),
     ("Access-Control-Allow-Headers", "Authorization, Content-Type"),
     ("Access-Control-Max-Age", "600"),
   ]
 
-  /// The answer to a browser that asks whether it may ask.
+  /// CORS preflight response that permits requests.
   static let permission: [(name: String, value: String)] = [
     ("Access-Control-Allow-Methods", "GET, HEAD"),
     (

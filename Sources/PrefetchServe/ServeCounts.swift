@@ -1,7 +1,7 @@
 package import PrefetchCore
 internal import Synchronization
 
-/// What a server has done, counted by all of its threads.
+/// Counters of a server, updated by all its threads.
 package final class ServeCounts: Sendable {
   enum Answer {
     case hit
@@ -13,7 +13,7 @@ package final class ServeCounts: Sendable {
   private let misses = Atomic<Int64>(0)
   private let failures = Atomic<Int64>(0)
   private let bytes = Atomic<Int64>(0)
-  /// Told of each hit and miss, on the thread that answers: it must not wait for anything.
+  /// Called for each hit and miss on the responding thread; it must not block.
   private let listener: Listener?
 
   package typealias Listener = @Sendable (_ url: String, _ isHit: Bool) -> Void
@@ -22,7 +22,7 @@ package final class ServeCounts: Sendable {
     self.listener = listener
   }
 
-  /// Without an address where it is not known what was meant.
+  /// Counts a response; `address` is nil when the request was not understood.
   func note(_ kind: Answer, of address: String? = nil) {
     switch kind {
     case .hit: hits.wrappingAdd(1, ordering: .relaxed)
@@ -46,7 +46,7 @@ package final class ServeCounts: Sendable {
     return figures
   }
 
-  /// For those who ask whether the server lives.
+  /// Response to `/-/health`.
   var health: ServedAnswer {
     let figures = figures
     let text = """

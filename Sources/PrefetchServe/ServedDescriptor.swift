@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// An open file that belongs to one answer, closed unless the library takes it over.
+/// An open file for one response, closed unless the library takes it over.
 package final class ServedDescriptor: Sendable {
   private let number: Atomic<Int32>
 
@@ -14,7 +14,6 @@ package final class ServedDescriptor: Sendable {
     if number >= 0 { close(number) }
   }
 
-  /// The descriptor, to be closed by the caller that takes it; negative once one has.
   func take() -> Int32 {
     number.exchange(-1, ordering: .relaxed)
   }

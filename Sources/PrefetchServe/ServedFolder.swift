@@ -2,7 +2,7 @@ internal import CMicroHTTPD
 internal import Glibc
 internal import PrefetchCore
 
-/// The folder below which every file is, whatever a path or a symbolic link says.
+/// A folder that no path or symbolic link can leave.
 struct ServedFolder: ~Copyable, Sendable {
   private let descriptor: Int32
 
@@ -15,14 +15,14 @@ struct ServedFolder: ~Copyable, Sendable {
     close(descriptor)
   }
 
-  /// A regular file that every client may read; nil for everything else.
+  /// Opens a regular file; returns nil for anything else.
   func open(_ path: String) -> ServedFile? {
     var number = unsafe prefetch_open_beneath(descriptor, path, Self.flags)
     if number < 0, errno == ENOSYS || errno == EPERM { number = openByName(path) }
     return number < 0 ? nil : ServedFile(adopting: number)
   }
 
-  /// For kernels and sandboxes without openat2: one name at a time, and no symbolic link at all.
+  /// Opens a file name by name, without following links, where openat2 is missing.
   private func openByName(_ path: String) -> Int32 {
     var current = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     let names = PathText.parts(of: path)
@@ -36,14 +36,12 @@ struct ServedFolder: ~Copyable, Sendable {
     return current
   }
 
-  /// A FIFO in the folder must not hold the server up.
+  /// `O_NONBLOCK`: a FIFO in the folder must not block the server.
   private static let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
 }
 
-/// An open file with what its headers say.
 struct ServedFile: ~Copyable {
   let version: ServedVersion
-  /// Negative once a caller has taken it.
   private var descriptor: Int32
 
   fileprivate init?(adopting descriptor: Int32) {
@@ -67,7 +65,6 @@ struct ServedFile: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// The descriptor, to be closed by the caller.
   consuming func release() -> Int32 {
     let number = descriptor
     descriptor = -1

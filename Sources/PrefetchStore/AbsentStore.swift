@@ -1,10 +1,9 @@
 package import PrefetchCore
 
-/// A cache that does not exist yet, for dry runs: empty, and not made by being looked at.
+/// An empty stand-in for a cache that does not exist, for dry runs.
 package final class AbsentStore: ContentStore {
   package let staging = StagingArea.inMemory()
 
-  /// Where it would be.
   private let path: String
 
   package init(at path: String) {

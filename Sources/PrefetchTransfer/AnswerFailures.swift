@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What may be wrong with an answer although libcurl has nothing against it.
+/// Failures of a response that libcurl accepts.
 struct AnswerFailures {
   let host: String
 
@@ -13,7 +13,6 @@ struct AnswerFailures {
     return Failure(.truncated, message, isTransient: true)
   }
 
-  /// A body of HTTP/2 or 3 whose end cannot be told from an accident.
   var openStream: Failure {
     Failure(
       .truncated,
@@ -22,7 +21,6 @@ struct AnswerFailures {
     )
   }
 
-  /// The same where HTTP/1.1, which marks the end, was refused.
   func openStream(refused reason: Failure) -> Failure {
     Failure(
       .truncated,
@@ -43,7 +41,7 @@ struct AnswerFailures {
     Failure(.badResponse, "`\(host)` sends more of the body than it announced", isTransient: true)
   }
 
-  /// A coded body that is whole on the wire, but ends too early or has another checksum.
+  /// Failure of a coded body that arrived whole, but is cut or has a wrong checksum.
   var damagedCoding: Failure {
     Failure(.badResponse, "`\(host)` sent a gzip stream that is damaged")
   }
@@ -62,13 +60,13 @@ struct AnswerFailures {
 }
 
 extension TransferResult {
-  /// Why HTTP/1.1 is not spoken, where the end of a request over it says so.
+  /// Failure that shows that the server refuses HTTP/1.1; nil when the result does not show that.
   var http1Refusal: Failure? {
     switch outcome {
     case .failure(let failure):
       guard figures.version == nil else { return nil }
       switch failure.code {
-      // A handshake that fails for the want of a protocol does so each time.
+      // A handshake without a common protocol fails every time, so this failure is not transient.
       case .tls: return Failure(failure.code, failure.message)
       case .reset: return failure
       default: return nil
@@ -81,7 +79,6 @@ extension TransferResult {
 }
 
 extension Failure {
-  /// Whether what arrived before it is as good as it was.
   var leavesGoodBytes: Bool {
     code.category == .connectivity || code == .cancelled || code == .diskFull
   }

@@ -1,19 +1,17 @@
 internal import PrefetchCore
 
-/// What becomes of the bytes of an answer.
+/// Use of a response body's bytes.
 enum BodyUse: Hashable, Sendable {
-  /// Read and forgotten; the head says it all.
   case dropped
-  /// The whole body; only some have a rest that could be asked for.
+  /// The whole body; `mayBreakOff` says whether its rest could be requested later.
   case whole(mayBreakOff: Bool)
-  /// The whole body once its coding is undone.
   case decoded
-  /// What follows a kept part.
+  /// The rest of a kept part.
   indirect case rest(of: PartialBody)
-  /// Nothing follows: the kept part is the whole.
+  /// The kept part is the whole body; no bytes follow.
   indirect case complete(PartialBody)
 
-  /// An answer to a question that was not asked is a fault.
+  /// Returns the use of a body; throws when the response does not fit the request.
   static func of(
     _ head: ResponseHead,
     to queued: QueuedRequest,
@@ -41,7 +39,6 @@ enum BodyUse: Hashable, Sendable {
     }
   }
 
-  /// The part that the body begins with.
   var kept: PartialBody? {
     switch self {
     case .dropped, .whole, .decoded: nil
@@ -88,7 +85,7 @@ enum BodyUse: Hashable, Sendable {
     let codings = head.codings
     guard codings.count <= 1 else { throw .severalCodings(codings.joined(separator: ", ")) }
     if let coding = codings.first, !isArchive(queued.request.url, said: coding) {
-      // Buckets keep objects with a coding that they were given once, and send it whatever is asked.
+      // Buckets send an object with the coding stored with it, whatever `Accept-Encoding` says.
       guard isGzip(coding) else { throw .unaskedCoding(coding) }
       return .decoded
     }
@@ -103,7 +100,7 @@ extension BodyUse {
     coding == "gzip" || coding == "x-gzip"
   }
 
-  /// Old servers say so of every file whose name ends like this; what is published is the file.
+  /// Returns whether the coding only reflects an archive's file name, as old servers send it.
   fileprivate static func isArchive(_ url: WebURL, said coding: String) -> Bool {
     let path = url.path.lowercased()
     return isGzip(coding) && (path.hasSuffix(".gz") || path.hasSuffix(".tgz"))
@@ -111,10 +108,9 @@ extension BodyUse {
 }
 
 extension TransferRequest {
-  /// Whether it asks for the rest of the kept part: only the URL that gave a validator knows it.
+  /// Whether the request asks for the rest of a kept part, at the URL that gave the validator.
   ///
-  /// Where redirects lead to signed addresses each has another query. A declared digest decides by
-  /// itself whether the rest was the right one.
+  /// Signed addresses of redirects differ in their queries; a declared digest needs no URL.
   var continuesPart: Bool {
     guard let partial, partialKey != nil, method == .get, partial.offset > 0,
       isPinned || SealedURL.isSame(partial.source, url.string)
@@ -131,7 +127,6 @@ extension TransferRequest {
 }
 
 extension [HeaderField] {
-  /// Whether one goes out with a request, its name given in small letters.
   func has(_ name: StaticString) -> Bool {
     for index in indices where self[index].name.utf8.count == name.utf8CodeUnitCount {
       if HeaderBytes.are(unsafe self[index].name.utf8.span.bytes, name) { return true }

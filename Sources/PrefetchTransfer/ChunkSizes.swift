@@ -1,16 +1,13 @@
 internal import PrefetchCore
 
-/// Watches the sizes of a body's chunks, since libcurl passes over what follows the digits: `0x5` is
-/// to it a last chunk.
+/// Checks chunk sizes, since libcurl ignores what follows the digits: `0x5` would end the body.
 struct ChunkSizes {
   private enum Place {
     case size(digits: Int)
-    /// Behind the digits, up to the end of the line.
     case restOfLine
     case data
-    /// Behind the data, up to the end of the line.
     case lineEnd
-    /// In the trailers, which are read as headers are.
+    /// Position in the trailers, which ``ResponseHeadParser`` reads.
     case over
   }
 
@@ -20,7 +17,7 @@ struct ChunkSizes {
   private var left: UInt64 = 0
   private var line: [UInt8] = []
 
-  /// Takes further bytes as they came; the first size that is none.
+  /// Reads raw bytes; returns the first invalid size.
   mutating func read(_ bytes: RawSpan) -> String? {
     var index = 0
     while index < bytes.byteCount {
@@ -40,7 +37,7 @@ struct ChunkSizes {
         } else if digits > 0, Self.mayFollowSize.contains(byte) {
           place = byte == UInt8(ascii: "\n") ? afterSize : .restOfLine
         } else {
-          // The whole word says what the server meant.
+          // Quotes the whole word, which shows what the server meant.
           line += (index..<min(index + Self.longestQuote, bytes.byteCount))
             .map { bytes[$0] }
             .prefix { !Self.mayFollowSize.contains($0) }
@@ -66,7 +63,7 @@ struct ChunkSizes {
 
   private var quote: String { String(decoding: line, as: UTF8.self) }
 
-  /// Blanks are old servers' way of leaving room for a size that is not known yet.
+  /// Old servers pad a size with blanks that they had reserved.
   private static let mayFollowSize = Array("\r\n; \t".utf8)
 
   private static func digit(_ byte: UInt8) -> UInt64? {

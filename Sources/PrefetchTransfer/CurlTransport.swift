@@ -1,9 +1,8 @@
 package import PrefetchCore
 
-/// Transfers by libcurl, on worker threads of their own.
+/// Transport that performs requests with libcurl on worker threads.
 ///
-/// A request is handed to one worker, which sends it, reads, hashes and stages the answer, and hands
-/// a fact back; plain values in two mailboxes are all that threads share.
+/// One worker sends a request and stages its body; threads exchange values by two mailboxes.
 package final class CurlTransport: Transport {
   private let clock: any Clock
   private let longestWait: Duration
@@ -12,22 +11,18 @@ package final class CurlTransport: Transport {
   private var workers: [Desk] = []
   private var shares: HostShares
   private var incoming: [WorkerReport] = []
-  /// What is left of allowances, for as long as any may be used.
   private var allowances: [TransferRequest.Allowance: Locked<Int64>] = [:]
 
-  /// What the loop keeps of a worker.
   private struct Desk {
     let orders: Mailbox<WorkerOrder>
     let thread: WorkerThread
     var pending: [WorkerOrder] = []
-    /// Whether what is pending cannot wait until the worker looks by itself.
+    /// Whether the pending orders must wake the worker.
     var isUrgent = false
   }
 
-  /// Starts the workers; `clock` is the one whose uptime the deadlines of `wait` mean.
-  ///
-  /// After `longestWait` a `wait` returns in any case, so that a caller sees in time what only its
-  /// own flags tell. A timetable of rates is read by `wallTime`, else by the clock of the machine.
+  /// Starts the workers; `wait` returns after `longestWait` at the latest, so that a caller sees
+  /// its own flags in time.
   package init(
     settings: TransportSettings,
     staging: any BodyStaging & Sendable,
@@ -85,7 +80,7 @@ package final class CurlTransport: Transport {
     return Desk(orders: orders, thread: thread)
   }
 
-  /// Breaks off whatever is under way, keeps what can be continued, and ends the threads.
+  /// Ends the threads; drops transfers in flight and keeps parts that can be continued.
   package func finish() {
     for index in workers.indices {
       workers[index].pending.append(.stop)
@@ -98,7 +93,7 @@ package final class CurlTransport: Transport {
     workers = []
   }
 
-  // MARK: Transport
+  // // MARK: Transport
 
   package func start(_ request: TransferRequest) {
     let assignment = shares.assign(request.url)
@@ -115,7 +110,7 @@ package final class CurlTransport: Transport {
     if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
   }
 
-  /// Ends what is counted; the next run numbers its allowances anew.
+  /// Removes all allowances; the next run numbers its own anew.
   package func forgetAllowances() {
     allowances = [:]
   }
@@ -136,7 +131,7 @@ package final class CurlTransport: Transport {
   }
 
   private func tellAll(_ order: WorkerOrder) {
-    // Cancelling is rare: the one that has it will know.
+    // Cancelling is rare, so all workers get the order.
     for index in workers.indices {
       workers[index].pending.append(order)
       workers[index].isUrgent = true
@@ -158,7 +153,7 @@ package final class CurlTransport: Transport {
         shares.release(origin: end.origin, worker: report.worker)
         if end.isTrouble { shares.noteTrouble(of: end.origin) }
       }
-      // Most of the time there is one report, whose array then goes on as it is.
+      // Mostly there is one report, whose array is used as it is.
       if events.isEmpty { events = report.events } else { events += report.events }
     }
     incoming.removeAll(keepingCapacity: true)

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Which bytes may stand in the names and values of headers.
+/// Rules for bytes in names and values of headers.
 enum HeaderBytes {
-  /// A bit for each character of a token (RFC 9110), of the first and the second 64 bytes.
+  /// Characters of a token (RFC 9110) as bits, for bytes below and above 64.
   private static let firstTokens: UInt64 = 0x03FF_6CFA_0000_0000
   private static let secondTokens: UInt64 = 0x57FF_FFFF_C7FF_FFFE
   private static let ones: UInt64 = 0x0101_0101_0101_0101
@@ -16,19 +16,17 @@ enum HeaderBytes {
     return byte < 128 && (bits &>> UInt64(byte)) & 1 == 1
   }
 
-  /// How many bytes of a token a line begins with.
   static func tokenLength(_ line: RawSpan) -> Int {
     var index = 0
     while index < line.byteCount {
       let byte = unsafe line.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
-      // Most are letters.
       guard (byte | 0x20) &- UInt8(ascii: "a") < 26 || isToken(byte) else { break }
       index += 1
     }
     return index
   }
 
-  /// Whether the bytes are a word, whatever its case; the word is given in small letters.
+  /// Returns whether the bytes equal a word, ignoring case; `word` is in lower case.
   static func are(_ bytes: RawSpan, _ word: StaticString) -> Bool {
     guard bytes.byteCount == word.utf8CodeUnitCount else { return false }
     return word.withUTF8Buffer { expected in
@@ -45,7 +43,6 @@ enum HeaderBytes {
     position(of: byte, in: text) < text.byteCount
   }
 
-  /// Where it stands first; the end where it stands nowhere.
   static func position(of byte: UInt8, in text: RawSpan) -> Int {
     unsafe text.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress,
@@ -55,14 +52,12 @@ enum HeaderBytes {
     }
   }
 
-  /// Control characters end lines or hide things; a tab does neither.
+  /// Returns whether a value may contain the byte: control characters other than tab are refused.
   static func isValue(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != 0x7F || byte == 0x09
   }
 
-  /// Whether every byte may stand in a value.
-  ///
-  /// Eight at a time are looked at, and one by one only where something is odd.
+  /// Returns whether a value may contain all bytes; looks at eight at a time.
   static func areValue(_ bytes: RawSpan) -> Bool {
     var index = 0
     while index + 8 <= bytes.byteCount {

@@ -1,10 +1,7 @@
 internal import PrefetchCore
 
-/// Which proxy stands before a URL, in the two words that libcurl wants.
-///
-/// Both are always given, since libcurl reads the environment by itself for whatever is left open.
+/// libcurl's two proxy options, always set: libcurl reads the environment for options that are not.
 struct ProxyChoice: Hashable, Sendable {
-  /// Empty for a direct connection.
   var url: String
   var exceptions: String
 
@@ -20,12 +17,11 @@ struct ProxyChoice: Hashable, Sendable {
     }
   }
 
-  /// Whether we speak to the proxy itself over TLS.
+  /// Whether the connection to the proxy itself uses TLS.
   var isEncrypted: Bool {
     url.prefix(8).lowercased() == "https://"
   }
 
-  /// Whether it stands before a host.
   func isBefore(_ host: String) -> Bool {
     !url.isEmpty && !ProxyExceptions(exceptions).contain(host)
   }

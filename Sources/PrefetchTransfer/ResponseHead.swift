@@ -1,14 +1,13 @@
 internal import PrefetchCore
 
-/// Status and headers of the one answer that counts, with what they say about its body.
+/// Status and headers of the final response, with the framing of its body.
 struct ResponseHead: Hashable, Sendable {
-  /// How the end of a body is known.
   enum Framing: Hashable, Sendable {
     case length(Int64)
     case chunked
-    /// HTTP/2 and 3 end a body by a mark of their own.
+    /// End of stream in HTTP/2 and HTTP/3.
     case stream
-    /// Only the end of the connection ends it, which cannot be told from an accident.
+    /// End of the connection, which cannot be told from an accident.
     case untilClose
   }
 
@@ -18,12 +17,11 @@ struct ResponseHead: Hashable, Sendable {
   var status: Int
   var headers: HeaderBlock
   var framing: Framing
-  /// What `Content-Length` says, whatever frames the body.
+  /// `Content-Length`, even if the framing is another.
   var announcedLength: Int64?
-  /// The codings of the body, `identity` left out.
   var codings: [String]
 
-  /// Whether anything may follow it, whatever its headers say (RFC 9112, 6.3).
+  /// Whether a body may follow, whatever the headers say (RFC 9112, 6.3).
   var mayHaveBody: Bool {
     status != 204 && status != 304
   }
@@ -37,7 +35,7 @@ struct ResponseHead: Hashable, Sendable {
     self.version = version
     self.status = status
     self.headers = headers
-    // One that is a number and stands alone is the rule.
+    // Usually there is one `Content-Length`, a number.
     let length =
       marks.lengthCount == 0 || (marks.lengthCount == 1 && marks.length != nil)
       ? marks.length : try Self.length(headers.all("Content-Length"))
@@ -58,7 +56,7 @@ struct ResponseHead: Hashable, Sendable {
     framing = .chunked
   }
 
-  /// Repeated fields are harmless as long as they agree; anything else could mean two lengths.
+  /// Returns the length; repeated fields must agree, or readers could see two lengths.
   private static func length(_ values: [String]) throws(ResponseFault) -> Int64? {
     guard let first = values.first else { return nil }
     guard values.allSatisfy({ $0 == first }) else {
@@ -77,10 +75,10 @@ struct ResponseHead: Hashable, Sendable {
   }
 }
 
-/// What the fields of a head say about its body, noted one by one and never searched for.
+/// Header fields about the body, recorded during parsing to save searches.
 struct BodyMarks {
   private(set) var lengthCount = 0
-  /// The last `Content-Length`, where it is a number.
+  /// Last `Content-Length`, if it is a number.
   private(set) var length: Int64?
   private(set) var hasCoding = false
   private(set) var hasTransferCoding = false
@@ -99,7 +97,7 @@ struct BodyMarks {
     }
   }
 
-  /// Nil for what has to be looked at more closely.
+  /// Returns nil for a value that needs a closer look.
   private static func number(_ value: RawSpan) -> Int64? {
     guard !value.isEmpty, value.byteCount <= 18 else { return nil }
     var number: Int64 = 0
@@ -122,7 +120,7 @@ extension ResponseHead.Version {
   }
 }
 
-/// What is wrong with an answer's head, beyond what libcurl refuses by itself.
+/// Faults of a response head that libcurl does not refuse.
 enum ResponseFault: Error, Hashable, Sendable {
   case statusLine(String)
   case status(Int)
@@ -146,7 +144,6 @@ enum ResponseFault: Error, Hashable, Sendable {
 }
 
 extension ResponseFault: CustomStringConvertible {
-  /// Goes on after "`host` answered with".
   var description: String {
     switch self {
     case .statusLine(let line): "the status line `\(line)`, which is not HTTP"
@@ -173,7 +170,7 @@ extension ResponseFault: CustomStringConvertible {
 }
 
 extension ResponseFault {
-  /// Whether the answer may only be wrong because a part was asked for.
+  /// Whether a request for the whole body may avoid the fault of this partial one.
   var isWorthAskingForTheWhole: Bool {
     switch self {
     case .otherRest, .unaskedCoding, .unaskedNotModified: true

@@ -1,9 +1,7 @@
 internal import PrefetchCore
 
-/// Reads header lines as libcurl hands them out, until the one head that counts is whole.
-///
-/// Informational heads are skipped; trailers after the last head are read like it and forgotten. It
-/// is stricter than libcurl wherever two readers could understand an answer differently.
+/// Parses header lines up to the final head; stricter than libcurl where two readers could
+/// understand a response differently.
 final class ResponseHeadParser {
   static let maximumFields = 300
   static let maximumBytes = 102_400
@@ -18,21 +16,20 @@ final class ResponseHeadParser {
   private let scratch = HeaderScratch(fields: maximumFields, bytes: maximumBytes)
   private var marks = BodyMarks()
   private var byteCount = 0
-  /// Whether a line began with a blank, which was hidden from libcurl.
+  /// Whether a line began with a blank, which libcurl was not shown.
   var hasFoldedLine = false
 
-  /// Makes it ready for the next answer.
   func restart() {
     state = .statusLine
     byteCount = 0
     hasFoldedLine = false
   }
 
-  /// Takes one line with its end; the head with the line that completes it.
+  /// Reads one line with its end; returns the head when the line completes it.
   func receive(_ line: RawSpan) throws(ResponseFault) -> ResponseHead? {
     byteCount += line.byteCount
     guard byteCount <= Self.maximumBytes else { throw .tooManyBytes }
-    // libcurl asks again by itself where HTTP/1.1 is demanded, be there half a body already.
+    // libcurl repeats the request by itself when HTTP/1.1 is demanded, even after half a body.
     if case .finished = state, line.begins(with: "HTTP/") { throw .secondHead }
     let end = line.byteCount - 2
     guard end >= 0, line[end] == UInt8(ascii: "\r"), line[end + 1] == UInt8(ascii: "\n") else {
@@ -40,7 +37,7 @@ final class ResponseHeadParser {
     }
     guard !hasFoldedLine else { throw .foldedLine }
     let content = line.extracting(0..<end)
-    // A change in place would be checked against others each time.
+    // A copy avoids exclusivity checks of in-place changes.
     let state = state
     switch state {
     case .finished:
@@ -69,7 +66,7 @@ final class ResponseHeadParser {
     return nil
   }
 
-  /// `HTTP/` and a version, a blank, three digits, and perhaps a blank with words behind it.
+  /// Parses `HTTP/` and version, a blank, three digits, and an optional reason.
   private static func statusLine(
     _ line: RawSpan
   ) throws(ResponseFault) -> (version: ResponseHead.Version, status: Int) {
@@ -88,7 +85,6 @@ final class ResponseHeadParser {
     return (version, status)
   }
 
-  /// What servers of this century speak.
   private static let versions: [(text: StaticString, ResponseHead.Version)] = [
     ("HTTP/1.1", .http11), ("HTTP/1.0", .http10), ("HTTP/2", .http2), ("HTTP/3", .http3),
   ]
@@ -123,7 +119,7 @@ final class ResponseHeadParser {
     unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The beginning of a line, fit to be shown; values of headers may be secrets or endless.
+  /// Returns the start of a line for messages; header values may be secret or endless.
   private static func quoted(_ line: RawSpan) -> String {
     let end = min(40, HeaderBytes.position(of: UInt8(ascii: ":"), in: line))
     let shown = (0..<end).map { index in

@@ -1,65 +1,59 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// One request and what has come back so far, and then the next one's.
+/// State of a request in flight, reused for the next request.
 ///
-/// libcurl's callbacks feed it and may not do more, so it only records; whether the transfer goes
-/// on is the Boolean that the callbacks return.
+/// libcurl's callbacks may only record; the Boolean that they return lets the transfer go on.
 final class RunningTransfer {
-  /// Bytes of a body that is not wanted, read before the connection is rather closed.
+  /// Bytes of an unwanted body to read before closing the connection instead.
   private static let unwantedBodyLimit: Int64 = 65_536
-  /// A coded body may grow so far without suspicion.
+  /// Decoded size below which any expansion is accepted.
   private static let harmlessSize: Int64 = 1 << 20
   private static let maximumExpansion: Int64 = 1_000
 
-  /// How a transfer ends.
   enum Ending {
-    /// libcurl is done, and this is what it had against it.
+    /// libcurl is done; the failure is libcurl's, if any.
     case concluded(Failure?)
-    /// It has no end on the wire.
+    /// The transfer is dropped without a response's end.
     case brokenOff(Failure)
   }
 
   private(set) var queued: QueuedRequest
-  /// Whether it asks for the rest of what is kept, and that as it is.
+  /// Whether the request asks for the rest of a kept part.
   private(set) var isContinuing = false
   private let staging: any BodyStaging
   private let parser = ResponseHeadParser()
-  /// It may be that of the answer before as long as `version` is nil.
+  /// Head of the response; outdated while `version` is nil.
   private var head: ResponseHead?
-  /// Nil before the head is whole.
+  /// Version of the response; nil until the head is complete.
   private(set) var version: ResponseHead.Version?
   private var use = BodyUse.dropped
-  /// Where the body goes, or went when it is not open: then it may take the next one.
+  /// Sink of the body; a closed sink may be reused for the next body.
   private var sink: (any BodySink)?
   private var isSinkOpen = false
   private var failure: Failure?
-  /// What is sent, where anything is.
   private(set) var upload: Upload?
-  /// Bytes of the wanted body that arrived, decoded.
+  /// Decoded bytes of a wanted body.
   private(set) var arrivedSize: Int64 = 0
   private var unwantedSize: Int64 = 0
-  /// Bytes of any body that arrived, as they came.
+  /// Bytes of any body, as received.
   private(set) var receivedSize: Int64 = 0
-  /// What undoes the coding of one body after another, and how many bytes of this one went into it.
+  /// Decoder, reused for later bodies; `codedSize` counts the bytes that entered it.
   private var decoder: GzipReader?
   private var codedSize: Int64 = 0
-  /// How much may still come from what libcurl read together with the last bytes of an allowance.
+  /// Bytes still accepted beyond an allowance, since libcurl had already read them.
   private var overdraft: Int64 = 0
-  /// Whether bytes came with the answer that are no part of it.
+  /// Whether bytes came that are not part of the response.
   private var hasExcess = false
   private var chunkSizes = ChunkSizes()
-  /// Whether the body has no end that could be told from an accident, but may have one over HTTP/1.1.
+  /// Whether the end of the body cannot be told from an accident, so that HTTP/1.1 may help.
   private(set) var hasOpenEnd = false
-  /// Whether a version with streams may answer.
   var mayShareConnection = false
-  /// Whether it goes over HTTP/1.1 for the sake of the body's end.
   var isOverHTTP1 = false
-  /// Whether HTTP/3 is tried first; libcurl falls back by itself.
   var triesHTTP3 = false
-  /// How often the request went out: libcurl repeats it by itself where a kept connection is dead.
+  /// Number of times the request was sent: libcurl repeats it after a dead kept connection.
   private(set) var requestCount = 0
-  /// Set by everything that arrives, cleared by the watch for stalls.
+  /// Set when anything arrives, cleared by ``TransferWatch``.
   var hasActivity = false
 
   init(_ queued: QueuedRequest, staging: any BodyStaging) {
@@ -67,7 +61,6 @@ final class RunningTransfer {
     self.staging = staging
   }
 
-  /// Forgets one request for the next.
   func restart(_ queued: QueuedRequest) {
     self.queued = queued
     isContinuing = queued.request.continuesPart
@@ -93,19 +86,18 @@ final class RunningTransfer {
 
   var request: TransferRequest { queued.request }
 
-  /// Whether the request went out; before, libcurl may have kept the transfer waiting for its turn.
+  /// Whether the request was sent; before that, libcurl may have queued it.
   var isRequested: Bool { requestCount > 0 }
 
   func noteRequest() {
     requestCount += 1
-    // Where HTTP/1.1 is demanded, libcurl sends a body again from where it stood.
+    // Where HTTP/1.1 is demanded, libcurl sends the body again from its present position.
     upload?.position = 0
   }
 
-  /// Whether it was ended by us, not by libcurl.
+  /// Whether this program, not libcurl, ended the transfer.
   var isGivenUp: Bool { failure != nil }
 
-  /// The kept part whose rest is asked for.
   var continued: PartialBody? { isContinuing ? queued.request.partial : nil }
 
   var phase: CurlFault.Phase {
@@ -115,7 +107,6 @@ final class RunningTransfer {
 
   // MARK: Facts from libcurl
 
-  /// False ends the transfer.
   func receiveHeader(_ line: RawSpan) -> Bool {
     hasActivity = true
     do throws(ResponseFault) {
@@ -150,7 +141,6 @@ final class RunningTransfer {
     }
   }
 
-  /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
     hasActivity = true
     receivedSize += Int64(bytes.byteCount)
@@ -178,15 +168,14 @@ final class RunningTransfer {
     }
   }
 
-  /// Whether nothing shows that a body over HTTP/2 or 3 is whole.
-  ///
-  /// A stream that its server resets without an error ends for libcurl like one that is complete.
+  /// Returns whether a body could be cut unseen: a stream reset without an error looks complete to
+  /// libcurl.
   private func lacksKnownEnd(_ head: ResponseHead) -> Bool {
     guard case .stream = head.framing, case .whole = use else { return false }
     return queued.needsKnownEnd
   }
 
-  /// Whether a body may follow the head; old servers send one all the same where none may.
+  /// Whether the head allows a body; old servers send one even when not.
   var mayHaveBody: Bool {
     guard head?.mayHaveBody == true else { return false }
     if case .head = request.method { return false }
@@ -202,7 +191,6 @@ final class RunningTransfer {
     parser.hasFoldedLine = true
   }
 
-  /// Takes the bytes of a body as they came, before those that `receiveBody` takes.
   func noteRawBody(_ bytes: RawSpan) {
     guard failure == nil, version != nil, case .chunked = head?.framing,
       let size = chunkSizes.read(bytes)
@@ -227,28 +215,26 @@ final class RunningTransfer {
     }
   }
 
-  /// What follows a whole answer may be meant to pass for the answer to the next request; so neither
-  /// the answer nor its connection is good.
+  /// Records bytes behind the response, which could pass for the next one: neither this response
+  /// nor its connection is used.
   func noteExcess() {
     hasExcess = true
   }
 
   // MARK: The end
 
-  /// Ends the transfer from here, unless the answer is whole; one with an unwanted body is so
-  /// with its head.
+  /// Ends the transfer with a failure, unless the response is complete or its body unwanted.
   func giveUp(_ reason: Failure) {
     guard failure == nil, version == nil || use.takesBytes, !isWhole else { return }
     failure = reason
   }
 
-  /// However little has come of the body is kept, should it break off now.
+  /// Makes the transfer keep any bytes received, however few.
   func valueAll() {
     if isSinkOpen { sink?.valueAll() }
   }
 
-  /// Whether nothing of the body is missing, although libcurl may not have said so: it keeps to itself
-  /// that a transfer ended while that is paused.
+  /// Whether the body is complete, even if a paused libcurl has not reported that.
   var isWhole: Bool {
     guard failure == nil, let head, use.takesBytes, case .length(let length) = head.framing else {
       return false
@@ -256,7 +242,6 @@ final class RunningTransfer {
     return (use.isCoded ? codedSize : arrivedSize) == length
   }
 
-  /// What came of it.
   func result(_ ending: Ending, _ figures: consuming TransferFigures) -> TransferResult {
     switch ending {
     case .concluded(let fault):
@@ -270,7 +255,6 @@ final class RunningTransfer {
     }
   }
 
-  /// Ends it and keeps what can be continued.
   private func breakOff(_ reason: Failure, _ figures: consuming TransferFigures) -> TransferResult {
     let part = reason.leavesGoodBytes ? keptPart() : nil
     if isSinkOpen {
@@ -286,7 +270,7 @@ final class RunningTransfer {
     )
   }
 
-  /// What is kept of the body: what arrived, or what was kept before and nothing spoke against.
+  /// Returns the part to keep: received bytes, or an earlier part that is still valid.
   private func keptPart() -> PartialBody? {
     guard isSinkOpen, let sink else {
       return version == nil || (use.kept?.offset ?? 0) > 0 ? continued : nil
@@ -322,7 +306,7 @@ final class RunningTransfer {
       hasOpenEnd = queued.needsKnownEnd
       throw failures.openStream
     }
-    // libcurl counts as well; but what is stored is what was counted here.
+    // libcurl counts too, but these are the bytes that are stored.
     if case .length(let length) = framing, !use.isCoded, use.takesBytes {
       guard arrivedSize == length else { throw failures.shortRest }
     }
@@ -333,7 +317,7 @@ final class RunningTransfer {
       guard framing != .untilClose || request.expectedSize == bodySize else {
         throw failures.openEnd
       }
-      // One that is longer is another body.
+      // A longer body is another body.
       guard framing != .stream || request.expectedSize.map({ $0 <= bodySize }) ?? true else {
         throw failures.shortRest
       }
@@ -346,12 +330,10 @@ final class RunningTransfer {
 
   // MARK: Rules
 
-  /// The size of the body so far, with what was kept.
   private var bodySize: Int64 {
     (use.kept?.offset ?? 0) + arrivedSize
   }
 
-  /// Where it stands once so many bytes more have arrived than was last told.
   func advance(by bytes: Int64) -> TransferAdvance {
     TransferAdvance(
       bytes: bytes,
@@ -371,8 +353,7 @@ final class RunningTransfer {
     return false
   }
 
-  /// False for a body that no period of a limit of volume has room for, and that cannot be continued in
-  /// the next one: it would use up each of them.
+  /// Returns false for a body that exceeds every period of a volume limit and cannot be continued.
   private func fitsPeriod(_ size: Int64) -> Bool {
     guard use.takesBytes,
       let objection = TransferRequest.Allowance.objection(
@@ -386,7 +367,6 @@ final class RunningTransfer {
     return false
   }
 
-  /// The size of the whole body, where the head tells it.
   private var announcedSize: Int64? {
     switch use {
     case .whole: head?.announcedLength
@@ -421,7 +401,7 @@ final class RunningTransfer {
     )
     plan.prefixLength = request.prefixLength
     plan.heedsFreeDisk = request.heedsFreeDisk
-    // However little a period brings, the next one goes on behind it.
+    // Keep however little a period brings: the next period continues the part.
     if !request.allowances.isEmpty { plan.smallestPart = 1 }
     do throws(Failure) {
       let opened = if let sink, sink.begin(plan) { sink } else { try staging.beginBody(plan) }
@@ -430,7 +410,7 @@ final class RunningTransfer {
       return opened
     } catch {
       guard use.kept != nil else { throw error }
-      // What is kept is of no use, but the whole can still be had.
+      // The kept part is useless, but the whole body can be fetched.
       throw Failure(error.code, error.message, isTransient: true)
     }
   }

@@ -1,9 +1,6 @@
 internal import PrefetchCore
 
-/// Watches one transfer for stalls and overtime, and counts what arrived since the last look.
-///
-/// libcurl's own low-speed check counts whole seconds and averages; its total timeout also counts
-/// the time that a transfer waits for its turn.
+/// Watches a transfer for stalls and timeouts: libcurl's checks use averages and count queueing.
 struct TransferWatch: Hashable, Sendable {
   private let readTimeout: Duration
   private let itemTimeout: Duration?
@@ -17,13 +14,12 @@ struct TransferWatch: Hashable, Sendable {
     lastActivity = now
   }
 
-  /// How often to look, so that no limit is exceeded by more than a quarter.
+  /// Returns the interval of checks: no limit is exceeded by more than a quarter.
   static func interval(_ settings: TransportSettings) -> Duration {
     let shortest = min(settings.readTimeout, settings.itemTimeout ?? settings.readTimeout)
     return max(.milliseconds(5), min(.milliseconds(100), shortest / 4))
   }
 
-  /// Takes over what the transfer recorded; returns the bytes that are new.
   mutating func note(_ transfer: RunningTransfer, at now: Duration) -> Int64 {
     if transfer.isRequested, requestedAt == nil {
       requestedAt = now
@@ -37,7 +33,7 @@ struct TransferWatch: Hashable, Sendable {
     return transfer.arrivedSize - reportedSize
   }
 
-  /// Why it should end now; nothing is held against it before its request could be sent.
+  /// Returns the failure of a transfer that is too slow, not counting the time before its request.
   func overdue(_ transfer: RunningTransfer, at now: Duration) -> Failure? {
     guard let requestedAt else { return nil }
     let host = transfer.request.url.authority
@@ -51,9 +47,7 @@ struct TransferWatch: Hashable, Sendable {
     return Failure(.stalled, message, isTransient: true)
   }
 
-  /// The reason to end a request with a patience of its own, once its server was silent for that long in all.
-  ///
-  /// A transfer that moves bytes goes on.
+  /// Returns the failure of a silent transfer whose server used up its summed silence.
   func exhausted(
     _ transfer: RunningTransfer,
     _ silence: Locked<SummedSilence>,

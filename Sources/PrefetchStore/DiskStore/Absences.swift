@@ -1,12 +1,11 @@
 package import PrefetchCore
 
-/// A server's word that it does not have what a URL names.
+/// A server's response that a URL does not exist.
 package struct Absence: Hashable, Sendable {
-  /// Of what the request said that may have selected the answer.
+  /// Hash of the request parts that may have selected the response.
   package var asked: UInt64
   package var status: Int
   package var since: Instant
-  /// When the server is asked again.
   package var until: Instant
 
   package init(asked: UInt64, status: Int, since: Instant, until: Instant) {
@@ -16,22 +15,20 @@ package struct Absence: Hashable, Sendable {
     self.until = until
   }
 
-  /// The end under what the user grants now.
+  /// Returns the end of validity under the user's present limit.
   package func end(lasting: Duration) -> Instant {
     min(until, since + lasting)
   }
 }
 
-/// What single questions learnt of URLs that lead nowhere, so that the next ones need not ask.
 extension DiskStore {
   package func absence(of url: String) throws(Failure) -> Absence? {
     let known = try answering { () throws(Failure) in try namedItems().absence(url) }
-    // A time in the future was noted by a clock that was wrong.
+    // A future time comes from a clock that was wrong.
     guard let known, !Freshness.isFuture(known.since, at: clockStart) else { return nil }
     return known
   }
 
-  /// Remembers these, and forgets those whose time is over.
   package func note(_ absences: [String: Absence], lasting: Duration) throws(Failure) {
     let database = try database()
     try requireWriting().claims.inTurn { () throws(Failure) in
@@ -57,15 +54,14 @@ extension DiskStore {
     }
   }
 
-  /// Drops a body that is not what its name says, also beside other runs: its records stay, and
-  /// the next run that declares them fetches it again.
+  /// Removes damaged bodies, also beside other runs; the next run fetches them again.
   package func dropDamaged(_ digests: [ContentDigest]) throws(Failure) {
     let writing = try requireWriting()
     _ = try change { (writer, _) throws(Failure) in
       try forgetBodies(digests, writer)
     }
     try changeObjects(writing) { (_, references) throws(Failure) in
-      // Another process may have brought the good one meanwhile.
+      // Another process may have stored an intact body meanwhile.
       for digest in digests where try !references.contains(digest) { try clear(digest, writing) }
     }
   }

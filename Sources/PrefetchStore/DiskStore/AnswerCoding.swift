@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What answers state, as values of rows: lines of text, so many for each.
+/// Codes hops and variances as column values: lines of text, a fixed number for each.
 enum AnswerCoding {
   static func encode(_ hops: [HopTerms]) -> [UInt8] {
     encode(
@@ -18,7 +18,6 @@ enum AnswerCoding {
     encode(variance.hops.flatMap(fields))
   }
 
-  /// Nil for bytes that `encode` never makes.
   static func decodeHops(_ bytes: [UInt8]) -> [HopTerms]? {
     guard let groups = decode(bytes, by: 7) else { return nil }
     var hops: [HopTerms] = []
@@ -36,7 +35,6 @@ enum AnswerCoding {
     return hops
   }
 
-  /// Nil for bytes that `encode` never makes.
   static func decodeVariance(_ bytes: [UInt8]) -> Variance? {
     guard let groups = decode(bytes, by: 3) else { return nil }
     let hops = groups.compactMap { variance($0[...]) }
@@ -57,7 +55,7 @@ enum AnswerCoding {
     )
   }
 
-  /// Neither URLs nor names of headers hold a line feed.
+  /// Joins fields by line feeds, which neither URLs nor header names contain.
   private static func encode(_ fields: [String]) -> [UInt8] {
     Array(fields.joined(separator: "\n").utf8)
   }

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// The further files of an item among the details of its row.
+/// Codes the further files of an item for the details of its row.
 enum BundleCoding {
   static func encode(_ files: [BundleFile]) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -22,7 +22,6 @@ enum BundleCoding {
     return bytes
   }
 
-  /// Nil for bytes that `encode` never makes.
   static func decode(_ bytes: RawSpan) -> [BundleFile]? {
     var files: [BundleFile] = []
     var cursor = ByteCursor()

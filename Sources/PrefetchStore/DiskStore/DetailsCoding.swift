@@ -1,11 +1,10 @@
 internal import PrefetchCore
 
-/// What planning does not read of a record, behind its ``ItemHead``: tagged fields, then the headers.
+/// Codes the details of a record, which planning does not read: tagged fields, then the headers.
 ///
-/// What headers say already is not said twice.
+/// A value that the headers contain is not repeated in a field.
 enum DetailsCoding {
   private enum Tag: UInt8 {
-    /// Headers follow, to the end.
     case headers
     case status
     case mime
@@ -18,10 +17,9 @@ enum DetailsCoding {
     case lifetime
     case provider
     case type
-    /// One below the other.
+    /// Categories, separated by line feeds.
     case categories
     case thumbnail
-    /// As ``BundleCoding`` has them.
     case files
     case isPassedThrough
     case title
@@ -67,7 +65,6 @@ enum DetailsCoding {
     record.headers.append(to: &bytes)
   }
 
-  /// The same as of the whole record of what arrived.
   static func append(_ arrival: Arrival, _ table: EntryTable, to bytes: inout [UInt8]) {
     append(.status, Int64(arrival.status), to: &bytes)
     if arrival.mime == nil {
@@ -82,7 +79,7 @@ enum DetailsCoding {
     arrival.headers.append(to: &bytes)
   }
 
-  /// Puts what stands there into a record; false for bytes that `append` never makes.
+  /// Reads the details into a record; returns false for bytes that `append` never makes.
   static func decode(_ bytes: RawSpan, into record: inout ContentRecord) -> Bool {
     var failure: (code: ErrorCode, message: String, isTransient: Bool)?
     var (hasMime, hasLastModified) = (false, false)
@@ -137,7 +134,7 @@ enum DetailsCoding {
     return true
   }
 
-  /// The headers and the date that another answer is held against.
+  /// Returns the headers and the `Last-Modified` date that a new response is compared with.
   static func answer(_ bytes: RawSpan) -> (headers: HeaderBlock, lastModified: String?)? {
     var said: String??
     let rest = read(bytes) { tag, field in
@@ -148,7 +145,7 @@ enum DetailsCoding {
     return (headers, said ?? headers[.lastModified])
   }
 
-  /// Whether they can be read up to the headers, and tell of a body that came without a redirect.
+  /// Returns whether the fields describe a single body without a redirect or a failure.
   static func arePlain(_ bytes: RawSpan) -> Bool {
     var (hasStatus, hasDate) = (false, false)
     let rest = read(bytes) { tag, field in
@@ -163,12 +160,11 @@ enum DetailsCoding {
       }
       return true
     }
-    // A date without an answer is that of a file that was brought.
+    // A date without a status belongs to a file that was imported, not to a response.
     return rest != nil && (hasStatus || !hasDate)
   }
 
-  /// Hands out the fields before the headers, and says where these are; nil where `take` does not
-  /// want one, and for bytes that `append` never makes.
+  /// Passes the fields before the headers to `take`; returns nil if `take` refuses a field.
   private static func read(_ bytes: RawSpan, _ take: (Tag, RawSpan) -> Bool) -> Range<Int>? {
     var cursor = ByteCursor()
     var said: UInt32 = 0
@@ -196,7 +192,7 @@ enum DetailsCoding {
     bytes += field
   }
 
-  /// As many of its lowest bytes as it takes.
+  /// Appends the number, little-endian, in as few bytes as the value needs.
   private static func append(_ tag: Tag, _ number: Int64?, to bytes: inout [UInt8]) {
     guard let number else { return }
     bytes.append(tag.rawValue)
@@ -220,12 +216,10 @@ enum DetailsCoding {
     unsafe field.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Nil where nothing stands.
   private static func optionalText(_ field: RawSpan) -> String? {
     field.byteCount == 0 ? nil : text(field)
   }
 
-  /// As milliseconds; negative where there is no end.
   private static func number(_ lifetime: Freshness.Lifetime?) -> Int64? {
     switch lifetime {
     case nil: nil

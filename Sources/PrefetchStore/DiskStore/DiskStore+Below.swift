@@ -1,11 +1,10 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// The caches below, those of this configuration first and then what others remember.
+  /// Paths of the lower caches, first those of this configuration.
   package var below: [String] { lowerPaths }
 
-  /// A cache below another as it stands, of which nothing is taken over; throws what keeps it from
-  /// being of use.
+  /// Opens a lower cache without taking over rows; throws why the cache cannot be used.
   package static func lower(at path: String, clockStart: Instant) throws(Failure) -> DiskStore {
     guard let store = try openLower(path, clockStart: clockStart) else {
       throw Failure(

@@ -10,7 +10,7 @@ extension DiskStore {
     try claims?.begin()
   }
 
-  /// Those of some URLs that another process asks for at the moment, be nothing of them stored yet.
+  /// Returns the URLs that other processes claim now, even when nothing is stored.
   package static func underWay(
     _ urls: [String],
     in cache: String
@@ -33,7 +33,7 @@ extension DiskStore {
     return controls
   }
 
-  /// What people removed since claims began, while some run had it under way.
+  /// Returns URLs that users removed since the claims began, while a run had them in flight.
   func withdrawals() throws(Failure) -> Set<String> {
     guard let earlierWithdrawals else { return [] }
     let all = try allWithdrawals()
@@ -65,7 +65,7 @@ extension DiskStore {
     claims?.release(urls)
   }
 
-  /// Nil for a store that only reads, and asks no server for others.
+  /// Claims of a writing store; nil in a reading store, which sends no requests.
   private var claims: Claims? {
     if case .writing(let writing) = access { writing.claims } else { nil }
   }

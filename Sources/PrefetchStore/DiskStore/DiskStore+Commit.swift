@@ -19,20 +19,20 @@ extension DiskStore {
       staging.discard(body)
     }
     if let limit { makeRoomOfLeases(limit) }
-    // New times alone are no reason to copy the index: without them items are asked once more.
+    // New times alone justify no backup: without them items are revalidated once more.
     for case .confirm(let confirmations) in changes {
       countedChanges += Int64(confirmations.count)
     }
     return removed
   }
 
-  /// Ends leases that `cache.size` has no room for; the commit stands, whatever becomes of them.
+  /// Ends leases that `cache.size` has no room for; the commit stands even if this fails.
   private func makeRoomOfLeases(_ limit: Int64) {
     guard let leases = (try? Leases(in: root)) ?? nil, let used = try? usedBytes() else { return }
     try? leases.end(downTo: limit - used, besides: layers.own)
   }
 
-  /// Removes items; the next run that declares those that were held fetches them again.
+  /// Removes items; the next run that declares a removed item fetches it again.
   package func remove(
     urls: [String],
     isHeldToo: Bool = true
@@ -44,7 +44,7 @@ extension DiskStore {
     }
   }
 
-  /// Items that came through a segment and that no segment holds: those whose lock ended.
+  /// Returns items that came through a segment and that no segment holds: their lock has ended.
   package func unheldItems() throws(Failure) -> [Int64] {
     try answering { () throws(Failure) in
       var items: [Int64] = []
@@ -75,7 +75,7 @@ extension DiskStore {
     }
   }
 
-  /// The same until it has its room, as long as parts can give way to it.
+  /// Performs a change, and repeats it on a full disk while partial bodies can be evicted.
   func change(
     publishing bodies: [StagedBody] = [],
     within limit: Int64? = nil,
@@ -92,11 +92,10 @@ extension DiskStore {
     }
   }
 
-  /// The one way in which rows and objects change: bodies first, then the rows that name them,
-  /// then the objects that no row names any more.
+  /// Publishes bodies, then writes the rows that name them, then removes objects without a row.
   ///
-  /// Objects go only in a transaction that finds no row of theirs. So a writer of rows has to
-  /// look, where another process wrote since the bodies came, whether these are still there.
+  /// Only a transaction that finds no row for an object may remove the object; so after a write by
+  /// another process, this function checks that the published bodies still exist.
   private func changeAtOnce(
     publishing bodies: [StagedBody],
     within limit: Int64?,
@@ -110,7 +109,6 @@ extension DiskStore {
     while true {
       let version = pending.isEmpty ? nil : try dataVersion()
       var believed: [ContentDigest] = []
-      // What lay below and comes here takes room, whatever names it.
       let isNew = lower.isEmpty ? [] : Set(pending.map(\.digest)).filter { !layers.isOwn($0) }
       if limit != nil, !isNew.isEmpty { _ = try usedNow() }
       let files = try writing.publisher.publish(pending, noting: &times) { digest throws(Failure) in
@@ -188,8 +186,7 @@ extension DiskStore {
     try database().number("PRAGMA data_version")
   }
 
-  /// Whether all bodies still have their names, and those that were believed for their rows still
-  /// have these.
+  /// Returns whether all published files and all rows that name `believed` still exist.
   private func areThere(
     _ pending: [Publication],
     _ believed: [ContentDigest],
@@ -215,7 +212,7 @@ extension DiskStore {
     return publications
   }
 
-  /// What fails here leaves orphans, which a later run removes; the commit itself has succeeded.
+  /// Removes orphans; the commit has succeeded, so a failure only leaves work for a later run.
   private func tidyUp(
     _ orphans: [ContentDigest],
     evicted: Set<ContentDigest>,
@@ -236,8 +233,7 @@ extension DiskStore {
     }
   }
 
-  /// At once where no other run is under way, or where the space is wanted; else a run that began
-  /// before may count on them, and they wait for its end.
+  /// Removes bodies, unless they were not evicted and other runs may still count on them.
   private func removeReleased(
     _ orphans: [ContentDigest],
     evicted: Set<ContentDigest>,
@@ -261,18 +257,17 @@ extension DiskStore {
     }
   }
 
-  /// Whether runs are under way that may count on what goes; where locks lie what they write tells.
+  /// Returns whether other runs may count on released bodies; without reliable locks, commits tell.
   private func isBusy() throws(Failure) -> Bool {
     if hasSeenOthers { return true }
     return try RunLock.oldestRun(in: root, besides: lock) != nil
   }
 
-  /// Bodies that no row names, and that go when the runs have ended that may count on them.
+  /// Returns the number of bodies that no row names and that wait for other runs to end.
   package func waitingObjects() throws(Failure) -> Int {
     Int(try database().number("SELECT count(*) FROM released_objects") ?? 0)
   }
 
-  /// Removes what waited for the end of runs that have ended by now.
   func removeOverdue(_ writing: Writing) throws(Failure) {
     let released = "SELECT 1 FROM released_objects UNION SELECT 1 FROM released_items"
     guard try database().number("SELECT EXISTS (\(raw: released))") == 1 else { return }
@@ -291,8 +286,7 @@ extension DiskStore {
     }
   }
 
-  /// Within it no row can come to name an object, and afterwards others see that something was
-  /// written.
+  /// Performs `body` so that no row can name an object meanwhile; other processes see the write.
   func changeObjects<Value>(
     _ writing: Writing,
     _ body: (Database, ObjectReferences) throws(Failure) -> Value

@@ -1,11 +1,10 @@
 internal import Glibc
 package import PrefetchCore
 
-/// What people and their programs say of single items.
 extension DiskStore {
-  /// The person or process that protects an item from removal and eviction, and how long.
+  /// Owner and end of a lock that protects an item from removal and eviction.
   package struct Guardian: Hashable, Sendable {
-    /// Nil for a person, whose lock outlives every process.
+    /// Process ID; nil for a user, whose lock outlives every process.
     package var process: Int32?
     package var until: Instant?
 
@@ -17,7 +16,7 @@ extension DiskStore {
     }
   }
 
-  /// A second lock of the same guardian takes the place of the first.
+  /// Locks items; replaces an earlier lock of the same guardian.
   package func lock(_ urls: [String], for guardian: Guardian) throws(Failure) {
     var begun: Int64 = 0
     if let process = guardian.process {
@@ -37,7 +36,7 @@ extension DiskStore {
     }
   }
 
-  /// Takes back one guardian's locks, or those of all.
+  /// Removes the locks of one process; with nil, the locks of all guardians.
   package func unlock(_ urls: [String], of process: Int32? = nil) throws(Failure) {
     try changeLocks(
       """
@@ -59,7 +58,6 @@ extension DiskStore {
     }
   }
 
-  /// Items that are locked at the moment, of these.
   package func locked(among urls: [String]) throws(Failure) -> Set<String> {
     try answering { () throws(Failure) in
       let database = try database()
@@ -75,7 +73,7 @@ extension DiskStore {
     }
   }
 
-  /// Has runs leave items alone, those too of which nothing is known yet.
+  /// Pauses items, including those that have no row yet.
   package func pause(_ records: [ContentRecord]) throws(Failure) {
     try setStates(of: records) { _ in .paused }
   }
@@ -87,7 +85,7 @@ extension DiskStore {
     }
   }
 
-  /// Gives rows to items of which nothing is known yet, so that something can be said of them.
+  /// Adds rows for items that have none, so that controls can apply to them.
   package func introduce(_ records: [ContentRecord]) throws(Failure) {
     try setStates(of: records) { $0.state }
   }
@@ -109,7 +107,6 @@ extension DiskStore {
     }
   }
 
-  /// When a file that lies elsewhere was last changed.
   package static func modificationTime(ofFileAt path: String) throws(Failure) -> Instant {
     let number = SystemCall.number {
       unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -119,8 +116,7 @@ extension DiskStore {
     return Instant(milliseconds: status.modified / 1_000_000)
   }
 
-  /// Removes items at a person's word, with whatever came of them; what runs have `underWay` they do
-  /// not bring back.
+  /// Removes items for a user; runs do not write items in `underWay` again.
   package func remove(
     _ urls: [String],
     underWay: Set<String>
@@ -138,7 +134,7 @@ extension DiskStore {
     return removed
   }
 
-  /// A copy of a file that lies elsewhere, as a body that has come.
+  /// Copies a file from outside the cache into the staging area.
   package func stage(
     fileAt path: String,
     limit: Int64,
@@ -167,7 +163,6 @@ extension DiskStore {
     while true {
       let count = try file.read(into: &chunk, at: sink.size)
       guard count > 0 else { break }
-      // It may grow while it is read.
       guard sink.size + Int64(count) <= limit else {
         throw Failure(.tooLarge, "`\(path)` has more than the \(limit) bytes that are allowed")
       }
@@ -176,14 +171,13 @@ extension DiskStore {
     return try sink.finish()
   }
 
-  /// Removes bodies, and keeps all else that is known of their items.
   package func empty(_ records: [ContentRecord]) throws(Failure) -> [RemovedContent] {
     try change { (writer, _) throws(Failure) in
       for record in records { try writer.empty(record) }
     }
   }
 
-  /// Pictures that belong to items with a body or in a segment, but for these.
+  /// Returns thumbnails of items with a body or a segment, without those of `urls`.
   package func thumbnails(besidesThoseOf urls: Set<String>) throws(Failure) -> Set<String> {
     let rows = try database().prepare(
       """

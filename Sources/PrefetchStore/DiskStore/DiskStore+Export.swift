@@ -1,24 +1,19 @@
 package import PrefetchCore
 
-/// What was written into another cache.
 package struct ExportSummary: Hashable, Sendable {
   package var items = 0
-  /// Of all bodies, those of manifests too.
   package var bytes: Int64 = 0
-  /// Items that were left out, since a body of theirs is lost or damaged.
+  /// URLs of items left out because a body is lost or damaged.
   package var lost: [String] = []
 }
 
 extension DiskStore {
-  /// Begins an export into a folder that is empty, missing, or was left by an export that was
-  /// killed; nil where there is something else.
+  /// Begins an export; returns nil unless the folder is empty, missing or left by a killed export.
   package static func beginExport(to path: String) throws(Failure) -> ExportMark? {
     try ExportMark.make(in: Folder.making(path))
   }
 
-  /// Copies what is here into a new cache; where it is `onlyNew`, what no cache below has.
-  ///
-  /// Each body is hashed on the way.
+  /// Copies the cache, with `onlyNew` without what lower caches have; each body is hashed.
   package func export(
     to target: DiskStore,
     onlyNew: Bool,
@@ -27,7 +22,7 @@ extension DiskStore {
     var export = StoreExport(target: target)
     if onlyNew {
       for path in lowerPaths {
-        // What cannot be read below is not known to be there.
+        // A lower cache that cannot be read excludes nothing.
         if let below = (try? Self.openLower(path, clockStart: clockStart)) ?? nil {
           export.below.append(below)
         }
@@ -52,7 +47,6 @@ extension DiskStore {
   }
 }
 
-/// A copy on its way.
 private struct StoreExport {
   let target: DiskStore
   var below: [DiskStore] = []
@@ -85,7 +79,7 @@ private struct StoreExport {
     return false
   }
 
-  /// Without a body of its own it would be asked for as if it had never come.
+  /// Adds a segment; without the manifest's body a run has to fetch the manifest anew.
   mutating func add(_ given: SegmentRecord, from store: DiskStore) throws(Failure) {
     var segment = given
     segment.quiet = nil
@@ -131,7 +125,7 @@ private struct StoreExport {
     }
   }
 
-  /// Nil where the body is not there or not what its name says.
+  /// Copies a body into the staging area; returns nil when it is missing or damaged.
   private mutating func copy(
     _ digest: ContentDigest,
     from store: DiskStore

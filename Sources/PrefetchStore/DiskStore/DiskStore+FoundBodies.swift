@@ -2,13 +2,12 @@ internal import Glibc
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// Bodies that come without a transfer: objects that a lost index named, and files of the user's.
 extension DiskStore {
   package func seeksLostBodies() throws(Failure) -> Bool {
     try answering { () throws(Failure) in try sparedOrphans() != nil }
   }
 
-  /// Hashes every object that no row names once, by all algorithms that were asked for so far.
+  /// Returns an orphan that has one of the digests; hashes orphans once per new algorithm.
   package func lostBody(_ digests: [ExpectedDigest]) throws(Failure) -> FoundBody? {
     guard let strongest = digests.map(\.algorithm).max() else { return nil }
     if lostBodies?.algorithms.contains(strongest) != true {
@@ -27,7 +26,7 @@ extension DiskStore {
     for prefix in UInt8.min...UInt8.max {
       guard let folder = try objects?.folder(of: prefix) else { continue }
       for name in try objects?.digests(in: prefix) ?? [] where try !references.contains(name) {
-        // What cannot be read is fetched again.
+        // An unreadable object is fetched again.
         guard let file = (try? ObjectFolder.open(name.hexadecimal, in: folder)) ?? nil,
           let object = try? file.objectFile(),
           let body = try? file.hashed(by: algorithms, isCancelled), body.digest == name
@@ -39,10 +38,8 @@ extension DiskStore {
     return lost
   }
 
-  /// Gives a file of the user's a name among the objects.
-  ///
-  /// By a clone where the file system has these, else by a second name with this mode, else by a copy,
-  /// as always where no mode is given. Returns false where the file has changed meanwhile.
+  /// Clones, hard-links (with a `mode`) or copies a file of the user into the objects; returns
+  /// false when the file has changed meanwhile.
   func adopt(
     _ file: OpenFile,
     _ status: FileStatus,
@@ -67,7 +64,6 @@ extension DiskStore {
   }
 }
 
-/// What the objects are that no row names.
 struct LostBodies {
   let algorithms: Set<DigestAlgorithm>
   private(set) var bodies: [ExpectedDigest: FoundBody] = [:]
@@ -87,7 +83,6 @@ struct LostBodies {
 }
 
 extension OpenFile {
-  /// What the bytes are, by SHA-256 and all these algorithms.
   func hashed(
     by algorithms: Set<DigestAlgorithm>,
     _ isCancelled: () -> Bool

@@ -1,32 +1,27 @@
 package import PrefetchCore
 
-/// What was taken from another cache.
 package struct ImportSummary: Hashable, Sendable {
-  /// An item that was left out.
   package struct LeftOut: Hashable, Sendable {
     package var url: String
     package var failure: Failure
   }
 
-  /// Items that were stored here.
   package var items = 0
-  /// Of their bodies.
   package var bytes: Int64 = 0
-  /// Items of which this cache has the same or a newer body.
   package var known = 0
   package var leftOut: [LeftOut] = []
 
   package init() {}
 }
 
-/// What the items of another cache are held to.
+/// Limits and checks that apply to the items of another cache.
 package struct ImportTerms {
-  /// Of all bodies that the index names.
+  /// Limit in bytes of all bodies that the index names.
   package var limit: Int64?
   package var fileLimit: Int64
-  /// Digests besides SHA-256 that are declared for a URL.
+  /// Returns the algorithms of the digests declared for a URL, without SHA-256.
   package var algorithms: (String) -> Set<DigestAlgorithm>
-  /// Why a body is not the one that is declared for a URL; nil where it may be.
+  /// Returns why a body is not the one declared for a URL; nil accepts the body.
   package var objection: (String, StagedBody) -> Failure?
   package var isCancelled: () -> Bool
 
@@ -46,7 +41,7 @@ package struct ImportTerms {
 }
 
 extension DiskStore {
-  /// Opens the cache of another machine, which nothing here ever writes; nil where there is none.
+  /// Opens the cache of another machine read-only; returns nil when there is none.
   package static func openForeign(
     _ path: String,
     clockStart: Instant
@@ -59,7 +54,6 @@ extension DiskStore {
     return store
   }
 
-  /// The URLs of all items with a body.
   package func storedURLs() throws(Failure) -> [String] {
     let rows = try database().prepare("SELECT \(RecordRow.columns) FROM \(RecordRow.source)")
     var urls: [String] = []
@@ -70,10 +64,9 @@ extension DiskStore {
     return urls
   }
 
-  /// Copies the items of another cache here, each of whose bodies is hashed on the way.
+  /// Copies the items of another cache; each body is hashed.
   ///
-  /// They belong to no segment until a run finds that one declares their URL. That run asks their
-  /// servers, since what another machine was told holds for that machine.
+  /// Imported items belong to no segment until a run declares and revalidates them.
   package func takeIn(
     _ other: DiskStore,
     _ terms: ImportTerms
@@ -92,7 +85,7 @@ extension DiskStore {
         summary.bytes += try takeIn(record, from: other, terms)
         summary.items += 1
       } catch {
-        // What this disk refuses, it refuses to all.
+        // An error of this disk would meet every item.
         guard error.code != .diskFull, error.code != .cancelled else { throw error }
         summary.leftOut.append(ImportSummary.LeftOut(url: record.url, failure: error))
       }
@@ -100,10 +93,9 @@ extension DiskStore {
     return summary
   }
 
-  /// Whether a record of another cache says more than the one that is here.
   private func isNews(_ record: ContentRecord) throws(Failure) -> Bool {
     guard let here = try self.record(url: record.url) else { return true }
-    // The user's word stands.
+    // A pause by the user stands.
     guard here.state != .paused else { return false }
     guard let digest = here.digest, try intactObject(digest) != nil else { return true }
     for file in here.otherFiles where !file.isReserved {
@@ -166,14 +158,14 @@ extension DiskStore {
       }
       guard place == 0 else { continue }
       if let objection = terms.objection(record.url, body) { throw objection }
-      // What that index says of other digests was not seen here.
+      // The other index states further digests, but this import has not verified them.
       record.otherDigests = body.otherDigests
     }
   }
 }
 
 extension ContentRecord {
-  /// Makes what another machine was told stale from the moment it came here.
+  /// Ends the freshness that another machine was granted.
   fileprivate mutating func loseFreshness(at now: Instant) {
     freshness = .stated(until: min(validatedAt ?? now, now))
     failure = nil

@@ -4,7 +4,7 @@ extension DiskStore {
   package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
     try answering { () throws(Failure) in
       let database = try database()
-      // One transaction, so that all questions are answered from the same state.
+      // One transaction, so that all statements read the same state.
       return try database.reading { () throws(Failure) in
         guard let urls else { return try readRows(database, of: nil) }
         return try readRows(database, of: numbers(of: urls, database))
@@ -29,7 +29,7 @@ extension DiskStore {
   package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     try answering { () throws(Failure) in
       let query = try recordQuery()
-      // One transaction, since every one of them takes locks.
+      // One transaction, since otherwise every statement takes locks.
       return try database().reading { () throws(Failure) in try query.rows(items) }
     }
   }
@@ -79,17 +79,16 @@ extension DiskStore {
   }
 }
 
-/// Reads `items` and the renewed times beside them, in the order of their numbers.
+/// Reads `items` and `item_times` side by side, in the order of item numbers.
 private final class InventoryReader {
   private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]] = []
   private(set) var variances: VarianceLists
   private let items: Statement
   private let times: Statement
   private let locks: LockRule
-  /// Where `times` stands.
   private var timed: Int64 = .min
 
-  /// Columns of all items, or of these alone, in the order of their numbers.
+  /// Returns columns of all items, or of `items` alone, in the order of item numbers.
   static func rows(
     _ columns: String,
     of items: [Int64]?,
@@ -125,10 +124,10 @@ private final class InventoryReader {
       size: head.size,
       state: head.state
     )
-    // As ``Inventory/tagHash(_:)`` makes it.
+    // Equals ``Inventory/tagHash(_:)``.
     row.entityTag = head.tag.map { items.key(4, in: $0).first | 1 } ?? 0
     row.hasValidators = head.tag != nil || head.isDated
-    // A tag that is kept at all is a well-formed one.
+    // Stored tags are well-formed, so a leading quote means a strong tag.
     row.hasStrongTag =
       head.tag.map { items.byte(4, at: $0.lowerBound) == UInt8(ascii: "\"") } ?? false
     row.description = head.description
@@ -167,17 +166,14 @@ private final class InventoryReader {
 }
 
 extension Statement {
-  /// Nil where the column ends before it.
   fileprivate func byte(_ index: Int32, at place: Int) -> UInt8? {
     unsafe withBytes(index) { bytes in unsafe bytes.dropFirst(place).first }
   }
 
-  /// The key of a URL, made from the bytes where they lie.
   fileprivate func key(_ index: Int32) -> URLKey {
     unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes) }
   }
 
-  /// The same of a part that is known to be there.
   fileprivate func key(_ index: Int32, in range: Range<Int>) -> URLKey {
     unsafe withBytes(index) { bytes in unsafe URLKey(bytes.bytes.extracting(range)) }
   }

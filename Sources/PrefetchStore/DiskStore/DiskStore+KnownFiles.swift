@@ -1,10 +1,8 @@
 package import PrefetchCore
 
-/// The index knows of each body which file it was put into; another file under its name is hashed
-/// before it counts.
+/// The index records each body's file; another file under the same name is hashed before use.
 extension DiskStore {
-  /// Whether the file of a stored body has other bytes than its name says; false for one that is not
-  /// there, and for one that lies below, where it is believed.
+  /// Returns whether an object of this cache has wrong bytes; false for a missing object.
   package func isSpoilt(_ digest: ContentDigest) throws(Failure) -> Bool {
     guard let folder = try objects?.folder(of: digest.prefix),
       try folder.status(of: digest.hexadecimal) != nil
@@ -12,8 +10,7 @@ extension DiskStore {
     return try !isSound(digest, in: folder)
   }
 
-  /// Whether a stored body is there and is what its name says: it is the file that was committed, or
-  /// its bytes are the right ones.
+  /// Returns whether an object is the committed file, or has the right bytes.
   func isSound(
     _ digest: ContentDigest,
     size: Int64? = nil,
@@ -29,7 +26,6 @@ extension DiskStore {
     return try examine(file, digest)
   }
 
-  /// Hashes a body, and notes which file had the right bytes.
   func examine(_ file: OpenFile, _ digest: ContentDigest) throws(Failure) -> Bool {
     let found = try file.objectFile()
     guard try ObjectFolder.digest(of: file, isCancelled: isCancelled) == digest else {
@@ -39,7 +35,7 @@ extension DiskStore {
     return true
   }
 
-  /// To be called in turn, for runs to come.
+  /// Records the examined files for later runs; call within `Claims.inTurn`.
   func recordExamined(_ database: Database) throws(Failure) {
     guard !examined.isEmpty else { return }
     let known = try knownFiles()
@@ -56,7 +52,6 @@ extension DiskStore {
   }
 }
 
-/// By which files the rows know their bodies.
 final class KnownFiles {
   private let find: Statement
   private let updateItems: Statement
@@ -71,7 +66,6 @@ final class KnownFiles {
     updateParts = try database.prepare("UPDATE item_files SET file=?2 WHERE digest=?1")
   }
 
-  /// Whether it is the file that some row knows.
   func contains(_ file: ObjectFile, of digest: ContentDigest) throws(Failure) -> Bool {
     let marks = try find.all(digest, digest.mark) { row in row.optionalNumber(0) }
     return marks.contains(where: file.has)

@@ -1,19 +1,17 @@
 package import PrefetchCore
 
-/// An item as a list shows it; whole records are asked for by its number.
+/// An item as a list shows it; `item` identifies the whole record.
 package struct StoredItem: Hashable, Sendable {
   package var item: Int64
   package var url: String
   package var state: ItemState
-  /// Nil as long as no body was ever complete.
+  /// Bytes of all files; nil until a body was complete.
   package var size: Int64?
-  /// The names of the segments that hold it.
   package var segments: [String]
   package var isLocked: Bool
-  /// URL for people: that of the row, or the tag of an ad space.
+  /// URL for display: the row's URL, or the tag of an ad space.
   package var shownURL: String
 
-  /// `item` is zero for what no row names.
   package init(
     item: Int64 = 0,
     url: String,
@@ -32,9 +30,8 @@ package struct StoredItem: Hashable, Sendable {
   }
 }
 
-/// By what items are ordered.
 package enum ItemOrder: String, Hashable, Sendable, CaseIterable {
-  /// The last part of the URL's path.
+  /// Last component of the URL's path.
   case name
   case url
   case id
@@ -49,7 +46,7 @@ package enum ItemOrder: String, Hashable, Sendable, CaseIterable {
   case used
 }
 
-/// One of several orders, each of which decides where the one before it does not.
+/// A sort key and its direction; it decides ties of the sorting before it.
 package struct ItemSorting: Hashable, Sendable {
   package var order: ItemOrder
   package var isDescending: Bool
@@ -61,10 +58,7 @@ package struct ItemSorting: Hashable, Sendable {
 }
 
 extension DiskStore {
-  /// Goes through all items without holding more than their sort keys in memory, until `visit`
-  /// says false; what the sorting leaves open is ordered by the bytes of the URLs.
-  ///
-  /// `uses` matters only where the order asks for them.
+  /// Visits all items until `visit` returns false, holding only sort keys; URLs decide ties.
   package func forEachItem(
     sorted sorting: [ItemSorting] = [],
     uses: [String: Instant] = [:],
@@ -73,7 +67,7 @@ extension DiskStore {
     guard sorting.isEmpty else {
       return try answering { () throws(Failure) in try visitSorted(sorting, uses, visit) }
     }
-    // What a damaged index has told already, its copy need not tell again.
+    // After a damaged index, its copy continues behind the last visited URL.
     var last = ""
     try answering { () throws(Failure) in
       try visitOrdered(after: last) { item throws(Failure) in
@@ -112,7 +106,7 @@ extension DiskStore {
       try fill(uses, in: database)
     }
     try StatementFunction.registerAll(in: database)
-    // Only the keys are sorted: whole rows would all be in memory at once.
+    // Only keys are sorted: sorting whole rows would hold all of them in memory.
     let keys = sorting.map { "\($0.order.expression)\($0.isDescending ? " DESC" : "")" }
     let order = try database.prepare(
       """
@@ -140,7 +134,6 @@ extension DiskStore {
   }
 }
 
-/// Rows of `items` as a list shows them.
 private struct StoredItemReader {
   static let selection =
     """
@@ -148,10 +141,9 @@ private struct StoredItemReader {
     """
 
   private var holders: HolderLists
-  /// Of the segments, for each set.
   private let names: [[String]]
   private let locks: LockRule
-  /// Bytes of the further files of the few items that have any.
+  /// Bytes of the further files, by item number; most items have none.
   private var besides: [Int64: Int64] = [:]
 
   init(_ database: Database, locks: LockRule) throws(Failure) {
@@ -184,11 +176,11 @@ private struct StoredItemReader {
 }
 
 extension ItemOrder {
-  /// Absent values come first, as NULL does.
+  /// SQL expression of the sort key; absent values come first, as NULL does.
   fileprivate var expression: String {
     switch self {
     case .name:
-      // Trimming everything but slashes from the end leaves what stands before the name.
+      // Trimming everything but slashes from the end leaves the part before the name.
       "substr(\(Self.path), length(rtrim(\(Self.path), replace(\(Self.path), '/', ''))) + 1)"
     case .url: "url"
     case .id: "coalesce(id, \(StatementFunction.name)(url))"

@@ -1,9 +1,9 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Looks at the times of the folders alone.
+  /// Compares only the times of the object folders.
   package func hasUnseenChanges() throws(Failure) -> Bool {
-    // Of lower caches no times are kept.
+    // No times are recorded for lower caches.
     if !lower.isEmpty { return true }
     for prefix in UInt8.min...UInt8.max {
       let changed = try objects?.changed(prefix) ?? FolderTimes.absent
@@ -12,11 +12,8 @@ extension DiskStore {
     return false
   }
 
-  /// Also those manifests of segments that are gone, besides the inventory's objects; one that is not
-  /// what its name says counts as gone.
-  ///
-  /// Looks into folders that others changed, and hashes what is another file there than the index
-  /// knows. What lies below is looked for each time.
+  /// Returns digests of inventory and manifests whose objects are missing or damaged; opens only
+  /// folders that others changed, and hashes only files that the index does not know.
   package func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest> {
     if inventory.isPart { return try missingObjects(ofPart: inventory) }
     var suspects: [(prefix: UInt8, changed: Int64, isKnown: Bool)] = []
@@ -41,14 +38,14 @@ extension DiskStore {
           let found = try folder.status(of: digest.hexadecimal)
           return found.map { $0.kind == .file && $0.size == size ?? $0.size } ?? false
         } catch {
-          // What cannot be read is not known to be damaged, and stays.
+          // An unreadable object is not known to be damaged, and stays.
           isComplete = false
           return error.code != .storeDamaged
         }
       }
       expected.forEach(in: prefix) { digest, size in
         if isThere(digest, size) { return }
-        // Complete is only what will be so without the caches below.
+        // A folder counts as complete only if nothing in it depends on lower caches.
         isComplete = false
         if !layers.isBelow(digest, size: size) { missing.insert(digest) }
       }
@@ -56,7 +53,7 @@ extension DiskStore {
         if isThere(part.digest, part.size) { continue }
         isComplete = false
         if layers.isBelow(part.digest, size: part.size) { continue }
-        // Without it the item is not whole.
+        // An item without one of its files is not whole.
         missing.insert(part.digest)
         missing.insert(inventory.rows[part.row].digest)
       }
@@ -66,7 +63,6 @@ extension DiskStore {
     return missing
   }
 
-  /// Looks at the objects of a few items by themselves.
   private func missingObjects(
     ofPart inventory: Inventory
   ) throws(Failure) -> Set<ContentDigest> {
@@ -80,8 +76,7 @@ extension DiskStore {
     return missing
   }
 
-  /// Ends a run: removes bodies that no row names, notes what is complete, renews the copy of the index,
-  /// and moves the log into the index, unless that is being read.
+  /// Ends a run: removes orphans, records complete folders, backs up the index, empties its log.
   package func finishRun() throws(Failure) {
     let writing = try requireWriting()
     if try isMadeFromCopy { try forgetGoneBodies() }
@@ -91,10 +86,7 @@ extension DiskStore {
     try close()
   }
 
-  /// Removes objects that no row names, wherever they are, and says how many there were.
-  ///
-  /// Finds those, too, that came to be while no run looked. What a lost index may have
-  /// named is spared as in a run, and so is what runs under way may count on.
+  /// Removes orphans from all folders, except those that a lost index or active runs may need.
   @discardableResult
   package func removeOrphans() throws(Failure) -> Int {
     let writing = try requireWriting()
@@ -113,12 +105,12 @@ extension DiskStore {
     sparing last: Int64?
   ) throws(Failure) -> Int {
     guard !prefixes.isEmpty else { return 0 }
-    // What another run has brought may be on its way into the index, or be counted on.
+    // Another run may be about to commit an object, or may count on one.
     let oldest = try RunLock.oldestRun(in: root, besides: lock)
     let limit = oldest.map { min(start, Self.nanoseconds($0)) } ?? start
     let references = try references()
     let released = try database().prepare("SELECT 1 FROM released_objects WHERE digest=?1")
-    // Looked for beside others, and looked at once more when no run can come to name them.
+    // Each digest is checked again within the transaction below.
     var orphans: [ContentDigest] = []
     for prefix in prefixes {
       guard let folder = try writing.publisher.objects.folder(of: prefix) else { continue }
@@ -132,7 +124,7 @@ extension DiskStore {
         if status.changed < limit {
           orphans.append(digest)
         } else {
-          // Perhaps on its way into the index; the next run looks again.
+          // Another run may be about to commit the object; the next run looks again.
           times.didFail(prefix)
         }
       }
@@ -146,7 +138,6 @@ extension DiskStore {
     }
   }
 
-  /// Nanoseconds, as file systems count.
   private var start: Int64 {
     Self.nanoseconds(clockStart)
   }
@@ -187,13 +178,11 @@ extension DiskStore {
   }
 }
 
-/// The digests that rows name, by folder: one number for each, since there may be millions.
+/// Digests that rows name, grouped by folder; one number each, since there may be millions.
 private struct ExpectedObjects {
   private let rows: [Inventory.Row]
   private let manifests: [ContentDigest]
-  /// Positions in `rows`, those of each folder together.
   private var positions: [UInt32]
-  /// Where each folder's positions begin.
   private var starts = [Int](repeating: 0, count: 257)
 
   init(_ inventory: Inventory, manifests: [ContentDigest]) {
@@ -214,7 +203,7 @@ private struct ExpectedObjects {
     }
   }
 
-  /// With their sizes, where rows tell them.
+  /// Calls `body` with each digest of a folder and its size; manifests have no size.
   func forEach(in prefix: UInt8, _ body: (ContentDigest, Int64?) -> Void) {
     for place in starts[Int(prefix)]..<starts[Int(prefix) + 1] {
       let row = rows[Int(positions[place])]

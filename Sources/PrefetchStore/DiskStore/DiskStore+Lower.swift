@@ -1,26 +1,20 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// The own bodies and those below.
   var layers: ObjectLayers {
     ObjectLayers(own: objects, lower: lower)
   }
 
-  /// Where bodies lie, here or below.
   package var bodyPaths: BodyPaths {
     BodyPaths(cache: path, lower: lowerPaths)
   }
 
-  /// Where the body is or would be.
   package func objectPath(_ digest: ContentDigest) -> String {
     bodyPaths.path(of: digest)
   }
 
-  /// Looks below, at these caches or at those that the last run named, and takes over what they know
-  /// that is not known here.
-  ///
-  /// Their rows are copied and their bodies are not: so everything that reads the index sees both,
-  /// and only who opens a body has to look in several places.
+  /// Opens the given lower caches, or those of the last run, and copies their new rows; bodies stay
+  /// where they are.
   func lookBelow(_ given: LowerCaches?) throws(Failure) {
     try answering { () throws(Failure) in
       let remembered = try LowerRows.paths(database())
@@ -46,7 +40,7 @@ extension DiskStore {
     }
   }
 
-  /// What changes whenever its index does; empty where there is none.
+  /// Returns a text that changes whenever the cache's index does; empty without an index.
   private static func stamp(of path: String) -> String {
     guard let root = (try? Folder(at: path)) ?? nil else { return "" }
     let index = CacheLayout.index(in: root)
@@ -75,7 +69,7 @@ extension DiskStore {
     case .writing(let writing):
       try writing.claims.inTurn { () throws(Failure) in try takeOverAtOnce(caches, for: identity) }
     case .reading:
-      // Nothing is written: a copy in memory gets the rows.
+      // A reading store writes no file: an in-memory copy gets the rows.
       try readFromCopy()
       try takeOverAtOnce(caches, for: identity)
     }
@@ -92,7 +86,7 @@ extension DiskStore {
         do throws(Failure) {
           try takeOver(from: taken[place].path, writer, &takeover)
         } catch {
-          // The next run tries again.
+          // This stamp makes the next run try again.
           taken[place].stamp = "unread"
           noteUseless(error)
         }
@@ -123,7 +117,7 @@ extension DiskStore {
       try database().run("UPDATE upkeep SET variance_key=\(below.varianceKeyBytes())")
     }
     for var segment in segments where takeover.takes(segment) {
-      // Whether there is nothing to do is for the first run here to find out.
+      // The first run here finds out whether the segment is quiet.
       segment.quiet = nil
       if let manifest = segment.manifest, !layers.holds(manifest) { segment.forgetManifest() }
       let documents = segment.documents.filter { layers.holds($0.digest) }
@@ -143,13 +137,12 @@ extension DiskStore {
     }
   }
 
-  /// The bodies were looked for before.
   private func take(_ change: StoreChange, _ writer: IndexWriter) throws(Failure) {
     try writer.apply(change, adopting: { _, _ in true }, record: { _ in nil })
   }
 
-  /// Whether a row from below, whose bodies are there, says more than the one that is here: that has
-  /// none, or an older one that lies below as well.
+  /// Returns whether a row of a lower cache is to replace the row here; a row with its body in this
+  /// cache stays.
   private func isWanted(_ record: ContentRecord) throws(Failure) -> Bool {
     guard let here = try namedItems().record(record.url) else { return true }
     guard here.state != .paused else { return false }
@@ -165,7 +158,7 @@ extension DiskStore {
     return record.otherFiles.allSatisfy { $0.isReserved || layers.holds($0.digest, size: $0.size) }
   }
 
-  /// Rows that no segment holds and whose bodies went with a lower cache are of no use to anybody.
+  /// Removes rows without a segment whose bodies disappeared with a lower cache.
   private func forgetUnheld(_ writer: IndexWriter) throws(Failure) {
     let rows = try database().prepare(
       "SELECT item, facts, url FROM items WHERE holders=0 AND mark IS NOT NULL"
@@ -187,13 +180,12 @@ extension DiskStore {
   }
 }
 
-/// What came from lower caches so far.
 private struct LowerTakeover {
   let identity: String
-  /// Segments that were known here before: what holds for them is known here.
+  /// Segments that this cache knew before; their own rows stay.
   let known: Set<SegmentKey>
   var joined: Set<SegmentKey> = []
-  /// Whose rows were met with their bodies: an upper cache knows better than one below it.
+  /// URLs of rows met with their bodies: an upper cache takes precedence over one below it.
   var urls: Set<String> = []
 
   init(identity: String, known: Set<SegmentKey>) {
@@ -201,7 +193,7 @@ private struct LowerTakeover {
     self.known = known
   }
 
-  /// A part of one, as a shard is, says nothing of the whole.
+  /// Returns whether to take over a segment; a shard does not describe the whole segment.
   func takes(_ segment: SegmentRecord) -> Bool {
     segment.key.identity == identity && segment.shard == nil && segment.state != .unsubscribed
       && !known.contains(segment.key) && !joined.contains(segment.key)

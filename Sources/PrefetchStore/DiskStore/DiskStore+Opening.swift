@@ -1,9 +1,8 @@
 internal import Glibc
 package import PrefetchCore
 
-/// How a cache comes to be used.
 extension DiskStore {
-  /// Why only a newer version of the program can use the cache; nil where that is not so.
+  /// Returns why only a newer version of the program can use the cache; nil when this version can.
   package static func objectionToNewer(cache path: String) -> Failure? {
     let folder = (try? Folder(at: path)) ?? nil
     return folder.flatMap { CacheLayout.index(in: $0).objectionToNewer }
@@ -11,11 +10,9 @@ extension DiskStore {
 
   /// Opens a cache for changes and makes it where it is missing.
   ///
-  /// `clockStart` is when the run began: what is younger is never tidied away. A damaged index is
-  /// set aside and its last good copy takes its place, which ``diagnostics`` then tells; the objects
-  /// stay, and those that the copy does not name are found again by their digests. `descriptors` are
-  /// those that the process has, if it is not the kernel that shall tell. Without `lower` the caches
-  /// below are those that the last run had.
+  /// Nothing younger than `clockStart`, the start of the run, is tidied away. A damaged index is
+  /// replaced by its last good copy, and ``diagnostics`` says so. Without `lower`, the store uses
+  /// the lower caches of the last run.
   package static func openForWriting(
     cache path: String,
     below lower: LowerCaches? = nil,
@@ -27,7 +24,7 @@ extension DiskStore {
       do throws(Failure) {
         return try opened(path, lower, clockStart, durability, descriptors)
       } catch {
-        // Parts of an earlier run give way.
+        // Partial bodies of an earlier run are evicted to make room.
         guard error.code == .diskFull, let root = try Folder(at: path),
           try CacheLayout.existingParts(in: root)?.giveWay() == true
         else { throw error }
@@ -35,7 +32,6 @@ extension DiskStore {
     }
   }
 
-  /// Lets other users read the index, or keeps it for its own.
   package func setIndexMode(isShared: Bool) throws(Failure) {
     try index.setMode(isShared ? 0o644 : 0o600)
   }
@@ -89,7 +85,7 @@ extension DiskStore {
     return store
   }
 
-  /// Opens a cache without creating or changing anything; nil when there is none yet, and none below.
+  /// Opens a cache without changing anything; returns nil without a cache here or below.
   package static func openForReading(
     cache path: String,
     below lower: LowerCaches? = nil,
@@ -108,7 +104,7 @@ extension DiskStore {
     return store
   }
 
-  /// A cache that is read as it is, and that no process of ours ever writes.
+  /// Opens a lower cache read-only; no process of this program ever writes to one.
   static func openLower(_ path: String, clockStart: Instant) throws(Failure) -> DiskStore? {
     try existing(path, clockStart, isLower: true)
   }
@@ -134,7 +130,7 @@ extension DiskStore {
     )
   }
 
-  /// One that is not made by being looked at, and under which there are others.
+  /// Opens a cache that does not exist but has lower caches; creates nothing.
   private static func absent(_ path: String, _ clockStart: Instant) throws(Failure) -> DiskStore {
     var place = path[...]
     var root = try Folder(at: path)

@@ -28,7 +28,7 @@ extension DiskStore {
     try answering { () throws(Failure) in try recordQuery().record(item) }
   }
 
-  /// By URL, by id, which several items of different providers may share, or by `PROVIDER/ID`.
+  /// Returns records by URL, by id (which several providers may share) or by `PROVIDER/ID`.
   package func records(named name: String) throws(Failure) -> [ContentRecord] {
     let exact = try records(where: "url", is: name)
     guard exact.isEmpty else { return exact }
@@ -42,7 +42,6 @@ extension DiskStore {
     }
   }
 
-  /// Ads of ad spaces whose tag was last this one.
   func ads(ofTag tag: String) throws(Failure) -> [ContentRecord] {
     guard tag.hasPrefix("http") else { return [] }
     let rows = try database().prepare(
@@ -58,7 +57,7 @@ extension DiskStore {
     return found
   }
 
-  /// By id, of one provider or of those that name none.
+  /// Returns records by id, of one provider; with nil, of items without a provider.
   func records(provider: String?, id: String) throws(Failure) -> [ContentRecord] {
     try records(id: id).filter { $0.provider == provider }
   }
@@ -72,7 +71,7 @@ extension DiskStore {
     return found.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
-  /// Those whose URL gives this id, where it was not stored.
+  /// Returns items without a stored id whose URL gives this id.
   private func items(madeName name: String) throws(Failure) -> [Int64] {
     guard ItemName.couldBeMade(name) else { return [] }
     let rows = try database().prepare(
@@ -90,8 +89,7 @@ extension DiskStore {
     try answering { () throws(Failure) in try namedItems().segmentsHolding(url) }
   }
 
-  /// Items that these segments hold, and whose bodies others took away while this run was under way,
-  /// or a moment before.
+  /// Returns items of the segments whose bodies other processes removed during this run.
   package func emptied(
     of keys: [SegmentKey]
   ) throws(Failure) -> [(key: SegmentKey, url: String)] {

@@ -1,12 +1,12 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Counted once and kept up to date, until another process writes.
+  /// Returns the bytes of all bodies; counted again only when another process has written.
   package func usedBytes() throws(Failure) -> Int64 {
     try answering { () throws(Failure) in try usedNow() }
   }
 
-  /// The same within a transaction, in which the index cannot be put right.
+  /// Returns the used bytes within a transaction, in which a damaged index cannot be replaced.
   func usedNow() throws(Failure) -> Int64 {
     let version = try dataVersion()
     if let used, used.version == version { return used.bytes }
@@ -34,7 +34,7 @@ extension DiskStore {
     }
   }
 
-  /// What lies below takes no room here, and makes none by going.
+  /// Sets the sizes of bodies in lower caches to zero: evicting them frees no room here.
   private func leaveOutLower(in stock: inout Stock) {
     let inventory = stock.inventory
     var (rows, parts) = (inventory.rows, inventory.parts)
@@ -54,7 +54,7 @@ extension DiskStore {
     )
   }
 
-  /// Items that no segment holds and whose content has expired.
+  /// Returns items that no segment holds and whose content has expired.
   package func expiredItems() throws(Failure) -> [Int64] {
     let rows = try database().rows(
       "SELECT item FROM items WHERE holders=0 AND expires_at<=\(try expiryTime())"
@@ -77,7 +77,7 @@ extension DiskStore {
 
   private func countBytes() throws(Failure) -> Int64 {
     let database = try database()
-    // What is kept for players goes first where room is short.
+    // Leased bodies are not counted: they are removed first when room is short.
     var bytes = try named().totals.bytes
     let naming = try database.prepare(
       """
@@ -102,7 +102,7 @@ extension DiskStore {
     return documents
   }
 
-  /// Bodies of manifests and all that belongs to them, and how often each is named.
+  /// Returns digests of manifests and their documents, with the number of naming rows.
   private func documentDigests(_ database: Database) throws(Failure) -> [ContentDigest: Int] {
     let rows = try database.prepare(
       "SELECT manifest FROM segments UNION ALL SELECT digest FROM segment_documents"
@@ -114,7 +114,7 @@ extension DiskStore {
     return digests
   }
 
-  /// Of what may go for its age: what no segment holds any more, and what expires.
+  /// Returns ages of items that expire, or that no subscribed segment holds.
   private func ages(
     _ database: Database,
     _ inventory: Inventory
@@ -133,7 +133,7 @@ extension DiskStore {
     var position = 0
     while try rows.step() {
       let item = rows.number(0)
-      // Both are in the order of the numbers.
+      // Rows and inventory are both in the order of item numbers.
       while position < inventory.count, inventory.rows[position].item < item { position += 1 }
       guard position < inventory.count, inventory.rows[position].item == item else { continue }
       if uses == nil {
@@ -147,7 +147,7 @@ extension DiskStore {
       }
       ages[position] = Stock.Age(lastUse: lastUse, expiresAt: rows.instant(2))
       if !consumed.isEmpty {
-        // What came after it was consumed is something new.
+        // Content that arrived after the consumption is new.
         let instant = consumed[RememberedURL.name(of: rows.text(3))]
         if let instant, instant.milliseconds >= fetchedAt ?? 0 {
           ages[position]?.consumedAt = instant

@@ -1,8 +1,7 @@
 package import PrefetchCore
 
 extension DiskStore {
-  /// Notes, for runs to come, which folders are complete and how much was changed; to be called in
-  /// turn.
+  /// Records complete folders and the number of changes; call within `Claims.inTurn`.
   func recordUpkeep(_ database: Database) throws(Failure) {
     let changes = database.totalChangeCount - countedChanges
     try recordTimes(database)
@@ -12,9 +11,8 @@ extension DiskStore {
     countedChanges = database.totalChangeCount
   }
 
-  /// Renews the last good copy of the index when it is a day old, or a tenth of the rows changed.
-  ///
-  /// Of several processes that end together one is enough.
+  /// Backs up the index when the backup is a day old or a tenth of the rows changed; of several
+  /// processes that end together, one does so.
   func backUpWhenDue() throws(Failure) {
     let database = try database()
     let writing = try requireWriting()
@@ -35,7 +33,7 @@ extension DiskStore {
       countedChanges = database.totalChangeCount
       try index.backUp(database, isDurable: writing.publisher.durability != .none)
     } catch {
-      // The run itself is done; a damaged index is set aside when it is closed.
+      // The run has succeeded; closing the store sets a damaged index aside.
       diagnostics.append(
         Diagnostic(
           "store.backup",
@@ -48,8 +46,8 @@ extension DiskStore {
     }
   }
 
-  /// Whether the index took the place of a lost one, and no copy was made of it since: its rows may
-  /// name bodies that went before the loss.
+  /// Whether the index was rebuilt from its copy and not backed up since: its rows may name bodies
+  /// that were removed before the loss.
   var isMadeFromCopy: Bool {
     get throws(Failure) {
       guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep") else {
@@ -68,15 +66,13 @@ extension DiskStore {
     guard changes > 0 else { return false }
     let made = Instant(milliseconds: backup.modified / 1_000_000)
     let age = clockStart - made
-    // One of the future was made by a clock that was ahead.
+    // A backup from the future was made by a clock that was ahead.
     if age > Self.longestBackupAge || age < .zero - Self.longestBackupAge { return true }
-    // The highest number stands for the count, which would cost a pass over a large index.
+    // The highest item number stands for the count, which would take a scan of a large index.
     return changes * 10 >= (try database.number("SELECT max(item) FROM items") ?? 0)
   }
 
-  /// Up to when objects may belong to rows that were lost with the index, in nanoseconds.
-  ///
-  /// A manifest that names them finds them again; nil when that had its time.
+  /// Returns the time (ns) up to which orphans may belong to rows of a lost index; nil without any.
   func sparedOrphans() throws(Failure) -> Int64? {
     guard let rebuilt = try database().number("SELECT rebuilt_at FROM upkeep"),
       clockStart - Instant(milliseconds: rebuilt / 1_000_000) < Self.longestSearch
@@ -87,19 +83,17 @@ extension DiskStore {
   private static let longestBackupAge: Duration = .seconds(24 * 3600)
   private static let longestSearch: Duration = .seconds(7 * 24 * 3600)
 
-  /// The time by which content expires: none where the clock is far ahead of what servers told.
+  /// Returns the time by which content expires: none when the clock is far ahead of server dates.
   package func expiryTime() throws(Failure) -> Instant {
     try believesClock() ? clockStart : Instant(milliseconds: .min)
   }
 
-  /// Whether the clock is not far ahead of what servers have told.
   package func believesClock() throws(Failure) -> Bool {
     let told = ServerTime(recorded: try database().newestDate())
     return !told.isBehind(clockStart)
   }
 
-  /// The time from which something is to last: no earlier than what servers have told, since a clock
-  /// that begins anew with the machine may be years behind.
+  /// Returns the start of new periods: a clock reset by the machine's start may be years behind.
   package func presentTime() throws(Failure) -> Instant {
     guard let told = try database().newestDate() else { return clockStart }
     return max(clockStart, told)
@@ -119,7 +113,6 @@ extension DiskStore {
 }
 
 extension Database {
-  /// The newest `Date` that servers have told.
   func newestDate() throws(Failure) -> Instant? {
     try number("SELECT newest_date FROM upkeep").map(Instant.init(milliseconds:))
   }

@@ -1,40 +1,33 @@
 package import PrefetchCore
 
-/// The cache on disk: bodies named by their digests, and an index that says what they are.
+/// The cache on disk: bodies named by their digests, and an index that describes them.
 ///
-/// One thread uses it; its ``staging`` may serve others meanwhile.
+/// One thread uses a store; its ``staging`` may serve other threads meanwhile.
 package final class DiskStore: ContentStore {
-  /// The folder as it was given.
   package let path: String
-  /// Where bodies arrive; for a store that reads only, memory.
+  /// Area where bodies arrive; in memory for a reading store.
   package let staging: StagingArea
-  /// What happened on the way that a person should read.
   package internal(set) var diagnostics: [Diagnostic] = []
 
-  /// When items were last used, by URL; asked only when bodies have to go.
+  /// Reader of last uses, by URL; called only when bodies have to be evicted.
   package var lastUses: () throws(Failure) -> [String: Instant] = { [:] }
-  /// When items were consumed, in the same way.
   package var consumptions: () throws(Failure) -> [String: Instant] = { [:] }
-  /// What others had written when the last transaction began.
+  /// Data version at the last transaction; reveals commits of other processes.
   var writtenVersion: Int64?
-  /// The index as it was when it was opened.
   private var indexFile: FileStatus?
-  /// Whether others have written since it was opened.
   package internal(set) var hasSeenOthers = false
-  /// What people had removed, with the times, when claims began; nil where none were.
+  /// URLs that users had removed when claims began, with the times; nil without claims.
   var earlierWithdrawals: [String: Int64]?
-  /// Of the run that uses it; nil for what changes things beside any run.
+  /// Lock of the run that uses the store; nil for changes outside a run.
   package var lock: RunLock?
-  /// Of all bodies, once that was counted.
   var used: Used?
 
   struct Used {
     var bytes: Int64
-    /// As the connection numbers what others have written.
     var version: Int64?
   }
 
-  /// The diagnostics since the last time, each once.
+  /// Returns the diagnostics since the last call, each once.
   package func takeDiagnostics() -> [Diagnostic] {
     defer { diagnostics = [] }
     return diagnostics
@@ -42,9 +35,9 @@ package final class DiskStore: ContentStore {
 
   let root: Folder
   let index: DatabaseFile
-  /// Nil only in a reading store whose cache holds no objects.
+  /// Objects of this cache; nil only in a reading store whose cache has none.
   let objects: ObjectFolder?
-  /// Of caches below this one, and where these are.
+  /// Objects of the lower caches that can be opened; `lowerPaths` names all of them.
   var lower: [ObjectFolder] = []
   var lowerPaths: [String] = []
   package let clockStart: Instant
@@ -56,17 +49,15 @@ package final class DiskStore: ContentStore {
       used = nil
     }
   }
-  /// Statements of the present connection that are used again and again.
   var kept = KeptStatements()
-  /// Whether rows were written, which a copy of the index would lack.
+  /// Whether this store committed rows, which a copy of the index would lack.
   var hasCommitted = false
-  /// Those of the connection's changes that ``recordUpkeep(_:)`` has noted.
+  /// Changes of the connection that ``recordUpkeep(_:)`` need not count again.
   var countedChanges: Int64 = 0
-  /// Bodies that were hashed and found whole, and the files that they were then.
+  /// Files whose bytes were hashed and found right, by digest.
   var examined: [ContentDigest: ObjectFile] = [:]
-  /// Objects that no row names, once one was looked for by another digest than SHA-256.
+  /// Digests of orphans; nil until the first search for a lost body.
   var lostBodies: LostBodies?
-  /// Asked while large bodies are hashed.
   package var isCancelled: () -> Bool = { false }
 
   enum Access {
@@ -74,13 +65,12 @@ package final class DiskStore: ContentStore {
     case writing(Writing)
   }
 
-  /// What only a writer has.
   struct Writing {
     let layout: CacheLayout
     let partial: PartialFolder
     let publisher: ObjectPublisher
     let claims: Claims
-    /// Earlier versions want the cache for themselves, and end while this is held.
+    /// Shared lock on the cache; earlier versions need it exclusively.
     let shared: KernelLock
   }
 
@@ -136,13 +126,13 @@ package final class DiskStore: ContentStore {
     return try FileBytes.withBytes(of: file, read)
   }
 
-  /// The size of the file that bears the digest, here or below; nil where there is none.
+  /// Returns the size of a body's file, here or in a lower cache; nil when there is none.
   package func storedSize(_ digest: ContentDigest) throws(Failure) -> Int64? {
     if let own = try sizeOnDisk(digest) { return own }
     return lower.lazy.compactMap { $0.status(of: digest)?.size }.first
   }
 
-  /// The size of the file that bears the digest in this cache itself; nil where there is none.
+  /// Returns the size of a body's file in this cache alone.
   func sizeOnDisk(_ digest: ContentDigest) throws(Failure) -> Int64? {
     guard let folder = try objects?.folder(of: digest.prefix),
       let status = try folder.status(of: digest.hexadecimal), status.kind == .file
@@ -150,12 +140,10 @@ package final class DiskStore: ContentStore {
     return status.size
   }
 
-  /// The size of an object that the index need not name, if it is there and its bytes are right.
-  ///
-  /// After the index was lost, this is how a body is found again instead of fetched again.
+  /// Returns the size of an intact object, even without a row: so bodies survive a lost index.
   package func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64? {
     for folder in [objects].compactMap(\.self) + lower {
-      // An object that cannot be read is fetched again.
+      // An unreadable object is fetched again.
       if let size = (try? intactObject(digest, in: folder)) ?? nil { return size }
     }
     return nil
@@ -173,7 +161,7 @@ package final class DiskStore: ContentStore {
 
   // MARK: Connection
 
-  /// The open index; opened again if it was given up meanwhile.
+  /// Returns the open index; opens it again after it was closed.
   func database() throws(Failure) -> Database {
     switch (connection, access) {
     case (.reading(let reading), _):
@@ -193,7 +181,7 @@ package final class DiskStore: ContentStore {
     }
   }
 
-  /// From now on a copy in memory is read, which may get rows that no file gets.
+  /// Switches to an in-memory copy of the index, which can get rows that no file gets.
   func readFromCopy() throws(Failure) {
     read(try index.copyInMemory(of: database()))
   }
@@ -210,7 +198,7 @@ package final class DiskStore: ContentStore {
     indexFile = try index.status()
   }
 
-  /// Whether the index is the file that was opened, and not one that others have put in its place.
+  /// Returns whether the index is still the opened file, not a replacement by another process.
   private func isOurFile() throws(Failure) -> Bool {
     guard let indexFile, let current = try index.status() else { return true }
     return current.isSameFile(as: indexFile)
@@ -222,10 +210,8 @@ package final class DiskStore: ContentStore {
     return IndexStamp.status("\(path)/\(CacheLayout.indexName)")?.isSameFile(as: indexFile) ?? false
   }
 
-  /// Ends the use of a store that was opened for writing, beside whatever run, and removes unfinished
-  /// bodies that killed processes left.
-  ///
-  /// Waits for readers to leave; if they do not, the log stays for the next writer.
+  /// Closes the store and removes unfinished bodies of killed processes; if readers stay, the log
+  /// remains for the next writer.
   package func close(patience: Duration = .seconds(1)) throws(Failure) {
     guard case .writing(let database) = connection else {
       connection = nil
@@ -247,7 +233,7 @@ package final class DiskStore: ContentStore {
     try index.close(database, patience: patience)
   }
 
-  /// Parts grow old by a clock that servers agree with, and never those of what a person has paused.
+  /// Expires partial bodies by a clock that agrees with servers, except those of paused items.
   private func tidyUpParts(_ writing: Writing) throws(Failure) {
     let now = try expiryTime()
     try writing.partial.parts.tidyUp(now: now) { key in
@@ -255,7 +241,7 @@ package final class DiskStore: ContentStore {
     }
   }
 
-  /// Asks the index, and what is left of it should it turn out damaged.
+  /// Runs a query, and repeats it on the last good copy when the index is damaged.
   func answering<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     do throws(Failure) {
       return try body()
@@ -265,7 +251,7 @@ package final class DiskStore: ContentStore {
     }
   }
 
-  /// Puts the last good copy in the place of a damaged index, unless that would lose rows of ours.
+  /// Replaces a damaged index by its last good copy, unless rows of this store would be lost.
   private func recover(from fault: Failure) throws(Failure) {
     guard fault.code == .storeDamaged, !hasCommitted else { throw fault }
     switch (access, connection) {
@@ -277,7 +263,7 @@ package final class DiskStore: ContentStore {
       database.close()
       connection = nil
       let rebuilt = try Self.withObjectsLocked(writing.layout) { () throws(Failure) in
-        // Another process may have met the damage first.
+        // Another process may have replaced the damaged index first.
         guard try isOurFile() else { return try index.openForWriting(&diagnostics) }
         return try index.rebuild(because: fault, &diagnostics)
       }
@@ -288,7 +274,6 @@ package final class DiskStore: ContentStore {
     }
   }
 
-  /// Keeps other processes from publishing or removing objects.
   static func withObjectsLocked<Value>(
     _ layout: CacheLayout,
     _ body: () throws(Failure) -> Value

@@ -1,8 +1,7 @@
 package import PrefetchCore
 
-/// A record of a manifest's further document as a row of `segment_documents`, both ways.
+/// Reads the records of a manifest's further documents from `segment_documents`.
 enum DocumentRow {
-  /// Everything there is, by the numbers of the segments.
   static func bySegment(_ database: Database) throws(Failure) -> [Int64: [DocumentRecord]] {
     let rows = try database.prepare(
       """
@@ -53,7 +52,6 @@ extension DiskStore {
   }
 }
 
-/// The documents of segments, with statements that are kept.
 final class DocumentRows {
   private let list: Statement
   private let insert: Statement

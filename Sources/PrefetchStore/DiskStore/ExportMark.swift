@@ -1,10 +1,9 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A file in a folder that an export is filling, locked as long as its process lives.
+/// File that marks a folder as the target of an export, locked while the exporter lives.
 ///
-/// It is the first file there and goes last. Where it says so itself and nobody locks it, an export was
-/// killed.
+/// An unlocked mark with its text was left by a killed export.
 package final class ExportMark {
   private let folder: Folder
   private let lock: KernelLock
@@ -14,12 +13,12 @@ package final class ExportMark {
     self.lock = lock
   }
 
-  /// Nil where the folder holds anything but what a killed export left; that is then left as it is.
+  /// Returns nil, and changes nothing, when the folder holds other files than a killed export's.
   static func make(in folder: Folder) throws(Failure) -> ExportMark? {
     let others = try folder.names().filter { $0 != name }
     guard try isOurs(folder, others) else { return nil }
     guard let lock = try KernelLock.take(.exclusive, on: folder.openLock(name)) else { return nil }
-    // Another one may have finished in between, with its mark.
+    // Another export may have finished in between, and removed the mark.
     guard try isOurs(folder, others) else {
       try folder.remove(name)
       return nil
@@ -33,14 +32,13 @@ package final class ExportMark {
     guard others.allSatisfy(CacheLayout.isOfCache) else { return false }
     guard let mark = try folder.status(of: name) else { return others.isEmpty }
     guard mark.kind == .file else { return false }
-    // A kill may have come before the first word.
+    // The process may have been killed before it wrote the text.
     if mark.size == 0 { return others.isEmpty }
     var start = [UInt8](repeating: 0, count: text.utf8.count + 1)
     let count = try folder.open(name, O_RDONLY).read(into: &start, at: 0)
     return start.prefix(count).elementsEqual(text.utf8)
   }
 
-  /// The export is whole.
   package func finish() throws(Failure) {
     defer { withExtendedLifetime(lock) {} }
     try folder.remove(Self.name)

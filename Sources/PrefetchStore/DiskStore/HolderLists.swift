@@ -1,9 +1,7 @@
 internal import PrefetchCore
 
-/// The sets of segments that hold items, as an inventory names them: by position, the empty one
-/// first.
+/// Sets of segments that hold items, by inventory position; 0 is the empty set.
 struct HolderLists {
-  /// Ordered by identity and name.
   private(set) var keys: [SegmentKey] = []
   private(set) var sets: [[Int]] = [[]]
   private var positions: [Int64: UInt32] = [:]
@@ -25,7 +23,7 @@ struct HolderLists {
     for position in sets.indices { sets[position].sort() }
   }
 
-  /// Most items have the set of the one before them.
+  /// Returns the position of a set; most items have the set of the item before.
   mutating func position(of set: Int64) -> UInt32 {
     guard set != last.number else { return last.position }
     last = (set, positions[set] ?? 0)

@@ -1,8 +1,6 @@
 internal import PrefetchCore
 
-/// The sets of segments that hold items together, by number; zero is the empty one.
-///
-/// Valid within one transaction, since another process may make sets between two.
+/// Numbers of segment sets (0 is the empty set), valid within one transaction: others may add sets.
 final class HolderSets {
   private struct Step: Hashable {
     var set: Int64
@@ -28,7 +26,6 @@ final class HolderSets {
     members = nil
   }
 
-  /// Ascending.
   func segments(of set: Int64) throws(Failure) -> [Int64] {
     try loaded()[set] ?? []
   }
@@ -41,7 +38,6 @@ final class HolderSets {
     try changed(Step(set: set, segment: segment, isJoining: false))
   }
 
-  /// The sets that a segment is in.
   func sets(with segment: Int64) throws(Failure) -> [Int64] {
     try loaded().filter { $0.value.contains(segment) }.map(\.key).sorted()
   }

@@ -1,21 +1,17 @@
 extension Schema {
-  /// `index.sqlite`: items, segments, and which segment holds which item.
+  /// Schema of `index.sqlite`: items, segments, and which segment holds which item.
   ///
-  /// A row of `items` says what no query looks for as one value, ``ItemHead`` first, since
-  /// every column and every table costs as much as all that is in it. `item_times` has what answers
-  /// renewed since the row was written; most rows of either kind are never written again. Which
-  /// segments hold an item is the number of a set, since most items share theirs with thousands of
-  /// others, and so is what its answers depend on. `item_locks` has a row for each that protects an
-  /// item: a person (0), or a process and when it began. `item_files` has the bodies of items that
-  /// consist of several, besides the first; what these are stands in the row of the item. `released_items` and
-  /// `released_objects` are rows that went, and bodies that no row names any more, on which runs may
-  /// count that began before; one with negative `holders` is what a person removed while a run had it
-  /// under way, and what that run does not write again. An id that is made from the URL is not stored: a
-  /// random entry of an index for each item would cost more than all the rest. `mark` is the first
-  /// eight bytes of the digest, NULL without a body, by which one is found; `was_held` says that a
-  /// segment has let go of the item. `file` says which file the body is, as ``ObjectFile`` makes it.
-  /// `lower_caches` are those below, whose rows each identity has
-  /// taken over, and the files of their indexes at that time.
+  /// * `items`: values that no query searches share the blob `facts`, ``ItemHead`` first. `mark` is
+  ///   the first eight bytes of the body's digest. `file` is the ``ObjectFile`` of the body.
+  ///   `holders` and `variance` number sets that thousands of items share. `was_held` says that a
+  ///   segment has left the item. `id` is NULL when made from the URL: an index entry for each item
+  ///   would cost more than all the rest.
+  /// * `item_times`: times that responses renewed since the item's row was written.
+  /// * `item_locks`: a row per guardian: a user (process 0), or a process and its start.
+  /// * `item_files`: further bodies of an item; `facts` describes them.
+  /// * `released_items`, `released_objects`: removed rows and bodies that active runs may count on.
+  ///   Negative `holders`: a user removed the item while a run had it in flight.
+  /// * `lower_caches`: caches whose rows an identity took over, with stamps of their index files.
   static let index = Schema(
     applicationID: 0x5046_4958,
     version: 18,

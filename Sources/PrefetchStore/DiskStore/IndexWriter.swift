@@ -1,16 +1,12 @@
 internal import PrefetchCore
 
-/// Applies changes to the index and notes what they set free.
-///
-/// It lives as long as its connection, so that its statements are prepared once; ``begin(locks:)``
-/// and ``end()`` stand around the changes of one transaction.
+/// Applies changes to the index and collects what they release; lives as long as its connection, so
+/// that statements are prepared once.
 final class IndexWriter {
-  /// Whether an object that no row names yet is there and whole, so that rows may name it again;
-  /// unless that was planned, only while `cache.size` has room for it.
+  /// Returns whether rows may name an unnamed object; an unplanned one needs room in `cache.size`.
   typealias Adoption = (ContentDigest, _ isPlanned: Bool) throws(Failure) -> Bool
 
-  /// Digests that some row named before, with their sizes where rows know them; whether one still
-  /// does is known after the last change.
+  /// Digests that changed rows named, with known sizes; other rows may still name them.
   private(set) var released: [ContentDigest: Int64?] = [:]
   private(set) var removed: [RemovedContent] = []
 
@@ -21,22 +17,21 @@ final class IndexWriter {
   private let listMembers: Statement
   private let dating: Statement
   private var locks = LockRule()
-  /// What people removed while this run had it under way: it is not written again.
+  /// URLs that users removed while this run had them in flight; not to be written again.
   private var withdrawn: Set<String> = []
-  /// Whether others have written since the run began: what was read of them may be true no more.
+  /// Whether other processes have written since the run began: earlier reads may be outdated.
   private var isBesideOthers = false
-  /// Whether other runs are under way, which may count on what goes; asked once.
+  /// Returns whether other runs may count on removed rows; called once a transaction.
   private var isBusy: () throws(Failure) -> Bool = { false }
   private var isKnownBusy: Bool?
-  /// Items that went, or lost their bodies, by this store's own doing.
   private(set) var ownReleases: Set<Int64> = []
   private var newReleases: Set<Int64> = []
-  /// Items whose bodies had gone before they could be written.
+  /// URLs of items whose bodies were removed before their rows could be written.
   private(set) var lost: Set<String> = []
   private var newLost: Set<String> = []
-  /// Bodies that went for want of space, so that it is no use to keep them.
+  /// Bodies evicted for room; keeping them for other runs would free nothing.
   private(set) var evicted: Set<ContentDigest> = []
-  /// Sets of segments that may no longer be quiet.
+  /// Holder sets whose segments may no longer be quiet.
   private var disturbed: Set<Int64> = []
 
   init(_ database: Database) throws(Failure) {
@@ -50,8 +45,7 @@ final class IndexWriter {
     )
   }
 
-  /// `locks` says which locks hold at the moment, `isBusy` whether other runs are under way, `files`
-  /// which files the bodies were put into.
+  /// Begins a transaction: `locks` are in force, `files` names the files of new bodies.
   func begin(
     files: [ContentDigest: ObjectFile] = [:],
     locks: LockRule,
@@ -80,7 +74,6 @@ final class IndexWriter {
     try items.end()
   }
 
-  /// What was written is there for every reader.
   func didCommit() {
     ownReleases.formUnion(newReleases)
     lost.formUnion(newLost)
@@ -115,7 +108,7 @@ final class IndexWriter {
     case .join(let key, let numbers):
       let segment = try segments.makingNumber(of: key)
       for number in numbers {
-        // Others may have removed it since it was seen.
+        // Another process may have removed the item since it was read.
         var standing = try items.standing(item: number)
         if standing == nil { standing = try restore(number, adopting: adopt, record: record) }
         if let standing { try join(segment, standing) }
@@ -141,9 +134,7 @@ final class IndexWriter {
     }
   }
 
-  /// Changes the state alone, of what the row says now: runs may have written it a moment ago.
-  ///
-  /// `given` is the row of what has none.
+  /// Changes only the state in the current row; `given` becomes the row of an item without one.
   func setState(
     of given: ContentRecord,
     record: (Int64) throws(Failure) -> ContentRecord?,
@@ -152,7 +143,7 @@ final class IndexWriter {
     guard let standing = try items.standing(url: given.url), var known = try record(standing.item)
     else {
       var new = given
-      // It went with its row.
+      // The body was removed with its row.
       if new.digest != nil { new.forgetBody() }
       new.state = state(new)
       guard try items.insert(new, holders: 0) else {
@@ -166,14 +157,13 @@ final class IndexWriter {
     try items.update(standing, to: known)
   }
 
-  /// Removes an item that some run has under way, and keeps that run from writing it again.
+  /// Removes an item that a run has in flight, and keeps that run from writing the item again.
   func withdraw(url: String) throws(Failure) {
     let item = try items.standing(url: url)?.item
     try remove(url: url, isHeldToo: true)
     try items.noteWithdrawal(of: url, item: item, at: RunLock.now)
   }
 
-  /// Takes its body from an item whose record stays.
   func empty(_ given: ContentRecord) throws(Failure) {
     guard let standing = try items.standing(url: given.url),
       let removal = try items.removal(of: standing.item, locks: locks)
@@ -203,7 +193,6 @@ final class IndexWriter {
     removed.append(content)
   }
 
-  /// Removes an item, whatever holds it or only where nothing does.
   func remove(url: String, isHeldToo: Bool) throws(Failure) {
     guard let standing = try items.standing(url: url), isHeldToo || standing.holders == 0 else {
       return
@@ -213,7 +202,7 @@ final class IndexWriter {
     try drop(standing.item, removal)
   }
 
-  /// Removes an item that came through a segment and is held by none; says nothing of others.
+  /// Removes an item that came through a segment and that no segment holds.
   func removeIfUnheld(_ item: Int64) throws(Failure) {
     guard let standing = try items.standing(item: item), standing.isDeclared,
       standing.holders == 0,
@@ -222,7 +211,6 @@ final class IndexWriter {
     try drop(item, removal)
   }
 
-  /// Takes a body away from every record that names it, and from every segment.
   func forgetBody(
     _ digest: ContentDigest,
     record: (String) throws(Failure) -> ContentRecord?
@@ -231,7 +219,7 @@ final class IndexWriter {
       guard let standing = try items.standing(url: url), var emptied = try record(url) else {
         continue
       }
-      // What else there is of an item of several files waits for what is lost.
+      // The other files of the item stay reserved until the lost file is fetched.
       var left = emptied.files.filter { $0.digest != digest && $0.role != .playlist }
       for place in left.indices { left[place].isReserved = true }
       emptied.forgetBody()
@@ -250,7 +238,7 @@ final class IndexWriter {
     try drop(item, removal)
   }
 
-  /// Makes room, unless the body has come to be needed: all items let go of it, or none.
+  /// Evicts a body from all items that name it, or from none when one of these items is needed.
   private func evict(
     _ digest: ContentDigest,
     for identity: String,
@@ -281,7 +269,7 @@ final class IndexWriter {
     return false
   }
 
-  /// An item that a segment holds keeps its record, any other goes as a whole.
+  /// Evicts an item: a segment's item keeps its record, any other is removed.
   private func evict(
     _ item: Int64,
     because failure: Failure?,
@@ -324,7 +312,7 @@ final class IndexWriter {
         guard isBesideOthers else {
           throw Failure(.storeDamaged, "no stored body `\(digest)` for `\(record.url)`")
         }
-        // Its last row went meanwhile, and the body with it.
+        // The last row was removed meanwhile, and the body with it.
         record.forgetBody()
         newLost.insert(record.url)
       }
@@ -335,7 +323,7 @@ final class IndexWriter {
     }
     if record.digest == nil, let existing, existing.digest != nil {
       guard !isBesideOthers else {
-        // They have brought what could not be had; only what evicts or removes takes a body away.
+        // Another run stored a body that this run could not get; this record must not remove it.
         if set != existing.holders { try items.setHolders(set, of: existing) }
         return
       }
@@ -360,12 +348,12 @@ final class IndexWriter {
     }
     standing.holders = set
     try setFiles(record.otherFiles, of: standing.item)
-    // What was paused while a run was under way stays so; only who asks for it alone wakes it.
+    // An item paused during a run stays paused, unless the item was requested alone.
     if standing.state == .paused, !keys.isEmpty { record.state = .paused }
     try items.update(standing, to: record)
   }
 
-  /// Does not look whether they are new: a row that another process made since refuses them.
+  /// Inserts arrivals in batches; a URL that already has a row is written singly.
   private func write(
     _ arrivals: [Arrival],
     adopting adopt: Adoption
@@ -395,7 +383,7 @@ final class IndexWriter {
     }
   }
 
-  /// What others removed meanwhile comes back, with its body where that is still there.
+  /// Restores an item that another process removed, with its body if that exists.
   private func restore(
     _ item: Int64,
     adopting adopt: Adoption,
@@ -403,7 +391,7 @@ final class IndexWriter {
   ) throws(Failure) -> ItemRows.Standing? {
     guard let known = try items.released(item) else { return nil }
     if let newer = try items.standing(url: known.url) { return newer }
-    // Asked before a row names it.
+    // The check must come before a row names the digest.
     let hasLostBody = if let digest = known.digest { try !adopt(digest, false) } else { false }
     let standing = try items.restore(item)
     if let standing, let known = try record(item) {
@@ -430,7 +418,7 @@ final class IndexWriter {
     }
   }
 
-  /// Keeps the row as it is, where runs are under way that may count on it.
+  /// Keeps a copy of the row when active runs may count on it.
   private func release(_ item: Int64) throws(Failure) {
     if isKnownBusy == nil { isKnownBusy = try isBusy() }
     guard isKnownBusy == true else { return }
@@ -438,7 +426,6 @@ final class IndexWriter {
     try items.release(item, at: RunLock.now)
   }
 
-  /// Those that it had before are released.
   private func setFiles(_ files: [BundleFile], of item: Int64) throws(Failure) {
     let old = try items.files(of: item)
     guard !old.isEmpty || !files.isEmpty else { return }
@@ -490,10 +477,10 @@ final class IndexWriter {
     manifest: StagedBody?,
     adopting adopt: Adoption
   ) throws(Failure) {
-    // A mark that comes with the record speaks of the state after all earlier changes.
+    // A quiet mark in the record describes the state after all earlier changes.
     try endQuiet()
     var record = given
-    // Another run may have taken something away of which this one will not be told.
+    // Another run may have removed something that this run does not know of.
     if isBesideOthers { record.quiet = nil }
     let old = try segments.find(record.key)?.manifest
     if let manifest {

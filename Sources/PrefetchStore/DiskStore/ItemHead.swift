@@ -1,28 +1,22 @@
 internal import PrefetchCore
 
-/// The beginning of an item's facts: what planning reads of every item, at fixed places.
-///
-/// The entity tag and further digests follow, then what ``DetailsCoding`` makes.
+/// Fixed-size beginning of an item's facts; tag, digests and ``DetailsCoding`` details follow.
 struct ItemHead {
-  /// ``ContentDigest/none`` as long as no body was ever complete.
+  /// ``ContentDigest/none`` until a body was complete.
   var digest: ContentDigest
   var size: Int64
   var description: UInt64
-  /// As of the answer that brought the body or said last that it had changed; `item_times` knows of
-  /// later ones.
+  /// Time of the response that brought the body; `item_times` has times of later responses.
   var validatedAt: Int64?
   var freshness: Freshness
   var fetchedAt: Int64?
   var state: ItemState
-  /// Whether the server gave a `Last-Modified`.
   var isDated = false
-  /// As ``ContentRecord/form``.
   var form: BundleForm?
   private var hasTag = false
   private var tagLength = 0
   private var digestsLength = 0
 
-  /// Nil for bytes that ``append(to:tag:digests:)`` never makes.
   init?(_ facts: RawSpan) {
     guard facts.byteCount >= Self.byteCount else { return nil }
     func word(_ index: Int) -> Int64 {
@@ -70,17 +64,15 @@ struct ItemHead {
     self.isDated = isDated
   }
 
-  /// Where it lies in all facts, if there is one.
   var tag: Range<Int>? {
     hasTag ? Self.byteCount..<Self.byteCount + tagLength : nil
   }
 
-  /// The digests besides SHA-256, as ``DigestCoding`` makes them; none are no bytes.
+  /// Range of the digests other than SHA-256, coded by ``DigestCoding``; empty without digests.
   var otherDigests: Range<Int> {
     Self.byteCount + tagLength..<end
   }
 
-  /// Where the details begin.
   var end: Int {
     Self.byteCount + tagLength + digestsLength
   }
@@ -117,10 +109,9 @@ struct ItemHead {
   private static let tagBit: UInt64 = 1 << 59
   private static let formShift: UInt64 = 60
 
-  /// Stored by position: only ever append.
   private static let forms: [BundleForm?] = [nil, .stream, .ad]
 
-  /// Stored by position: only ever append.
+  /// Stored by position: only ever append; so are ``forms``.
   private static let states: [ItemState] = [
     .pending, .discovered, .queued, .downloading, .idle, .paused, .cached, .partial, .failed,
     .deleted,
@@ -128,7 +119,6 @@ struct ItemHead {
 }
 
 extension Statement {
-  /// The head of the facts in a column; `url` is for the message, should they be damaged.
   func head(_ index: Int32, of url: @autoclosure () -> String) throws(Failure) -> ItemHead {
     let head = unsafe withBytes(index) { bytes in unsafe ItemHead(bytes.bytes) }
     guard let head else { throw RecordRow.damaged(of: url()) }

@@ -1,14 +1,13 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// The id of an item whose publisher gave it none: the first twelve digits of the SHA-256 of its
-/// URL.
+/// Id of an item without a declared id: twelve digits of the SHA-256 of its URL.
 enum ItemName {
   static func made(from url: String) -> String {
     SHA256.digest(of: url).hexadecimal(ofFirst: length / 2)
   }
 
-  /// What a row holds: nil for an id that can be made again.
+  /// Returns the id for a row: nil for an id that can be made from the URL.
   static func stored(_ id: String, url: String) -> String? {
     guard !id.isEmpty else { return nil }
     return couldBeMade(id) && id == made(from: url) ? nil : id

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 
-/// The rows of items: finding, writing and deleting them, with statements that are kept.
 final class ItemRows {
-  /// What has to be known of an item before it changes.
+  /// Values of a row that a change needs.
   struct Standing {
     var item: Int64
     var digest: ContentDigest?
@@ -28,10 +27,9 @@ final class ItemRows {
   private let insertFile: Statement
   private let findOwners: Statement
   private let releases: Releases
-  /// The number of the next new item, once it was asked for within this transaction.
   private var nextNumber: Int64?
   private var firstNumber: Int64?
-  /// The files that bodies were put into a moment ago.
+  /// Files of the bodies that were published for this transaction.
   private var newFiles: [ContentDigest: ObjectFile] = [:]
 
   private struct Deletions: ~Copyable {
@@ -40,7 +38,6 @@ final class ItemRows {
     let files: Statement
   }
 
-  /// Rows that went while others may count on them.
   private struct Releases: ~Copyable {
     let keep: Statement
     let find: Statement
@@ -69,7 +66,7 @@ final class ItemRows {
       expires_at=?6, file=?7, facts=?8 WHERE item=?1
       """
     )
-    // The batch does not look whether the item is still there: times of none are read by none.
+    // The batch does not check that the item exists: times without an item are never read.
     renewals = RowBatch(database, "REPLACE INTO item_times VALUES", columns: 4)
     updateHolders = try database.prepare(
       "UPDATE items SET was_held=was_held OR holders<>0, holders=?2 WHERE item=?1"
@@ -110,7 +107,7 @@ final class ItemRows {
     )
   }
 
-  /// To be called first in a transaction: others may have taken numbers since the last one.
+  /// Begins a transaction; other processes may have taken numbers since the last.
   func begin(files: [ContentDigest: ObjectFile]) {
     newFiles = files
     nextNumber = nil
@@ -120,7 +117,6 @@ final class ItemRows {
     renewals.begin()
   }
 
-  /// To be called last in a transaction that did not fail.
   func end() throws(Failure) {
     guard let nextNumber, nextNumber != firstNumber else { return }
     try database.execute("UPDATE item_numbers SET next=\(nextNumber)")
@@ -155,7 +151,7 @@ final class ItemRows {
 
   // MARK: Writing
 
-  /// False, and nothing done, where the URL has a row after all.
+  /// Returns false, without a change, when the URL already has a row.
   func insert(_ record: ContentRecord, holders: Int64) throws(Failure) -> Bool {
     _ = try draft(
       record.url,
@@ -168,7 +164,6 @@ final class ItemRows {
     return try insertDrafts() > 0
   }
 
-  /// Prepares a row of what arrived, and returns the number that it will have.
   func draft(_ arrival: Arrival, holders: Int64) throws(Failure) -> Int64 {
     let table = arrival.terms.table.value
     let url = table.url(at: arrival.entry)
@@ -182,7 +177,7 @@ final class ItemRows {
     ) { RecordRow.append(arrival, table, to: &$0) }
   }
 
-  /// No item ever had the number before.
+  /// Prepares a row under a number that no item ever had.
   private func draft(
     _ url: String,
     id: String?,
@@ -205,7 +200,7 @@ final class ItemRows {
     return item
   }
 
-  /// Returns how many of them were new; the others have rows already.
+  /// Inserts the prepared rows, and returns how many were new.
   func insertDrafts() throws(Failure) -> Int {
     try insertions.run()
   }
@@ -228,13 +223,13 @@ final class ItemRows {
     try deletions.times.run(standing.item)
   }
 
-  /// An item that a segment held once came through a segment.
+  /// Changes the holders; `was_held` remembers that the item had some.
   func setHolders(_ holders: Int64, of standing: Standing) throws(Failure) {
     try updateHolders.run(standing.item, holders)
   }
 
   func renewTimes(_ confirmations: [Confirmation]) throws(Failure) {
-    // An index that was made again from its copy gives later numbers to others.
+    // A rebuilt index gives the numbers from `end` on to other items.
     let end = try next()
     for confirmation in confirmations where confirmation.item < end {
       let columns = confirmation.freshness.columns
@@ -247,8 +242,6 @@ final class ItemRows {
     try renewals.run()
   }
 
-  /// Forgets the times of items that others removed while they were confirmed, and locks of those
-  /// that went in spite of them.
   static func tidyUp(_ database: Database) throws(Failure) {
     for table in ["item_times", "item_locks", "item_files"] {
       try database.execute("DELETE FROM \(table) WHERE item NOT IN (SELECT item FROM items)")
@@ -279,7 +272,7 @@ final class ItemRows {
 
   // MARK: Files
 
-  /// Of an item that consists of several, besides the first.
+  /// Returns sizes of the further files of an item, by digest.
   func files(of item: Int64) throws(Failure) -> [ContentDigest: Int64] {
     try findFiles.set(item)
     defer { findFiles.reset() }
@@ -290,7 +283,7 @@ final class ItemRows {
     return files
   }
 
-  /// Notes that a person has removed what some run has under way; `item` is its number if it had one.
+  /// Records that a user removed a URL which a run has in flight; `item` is the row's number.
   func noteWithdrawal(of url: String, item: Int64?, at time: Int64) throws(Failure) {
     let number = if let item { item } else { try takeNumber() }
     try releases.withdraw.run(number, url, time)
@@ -304,18 +297,15 @@ final class ItemRows {
     }
   }
 
-  /// Items that have it as one of their further files.
   func owners(ofFile digest: ContentDigest) throws(Failure) -> [String] {
     try findOwners.all(digest) { row in row.text(0) }
   }
 
   // MARK: Deleting
 
-  /// What an item is that may go; nil when there is none.
   struct Removal {
     var content: RemovedContent
     var digest: ContentDigest?
-    /// Of that body alone.
     var digestSize: Int64
     var holders: Int64
     var isLocked: Bool
@@ -343,12 +333,12 @@ final class ItemRows {
     )
   }
 
-  /// To be called before it is deleted or loses its body; what still had one stays known.
+  /// Keeps a copy of a row that is about to lose its body or to be deleted.
   func release(_ item: Int64, at now: Int64) throws(Failure) {
     try releases.keep.run(item, now)
   }
 
-  /// An item that went after a run had counted on it.
+  /// Returns a removed item that runs may count on.
   func released(_ item: Int64) throws(Failure) -> (url: String, digest: ContentDigest?)? {
     try releases.find.set(item)
     defer { releases.find.reset() }
@@ -358,7 +348,7 @@ final class ItemRows {
     return (url, digest.isNone ? nil : digest)
   }
 
-  /// As it was; to be called where its URL has no new row.
+  /// Restores a removed row; the URL must have no new row.
   func restore(_ item: Int64) throws(Failure) -> Standing? {
     try releases.restore.run(item)
     return try standing(item: item)

@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// What a connection prepares once and uses over many calls.
 struct KeptStatements {
   var writer: IndexWriter?
   var references: ObjectReferences?
@@ -39,9 +38,8 @@ extension DiskStore {
   }
 }
 
-/// Whether any row names an object.
 final class ObjectReferences {
-  /// Of rows of `items`; the parameters are the digest and its mark.
+  /// SQL condition on `items`; the parameters are the digest and its mark.
   static let namesDigest = "mark=?2 AND substr(facts, 1, \(ItemHead.digestLength))=?1"
 
   private let statement: Statement
@@ -62,9 +60,8 @@ final class ObjectReferences {
   }
 }
 
-/// Whole records by their numbers.
 final class RecordQuery {
-  /// Neighbours are read in one pass as long as so many rows are passed over for each.
+  /// Widest gap between two item numbers that one pass reads across.
   private static let widestGap: Int64 = 4
 
   private let one: Statement
@@ -76,15 +73,13 @@ final class RecordQuery {
     range = try database.prepare("\(source) WHERE item BETWEEN ?1 AND ?2 ORDER BY item")
   }
 
-  /// `isNamed` as in ``StoredRow/whole(isNamed:)``.
   func record(_ item: Int64, isNamed: Bool = true) throws(Failure) -> ContentRecord? {
     try one.first(item) { row throws(Failure) in try StoredRow(row).whole(isNamed: isNamed) }
   }
 
-  /// Those of several numbers; nil for what is not there.
   func rows(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     var rows = [(any StoredAnswer)?](repeating: nil, count: items.count)
-    // What is asked for together mostly came together, if not in this order.
+    // Items requested together were mostly stored together, but in another order.
     let places = items.indices.sorted { items[$0] < items[$1] }
     var start = 0
     while start < places.count {
@@ -111,7 +106,7 @@ final class RecordQuery {
     for place in places {
       while hasRow, range.number(0) < items[place] { hasRow = try range.step() }
       guard hasRow, range.number(0) == items[place] else { continue }
-      // A number may be asked for twice.
+      // A number may occur twice.
       if let read, items[read] == items[place] {
         rows[place] = rows[read]
       } else {

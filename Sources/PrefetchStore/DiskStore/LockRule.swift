@@ -1,11 +1,10 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Which items are protected from removal and eviction at the moment.
+/// Items that are protected from removal and eviction at the moment.
 struct LockRule {
   private var items: Set<Int64> = []
 
-  /// Of an index that has not been asked yet.
   init() {}
 
   init(_ database: Database, now: Instant) throws(Failure) {
@@ -22,17 +21,17 @@ struct LockRule {
     !items.isEmpty && items.contains(item)
   }
 
-  /// When a process began, in the kernel's own count, so that another one that is given its number
-  /// is not taken for it; 0 where that is not known, nil where there is no such process.
+  /// Returns the start of a process in kernel ticks, which tells it from a later process with the
+  /// same ID; 0 when unknown, nil when there is no such process.
   static func beginning(of process: pid_t) -> Int64? {
-    // Signal 0 only asks; a process of another user answers that we may not.
+    // Signal 0 only checks; `EPERM` means that the process belongs to another user.
     guard kill(process, 0) == 0 || errno == EPERM else { return nil }
     guard let folder = (try? Folder(at: "/proc/\(process)")) ?? nil,
       let file = try? folder.open("stat", O_RDONLY)
     else { return 0 }
     var buffer = [UInt8](repeating: 0, count: 1024)
     guard let count = try? file.read(into: &buffer, at: 0) else { return 0 }
-    // The second word is a name in parentheses, which may hold anything.
+    // The second word is a name in parentheses, which may contain anything.
     let words = String(decoding: buffer[..<count], as: UTF8.self)
     guard let end = words.lastIndex(of: ")") else { return 0 }
     let rest = words[end...].split(separator: " ")

@@ -1,10 +1,8 @@
 internal import PrefetchCore
 
-/// Caches below one, which are read and never written.
 package struct LowerCaches: Hashable, Sendable {
-  /// The uppermost first.
   package var paths: [String]
-  /// Whose segments are taken over from them.
+  /// Identity whose segments are taken over.
   package var identity: String
 
   package init(_ paths: [String], for identity: String) {
@@ -13,14 +11,13 @@ package struct LowerCaches: Hashable, Sendable {
   }
 }
 
-/// A lower cache as the index remembers that its rows were taken over.
+/// A lower cache whose rows were taken over, as the index records it.
 struct TakenCache: Equatable {
   var path: String
-  /// Of the files of its index at that time; empty where they could not be read.
+  /// Stamp of the cache's index files at that time; empty when they could not be read.
   var stamp: String
 }
 
-/// The rows of `lower_caches`.
 enum LowerRows {
   static func read(_ database: Database, of identity: String) throws(Failure) -> [TakenCache] {
     try database.rows(
@@ -28,7 +25,6 @@ enum LowerRows {
     ).all { row in TakenCache(path: row.text(0), stamp: row.text(1)) }
   }
 
-  /// Those of all identities, each once.
   static func paths(_ database: Database) throws(Failure) -> [String] {
     try database.rows(
       "SELECT path FROM lower_caches GROUP BY path ORDER BY min(position), path"

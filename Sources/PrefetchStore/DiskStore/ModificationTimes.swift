@@ -1,10 +1,10 @@
 internal import PrefetchCore
 
-/// When servers say that items were last changed, for files that are to have these times.
+/// `Last-Modified` times of items, for files that get these times.
 struct ModificationTimes {
-  /// In nanoseconds since 1970, by the keys of the items' URLs.
+  /// Nanoseconds since 1970, by the key of the item's URL.
   private(set) var all: [URLKey: Int64] = [:]
-  /// A number that differs where any of them does.
+  /// Hash that differs when any of the times does.
   private(set) var mark: UInt64 = 0
 
   static let none = ModificationTimes()
@@ -15,7 +15,6 @@ struct ModificationTimes {
 }
 
 extension ModificationTimes {
-  /// Of all items of a segment.
   init(of segment: SegmentKey, in database: Database) throws(Failure) {
     let rows = try database.rows(
       """
@@ -25,7 +24,7 @@ extension ModificationTimes {
       """
     )
     var hash = StableHash()
-    // Most came to their server together.
+    // Neighbouring items often have the same date, which is parsed once.
     var last: (text: String, time: Int64?) = ("", nil)
     while try rows.step() {
       let text = unsafe rows.withBytes(1) { unsafe RecordRow.lastModified($0.bytes) }
@@ -37,7 +36,7 @@ extension ModificationTimes {
     mark = hash.value
   }
 
-  /// Nil for what is no date, or none that a file can have.
+  /// Returns nil for text that is no date, and for a date that no file can have.
   private static func nanoseconds(_ text: String) -> Int64? {
     guard let instant = HTTPDate.parse(text) else { return nil }
     let (time, isTooLarge) = instant.milliseconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// Items by their URLs, for those who ask about thousands one by one: to prepare a question takes
-/// many times longer than to answer it.
+/// Prepared lookups by URL: preparing a statement takes many times longer than running it.
 final class NamedItems {
   private let records: Statement
   private let holders: Statement

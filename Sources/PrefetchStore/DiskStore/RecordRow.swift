@@ -1,8 +1,8 @@
 internal import PrefetchCore
 
-/// A content record as a row of `items`, with what `item_times` knows better.
+/// Codes a content record as a row of `items`; `item_times` overrides its times.
 enum RecordRow {
-  /// The columns in the order that ``StoredRow`` expects, the item's number first.
+  /// Columns in the order that ``StoredRow`` expects.
   static let columns =
     """
     item, url, id, expires_at, facts, freshness, fresh_until, validated_at, \
@@ -10,10 +10,10 @@ enum RecordRow {
     (SELECT hops FROM variances WHERE variances.variance=items.variance) END
     """
 
-  /// Where they come from; rows follow the order of `items`.
+  /// Tables of the columns; rows follow the order of `items`.
   static let source = "items LEFT JOIN item_times USING (item)"
 
-  /// All that the facts of a row say; false for bytes that `append` never makes.
+  /// Reads the facts of a row; returns false for bytes that `append` never makes.
   static func read(_ facts: RawSpan, into record: inout ContentRecord) -> Bool {
     guard let head = ItemHead(facts),
       let digests = DigestCoding.decode(facts.extracting(head.otherDigests)),
@@ -32,7 +32,7 @@ enum RecordRow {
     return true
   }
 
-  /// Whether all before the headers can be read, and tells of no redirect and no failure.
+  /// Returns whether the facts describe a body without a redirect or a failure.
   static func isPlain(_ facts: RawSpan) -> Bool {
     guard let head = ItemHead(facts),
       DigestCoding.decode(facts.extracting(head.otherDigests)) != nil
@@ -40,7 +40,7 @@ enum RecordRow {
     return DetailsCoding.arePlain(facts.extracting(head.end..<facts.byteCount))
   }
 
-  /// What of them a question needs; nil for bytes that `append` never makes.
+  /// Returns the facts that a revalidation needs; nil for bytes that `append` never makes.
   static func confirmable(_ facts: RawSpan, validatedAt: Instant?) -> Confirmable? {
     guard let head = ItemHead(facts),
       let details = DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))
@@ -56,7 +56,6 @@ enum RecordRow {
     )
   }
 
-  /// When the server says that the body was last changed, in its words.
   static func lastModified(_ facts: RawSpan) -> String? {
     guard let head = ItemHead(facts), head.isDated else { return nil }
     return DetailsCoding.answer(facts.extracting(head.end..<facts.byteCount))?.lastModified
@@ -82,7 +81,6 @@ enum RecordRow {
     DetailsCoding.append(record, to: &facts)
   }
 
-  /// The same of what arrived for an entry of this table.
   static func append(_ arrival: Arrival, _ table: EntryTable, to facts: inout [UInt8]) {
     let head = ItemHead(
       digest: arrival.body.digest,
@@ -103,8 +101,7 @@ enum RecordRow {
   }
 }
 
-/// Digests besides SHA-256 among the facts of a row: for each a byte that names the algorithm, then
-/// as many bytes as it makes.
+/// Codes digests other than SHA-256: a byte for the algorithm, then the digest's bytes.
 enum DigestCoding {
   static func encode(_ digests: [DigestAlgorithm: [UInt8]]) -> [UInt8] {
     guard !digests.isEmpty else { return [] }
@@ -117,7 +114,6 @@ enum DigestCoding {
     return bytes
   }
 
-  /// Nil for bytes that `encode` never makes.
   static func decode(_ bytes: RawSpan) -> [DigestAlgorithm: [UInt8]]? {
     var digests: [DigestAlgorithm: [UInt8]] = [:]
     var offset = 0

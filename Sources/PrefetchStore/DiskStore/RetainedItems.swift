@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// The retained items of a segment as a column: a line each, of number, milliseconds that count and
-/// when counting began, with `-` for nil.
+/// Codes retained items as lines of item number, counted milliseconds and start; `-` is nil.
 enum RetainedItems {
   static func encode(_ items: [RetainedItem]) -> String? {
     guard !items.isEmpty else { return nil }

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// A segment's record as a row of `segments`, both ways.
+/// Codes a segment's record as a row of `segments`.
 enum SegmentRow {
   static let columns =
     """

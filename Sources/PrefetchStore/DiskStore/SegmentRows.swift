@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// The rows of segments, with statements that are kept.
 final class SegmentRows {
   private let database: Database
   private let find: Statement
@@ -8,7 +7,7 @@ final class SegmentRows {
   private let delete: Statement
   private let names: Statement
   private let endQuiet: Statement
-  /// Numbers found within this transaction.
+  /// Segment numbers found within this transaction.
   private var numbers: [SegmentKey: Int64] = [:]
 
   init(_ database: Database) throws(Failure) {
@@ -46,7 +45,7 @@ final class SegmentRows {
     return number
   }
 
-  /// Makes the segment where it is missing.
+  /// Returns the number of a segment; adds the segment when it is missing.
   func makingNumber(of key: SegmentKey) throws(Failure) -> Int64 {
     if let known = try number(of: key) { return known }
     try write(SegmentRecord(key: key))

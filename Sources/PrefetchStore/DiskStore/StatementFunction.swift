@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import PrefetchCore
 
-/// The functions of ours that statements may call, to sort by what no column has.
+/// SQL functions of this program, for sorting by values that no column has.
 enum StatementFunction {
-  /// The id that is made of a URL.
+  /// Name of the function that makes an id from a URL.
   static let name = "item_name"
-  /// One of the facts of a row, by its name.
+  /// Name of the function that returns a fact of a row by the fact's name.
   static let fact = "item_fact"
 
   static func registerAll(in database: Database) throws(Failure) {
@@ -41,7 +41,7 @@ enum StatementFunction {
     case number(Int64?)
   }
 
-  /// Where it is damaged, reading the row tells.
+  /// Returns a fact; damaged facts give NULL, and reading the row reports the damage.
   fileprivate static func value(_ name: String, in facts: RawSpan) -> Value {
     var record = ContentRecord(url: "", id: "")
     guard RecordRow.read(facts, into: &record) else { return .number(nil) }

@@ -1,10 +1,9 @@
 package import PrefetchCore
 
-/// What the cache holds in all.
 package struct StoreTotals: Hashable, Sendable {
   package var items: Int
   package var objects: Int
-  /// Each object counts once, however many items share it, and none that lies in a lower cache.
+  /// Bytes of the objects: a shared object counts once, an object of a lower cache never.
   package var bytes: Int64
 
   package init(items: Int = 0, objects: Int = 0, bytes: Int64 = 0) {
@@ -14,19 +13,17 @@ package struct StoreTotals: Hashable, Sendable {
   }
 }
 
-/// What one segment holds, shared bodies counted with each of its items.
+/// Counts of one segment; a shared body counts for each of its items.
 package struct SegmentTotals: Hashable, Sendable {
   package var items = 0
   package var bytes: Int64 = 0
 }
 
 extension DiskStore {
-  /// What the index names, and what is kept for players of what was replaced.
   package func totals() throws(Failure) -> StoreTotals {
     try summary().totals
   }
 
-  /// All figures from one pass over the items.
   package func summary() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
@@ -39,7 +36,7 @@ extension DiskStore {
     return summary
   }
 
-  /// The same of what the index names alone.
+  /// Returns the counts of the index alone, without leased bodies.
   func named() throws(Failure) -> (
     totals: StoreTotals, segments: [SegmentKey: SegmentTotals]
   ) {
@@ -58,7 +55,7 @@ extension DiskStore {
     var sets = [SegmentTotals](repeating: SegmentTotals(), count: holders.sets.count)
     var totals = StoreTotals()
     let (layers, isLayered) = (layers, !lower.isEmpty)
-    // The mark of a digest tells bodies apart where they are only counted.
+    // The mark of a digest identifies bodies well enough for counting.
     var seen: Set<Int64> = []
     let rows = try database.prepare("SELECT holders, mark, facts, url FROM items")
     while try rows.step() {

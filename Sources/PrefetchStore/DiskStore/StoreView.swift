@@ -2,9 +2,7 @@ internal import Glibc
 package import PrefetchCore
 internal import Synchronization
 
-/// What is stored, looked up again and again while others write.
-///
-/// What was made of an item once is remembered until the files of the index change.
+/// Lookups of stored items beside writers; results are cached until the index changes.
 package final class StoreView<Answer: Sendable>: Sendable {
   private let path: String
   private let lower: LowerCaches?
@@ -13,8 +11,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
   private let known = VerifiedFiles()
   private let lookups = Mutex(Lookups())
 
-  /// A process that also writes the index, at whatever place, says so: it may not open it in a way
-  /// that takes no locks.
+  /// Makes a view; a process that also writes the index may not open it without locks.
   package init(
     cache path: String,
     below lower: LowerCaches?,
@@ -28,7 +25,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     if isWriter { DatabaseFile.hasOwnWriters.store(true, ordering: .relaxed) }
   }
 
-  /// The first of some URLs that is stored; `name` stands for them all.
+  /// Returns the first stored item of some URLs; `name` is the key of the cached result.
   package func answer(
     to name: String,
     _ urls: @escaping @Sendable () -> [String]
@@ -45,7 +42,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Nil where there is none, or more than one.
+  /// Returns nil when no item matches, and when several do.
   package func answer(provider: String?, id: String) throws(Failure) -> Answer? {
     try find(.item(provider, id)) { store throws(Failure) in
       let records = try store.records(provider: provider, id: id)
@@ -53,14 +50,13 @@ package final class StoreView<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Lets go of the index, so that writers may tidy it up.
+  /// Closes the index of a read-only view, so that writers may tidy it up.
   package func rest() {
     lookups.withLock { lookups in
       if !isWriter { lookups.store = nil }
     }
   }
 
-  /// Ends its use; a writer tidies up as others do.
   package func close() throws(Failure) {
     let fault: Failure? = lookups.withLock { lookups in
       defer { lookups.store = nil }
@@ -74,7 +70,6 @@ package final class StoreView<Answer: Sendable>: Sendable {
     if let fault { throw fault }
   }
 
-  /// What was found before may no longer be so.
   package func forget() {
     lookups.withLock { lookups in
       lookups.found = [:]
@@ -118,7 +113,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     let stamp = IndexStamp(of: path)
     if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > trust(in: stamp) {
       lookups.found = [:]
-      // A file that stands still was opened as one that never changes.
+      // An unchanging index was opened as immutable and has to be opened anew.
       if !isWriter || stamp?.file?.inode != lookups.stamp?.file?.inode { lookups.store = nil }
       lookups.stamp = stamp
       lookups.readAt = .now
@@ -133,9 +128,9 @@ package final class StoreView<Answer: Sendable>: Sendable {
     return answer
   }
 
-  /// Two changes within one tick of a file's clock look like one.
+  /// Returns how long a stamp holds: two changes within one tick of the file clock look like one.
   private func trust(in stamp: IndexStamp?) -> Duration {
-    // What is read of lower caches alone is a copy, which is not made for each question.
+    // Lower caches alone are read from an in-memory copy, too costly to make for each lookup.
     guard let stamp else { return lower == nil ? .zero : .seconds(1) }
     return stamp.isYoung ? .milliseconds(50) : .seconds(60)
   }
@@ -163,19 +158,16 @@ package final class StoreView<Answer: Sendable>: Sendable {
   }
 }
 
-/// One stored item, who holds it, and where its body is.
 package struct StoreEntry: Sendable {
   package var record: ContentRecord
   package var holders: [SegmentKey]
   package var shelf: BodyShelf
 }
 
-/// The files of an index as they are at one moment.
 struct IndexStamp: Equatable {
   let file: FileStatus?
   let log: FileStatus?
 
-  /// Nil where there is no index.
   init?(of path: String) {
     file = Self.status("\(path)/\(CacheLayout.indexName)")
     log = Self.status("\(path)/\(CacheLayout.indexName)-wal")
@@ -187,7 +179,7 @@ struct IndexStamp: Equatable {
     return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
   }
 
-  /// Whether it could change again without a trace in its times.
+  /// Whether the index could change again without a trace in its file times.
   var isYoung: Bool {
     FileAge.nanoseconds(since: max(file?.changed ?? 0, log?.changed ?? 0)) < 100_000_000
   }

@@ -3,7 +3,7 @@ package import PrefetchCore
 internal import PrefetchCrypto
 internal import Synchronization
 
-/// The bytes of one stored body, opened for one reader.
+/// The open file of a stored body, for one reader.
 package final class StoredBody: Sendable {
   private let file: OpenFile
   private let digest: ContentDigest
@@ -25,12 +25,12 @@ package final class StoredBody: Sendable {
     if isVerified { wasHashed.store(true, ordering: .relaxed) }
   }
 
-  /// Whether the file was hashed as it is, or was when it was opened.
+  /// Whether the file was hashed and found intact, now or when it was opened.
   package var isVerified: Bool {
     wasHashed.load(ordering: .relaxed)
   }
 
-  /// Hashes all of it; false where it is not what its name says, or cannot be read.
+  /// Hashes the whole file; returns false when the digest differs or the file cannot be read.
   package func verify() -> Bool {
     guard let status = try? file.status(), status.size == size,
       let found = try? ObjectFolder.digest(of: file)
@@ -41,12 +41,11 @@ package final class StoredBody: Sendable {
     return true
   }
 
-  /// The open file, to be closed by the caller; there is nothing left to read here then.
+  /// Returns the open descriptor, which the caller has to close.
   package func release() -> Int32 {
     file.release()
   }
 
-  /// The same bytes for another reader.
   package func another() -> StoredBody? {
     let number = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
     guard number >= 0 else { return nil }
@@ -63,7 +62,7 @@ package final class StoredBody: Sendable {
     Pass(self, try BodyHasher(), try file.status())
   }
 
-  /// One way through a body, hashed as it is read.
+  /// One sequential read of a body, hashed on the way.
   package final class Pass {
     private let body: StoredBody
     private let hasher: BodyHasher
@@ -76,8 +75,7 @@ package final class StoredBody: Sendable {
       self.status = status
     }
 
-    /// The next bytes, in order; nil where they cannot be read, and in place of the last ones where
-    /// the whole is not what its name says.
+    /// Reads the next bytes; returns nil on an error, and at the end when the digest is wrong.
     package func read(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) -> Int? {
       guard position == offset, status.size == body.size else { return nil }
       let number = body.file.number
@@ -95,7 +93,7 @@ package final class StoredBody: Sendable {
   }
 }
 
-/// What came of hashing bodies, and the files that they were then.
+/// Results of hashing bodies, with the status of each file at that time.
 package final class VerifiedFiles: Sendable {
   private struct Finding {
     var status: FileStatus
@@ -106,14 +104,15 @@ package final class VerifiedFiles: Sendable {
 
   package init() {}
 
-  /// Whether it is what its name says; nil where the file was not looked at as it is now.
+  /// Returns whether the file is intact; nil when it was not hashed in its present status.
   fileprivate func isWhole(_ digest: ContentDigest, _ status: FileStatus) -> Bool? {
     findings.withLock { findings in
       findings[digest].flatMap { $0.status == status ? $0.isWhole : nil }
     }
   }
 
-  /// A file that was changed a moment ago could change again without a trace in its times.
+  /// Records a result, unless the file changed a moment ago: it could change again without a trace
+  /// in its times.
   fileprivate func note(_ digest: ContentDigest, _ status: FileStatus, isWhole: Bool) {
     guard !isWhole || FileAge.nanoseconds(since: status.changed) > Self.grain else { return }
     findings.withLock { findings in
@@ -122,12 +121,11 @@ package final class VerifiedFiles: Sendable {
     }
   }
 
-  /// As coarse as the times of any file system that is used here, twice over.
+  /// Twice the coarsest tick of file times in use here, in nanoseconds.
   private static let grain: Int64 = 100_000_000
   private static let most = 1 << 16
 }
 
-/// How long ago something happened by the clock of the file system.
 enum FileAge {
   static func nanoseconds(since instant: Int64) -> Int64 {
     var now = timespec()
@@ -136,7 +134,7 @@ enum FileAge {
   }
 }
 
-/// The folder of all bodies, for readers on any thread.
+/// The bodies of all layers, for readers on any thread.
 package struct BodyShelf: Sendable {
   private let objects: ObjectLayers
   private let known: VerifiedFiles
@@ -150,8 +148,7 @@ package struct BodyShelf: Sendable {
     objects.holds(digest)
   }
 
-  /// Gives a body a second name in a folder; one of a lower cache that cannot have one, above all on
-  /// another file system, stays where it is as long as that cache has it.
+  /// Hard-links a body into a folder; a body of a lower cache that cannot be linked stays there.
   func link(_ digest: ContentDigest, into folder: Folder) throws(Failure) {
     guard let (home, isOwn) = try objects.home(of: digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
@@ -162,7 +159,7 @@ package struct BodyShelf: Sendable {
     guard result == 0 || !isOwn else { throw .system(-result, "link", home.path(of: name)) }
   }
 
-  /// Nil for a body that is gone, or was found to be damaged.
+  /// Returns nil for a body that is missing or known to be damaged.
   package func open(_ digest: ContentDigest, size: Int64) -> StoredBody? {
     guard let file = (try? objects.open(digest)) ?? nil,
       let status = try? file.status()

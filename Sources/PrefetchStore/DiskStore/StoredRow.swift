@@ -1,16 +1,15 @@
 internal import PrefetchCore
 
-/// A row of `items`, with what `item_times` knows better, as it lies there.
+/// A row of `items` with the newer times of `item_times`, decoded on demand.
 final class StoredRow: StoredAnswer {
   let url: String
   private let id: String?
   private let expiresAt: Instant?
   private let facts: [UInt8]
-  /// What a later answer said of it.
+  /// Freshness and time that a later response renewed.
   private let renewal: (freshness: Freshness, validatedAt: Instant?)?
   private let variance: [UInt8]?
 
-  /// Of ``RecordRow/columns``.
   init(_ row: borrowing Statement) {
     url = row.text(1)
     id = row.optionalText(2)
@@ -22,8 +21,7 @@ final class StoredRow: StoredAnswer {
     variance = row.isNull(8) ? nil : row.bytes(8)
   }
 
-  /// Where the caller needs no made id, `isNamed` false leaves it empty: the digest of a
-  /// URL costs more than all the rest.
+  /// Decodes the record; with `isNamed` false a missing id stays empty, since making ids is slow.
   func whole(isNamed: Bool = true) throws(Failure) -> ContentRecord {
     var record = ContentRecord(url: url, id: id ?? (isNamed ? ItemName.made(from: url) : ""))
     let isRead = unsafe facts.withUnsafeBytes { unsafe RecordRow.read($0.bytes, into: &record) }

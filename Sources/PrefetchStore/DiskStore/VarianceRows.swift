@@ -1,8 +1,6 @@
 internal import PrefetchCore
 
-/// What answers depend on, by number, since most items share theirs with thousands; zero is nothing.
-///
-/// Valid within one transaction, since another process may make some between two.
+/// Numbers of variances (0 is none), valid within one transaction: others may add numbers.
 final class VarianceRows {
   private let find: Statement
   private let insert: Statement
@@ -31,7 +29,7 @@ final class VarianceRows {
     return number ?? 0
   }
 
-  /// Forgets those that no item has any more, and none that comes back.
+  /// Deletes variances that no item and no released item has.
   static func tidyUp(_ database: Database) throws(Failure) {
     try database.execute(
       """
@@ -42,7 +40,7 @@ final class VarianceRows {
   }
 }
 
-/// The same as an inventory names them: by position, from 1.
+/// Variances by their position in an inventory, from 1.
 struct VarianceLists {
   private(set) var list: [Variance] = []
   private var positions: [Int64: UInt32] = [:]
@@ -56,7 +54,6 @@ struct VarianceLists {
     }
   }
 
-  /// `row` is for the message, should the number be impossible.
   func position(of number: Int64, for row: borrowing Statement) throws(Failure) -> UInt32 {
     guard number != 0 else { return 0 }
     guard let position = positions[number] else {

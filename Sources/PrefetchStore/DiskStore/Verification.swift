@@ -1,27 +1,21 @@
 package import PrefetchCore
 
-/// What re-hashing everything stored found.
 package struct VerificationReport: Hashable, Sendable {
-  /// Objects that the index names, damaged ones included.
+  /// Number of objects that the index names, including damaged ones.
   package var checked = 0
-  /// What was read of them.
   package var bytes: Int64 = 0
   package var bad: [DamagedObject] = []
-  /// Objects that were read and are what their names say.
   package var goodCount = 0
-  /// Objects that the index does not name: no damage, the next run removes them.
+  /// Number of objects that the index does not name; the next run removes them.
   package var orphans = 0
 
-  /// The objects that have other bytes, or that are gone.
   package var damaged: Set<ContentDigest> {
     Set(bad.filter { $0.problem != .unreadable }.map(\.digest))
   }
 
-  /// Of a cache that does not exist yet.
   package static let empty = VerificationReport()
 }
 
-/// An object that is not what its name says, or that nobody can tell.
 package struct DamagedObject: Hashable, Sendable {
   package enum Problem: String, Hashable, Sendable {
     case missing
@@ -34,20 +28,16 @@ package struct DamagedObject: Hashable, Sendable {
 
   package var digest: ContentDigest
   package var path: String
-  /// Of the items and manifests that name it.
+  /// URLs of the items and manifests that name the object.
   package var urls: [String]
   package var problem: Problem
-  /// Why an unreadable object could not be opened or read.
   package var reason: String?
-  /// Whether the medium failed to give the bytes, twice; other faults are those of this process or
-  /// of this machine.
+  /// Whether the medium failed twice; other faults are those of the process or machine.
   package var isMediumError = false
 }
 
 extension DiskStore {
-  /// Reads every object that the index names and hashes it; changes nothing.
-  ///
-  /// Stops with `cancelled` when `isCancelled` says so.
+  /// Hashes every object that the index names; changes nothing.
   package func verify(isCancelled: () -> Bool = { false }) throws(Failure) -> VerificationReport {
     var report = VerificationReport()
     let named = try namedObjects()
@@ -68,8 +58,7 @@ extension DiskStore {
     return report
   }
 
-  /// What no row names now has gone while it was looked at; a reader goes on seeing what it saw
-  /// when it began, a writer sees what others have written.
+  /// Drops findings about objects that no row names now; an open reader would still see old rows.
   private func dropRemoved(from report: inout VerificationReport) throws(Failure) {
     var current: DiskStore? = self
     if case .reading = access {
@@ -95,7 +84,7 @@ extension DiskStore {
 
   private struct NamedObject {
     var digest: ContentDigest
-    /// Nil for manifests, whose size no row holds.
+    /// Bytes of the object; nil for manifests, whose size no row holds.
     var size: Int64?
     var urls: [String]
   }
@@ -129,7 +118,6 @@ extension DiskStore {
     }
   }
 
-  /// As an ``ItemHead`` has it behind the digest.
   private static func size(_ row: borrowing Statement, _ column: Int32) -> Int64? {
     unsafe row.withBytes(column) { bytes in
       guard bytes.count == 8 else { return nil }
@@ -167,7 +155,7 @@ extension DiskStore {
     }
   }
 
-  /// Returns nil where the bytes could not be read, and not the second time either.
+  /// Returns nil when reading the bytes failed twice.
   private func readDigest(
     of file: OpenFile,
     _ isCancelled: () -> Bool,
@@ -188,11 +176,8 @@ extension DiskStore {
     return nil
   }
 
-  /// Takes damaged bodies away, so that the next run fetches them.
-  ///
-  /// What cannot be read is not known to be damaged: such a body is moved aside where its medium
-  /// fails and gives other bodies, and stays otherwise. Returns where the bodies are now that were
-  /// moved aside.
+  /// Removes damaged bodies; sets unreadable ones aside if their medium fails but gives other
+  /// bodies.
   package func repair(_ report: VerificationReport) throws(Failure) -> [ContentDigest: String] {
     try dropDamaged(report.bad.filter { $0.problem != .unreadable }.map(\.digest))
     guard report.goodCount > 0 else { return [:] }
@@ -204,7 +189,7 @@ extension DiskStore {
     try changeObjects(writing) { (_, _) throws(Failure) in
       for digest in unreadable { places[digest] = try setAside(digest, writing) }
     }
-    // Rows that go first would take their bodies along.
+    // Rows come last: without them, the bodies would be removed too.
     try dropDamaged(unreadable)
     return places
   }
@@ -216,7 +201,7 @@ extension DiskStore {
     return writing.partial.folder.path(of: newName)
   }
 
-  /// Forgets bodies that the copy of a lost index still names though they are gone.
+  /// Removes missing bodies from the rows that a lost index's copy still has.
   func forgetGoneBodies() throws(Failure) {
     var gone: [ContentDigest] = []
     for object in try namedObjects() where try layers.open(object.digest) == nil {
@@ -240,7 +225,7 @@ extension DiskStore {
     }
   }
 
-  /// Makes the name free for the good body; what was put there that is no file is kept aside.
+  /// Frees the name of an object for the intact body; keeps a directory of that name.
   func clear(_ digest: ContentDigest, _ writing: Writing) throws(Failure) {
     let name = digest.hexadecimal
     guard let folder = try writing.publisher.objects.folder(of: digest.prefix),

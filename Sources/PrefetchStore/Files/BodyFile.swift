@@ -1,11 +1,10 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// One body on its way into a staging area, hashed while it is written.
+/// Writer of one body into a staging area, which hashes the bytes on the way.
 ///
-/// A small body waits in memory and is written at once; a larger one goes to its file as it comes.
-/// Where the rest could be asked for later, the file of a large one has a name that outlives the
-/// process from its beginning, and that of another gets one when it breaks off.
+/// A small body is written when it is complete, a large one as it arrives. A large resumable body
+/// has a file name from the start; a smaller one gets a name on suspension.
 final class BodyFile: BodySink {
   private let area: StagingArea
   private let hasher: BodyHasher
@@ -15,13 +14,13 @@ final class BodyFile: BodySink {
   private var target: StagedFile?
   private var mayBeKept: Bool
   private var isOver = false
-  /// Whether it ended as it should, so that it can take the next body.
+  /// Whether the body was finished, so that this writer can take the next one.
   private var isFinished = false
-  /// Once it is so large that smaller ones go before it on a full disk.
+  /// State of a large body, which gives way to smaller ones on a full disk; nil for a small body.
   private var growth: GrowingBody?
   private var writtenSize: Int64 = 0
   private var hasMetFullDisk = false
-  /// Bytes written before the body ended for want of free space, see ``FreeSpace``; nil for other bodies.
+  /// Bytes written before the body ended for lack of free space, see ``FreeSpace``; nil otherwise.
   private var endingSize: Int64?
   private(set) var size: Int64 = 0
 
@@ -33,7 +32,7 @@ final class BodyFile: BodySink {
     mayBeKept = plan.mayBeKept
   }
 
-  /// The hasher has seen what the part holds.
+  /// Continues a kept part; the caller has passed the part's bytes to the hasher.
   convenience init(
     in area: StagingArea,
     hasher: BodyHasher,
@@ -50,7 +49,7 @@ final class BodyFile: BodySink {
     mayBeKept = false
   }
 
-  /// Only what is kept beside the hasher and the buffer differs from body to body.
+  /// Prepares this writer for another body; hasher and buffer are used again.
   func begin(_ plan: BodyPlan) -> Bool {
     guard isFinished, plan.algorithms == self.plan.algorithms else { return false }
     if case .with = plan.resumption { return false }
@@ -66,7 +65,7 @@ final class BodyFile: BodySink {
 
   func append(_ bytes: RawSpan) throws(Failure) {
     guard !isOver else { throw Failure(.internal, "bytes for a body that is over") }
-    // What is hashed by then is what is written, so that a part can be noted with its digest.
+    // Hashed and written bytes must be the same here, so that a part's digest can be recorded.
     if buffer.count + bytes.byteCount > Self.bufferSize {
       try flush()
     }
@@ -82,7 +81,7 @@ final class BodyFile: BodySink {
     }
   }
 
-  /// Takes in a stored body, which this one begins with; fails where it is not there whole.
+  /// Copies a stored body as the beginning of this one; throws when that body is not intact.
   func begin(
     with digest: ContentDigest,
     ofSize length: Int64,
@@ -128,7 +127,7 @@ final class BodyFile: BodySink {
     return inspected
   }
 
-  /// Zero is the number of no body, so that there is nothing to read or to discard.
+  /// Returns the finished body; number zero stands for a body without bytes to read or discard.
   private func finished(number: Int) -> StagedBody {
     let digests = hasher.finish()
     isFinished = true
@@ -148,7 +147,7 @@ final class BodyFile: BodySink {
       return nil
     }
     try? flush()
-    // A part that fills a disk leaves no room for the bodies that fit.
+    // A part that fills a disk leaves no room for bodies that fit.
     guard !hasMetFullDisk else {
       abandon()
       return nil
@@ -168,7 +167,7 @@ final class BodyFile: BodySink {
       target = nil
       return kept
     }
-    // Without its lock it is a part like others, which may go.
+    // After its lock is released, the part can be evicted like any other.
     let isWhole = area.endGrowing(growth) { if !growth.hasGivenWay { target = nil } }
     guard isWhole else {
       abandon()
@@ -238,7 +237,6 @@ final class BodyFile: BodySink {
           of: plan.expectedSize
         )
       {
-        // Kept parts make room for it; other growing bodies do not.
         if area.makeRoom(since: timesFreed, sparesGrowing: true) {
           area.endForSpace(writtenSize)
           continue
@@ -268,7 +266,6 @@ final class BodyFile: BodySink {
     }
   }
 
-  /// Gives the file its lasting name, if it may have one and has none.
   private func keepPart() throws(Failure) {
     guard mayBeKept, let target else { return }
     mayBeKept = false
@@ -280,12 +277,11 @@ final class BodyFile: BodySink {
 
   private static let deed = "write a body into"
   private static let bufferSize = 64 * 1024
-  /// From here on losing it to a kill would be worse than a name for each body that comes whole.
+  /// From this size on, losing the bytes to a kill costs more than a file name for each body.
   private static let largeSize: Int64 = 1 << 20
 }
 
 extension BodyPlan {
-  /// Whether there may be a rest that could be asked for.
   fileprivate var mayBeKept: Bool {
     if case .unknown = resumption { false } else { partialKey != nil }
   }

@@ -1,10 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Kernel locks on single bytes of a file, which need not be there.
-///
-/// They belong to the open file, so two of them exclude each other within a process as well; the
-/// kernel takes them back when the process ends.
+/// Kernel locks on bytes of a file, which need not exist; they also exclude within a process.
 final class ByteLocks: Sendable {
   private let file: OpenFile
 
@@ -13,16 +10,12 @@ final class ByteLocks: Sendable {
   }
 
   deinit {
-    // As in ``KernelLock``.
     release(0..<Self.end)
   }
 
-  /// The first byte that cannot be locked.
   static let end = Int64.max
 
-  /// False where another run has any of them.
-  ///
-  /// File systems without locks grant everything: there, keeping runs apart is up to their users.
+  /// Returns false when another open file has a lock; always true on file systems without locks.
   func take(_ bytes: Range<Int64>) throws(Failure) -> Bool {
     let result = call(Self.set, F_WRLCK, bytes)
     switch -result {
@@ -38,7 +31,6 @@ final class ByteLocks: Sendable {
     _ = call(Self.set, F_UNLCK, bytes)
   }
 
-  /// Whether another open file locks any of them, without touching them.
   func isTaken(_ bytes: Range<Int64>) -> Bool {
     var lock = Self.lock(F_WRLCK, bytes)
     let number = file.number
@@ -46,7 +38,7 @@ final class ByteLocks: Sendable {
     return result >= 0 && lock.l_type != Int16(F_UNLCK)
   }
 
-  /// How many bytes the lock has that another open file holds on this one; nil where there is none.
+  /// Returns the length of the lock that another open file has on the byte; nil without a lock.
   func lengthOfLock(at byte: Int64) -> Int64? {
     var lock = Self.lock(F_WRLCK, byte..<byte + 1)
     let number = file.number
@@ -78,7 +70,7 @@ final class ByteLocks: Sendable {
     return lock
   }
 
-  /// `F_OFD_GETLK` and the like, which only GNU programs are told of.
+  /// `F_OFD_GETLK` and `F_OFD_SETLK`, which the headers declare for `_GNU_SOURCE` only.
   private static let get: Int32 = 36
   private static let set: Int32 = 37
 }

@@ -1,10 +1,9 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// The folders of a cache, open, and how they come to be.
 struct CacheLayout {
   let root: Folder
-  /// Locked by a process that publishes or removes objects, while that and its commit last.
+  /// Folder that a process locks while it publishes or removes objects and commits.
   let objects: Folder
 
   static let indexName = "index.sqlite"
@@ -18,7 +17,7 @@ struct CacheLayout {
   static let partialName = "partial"
   private static let tagName = "CACHEDIR.TAG"
 
-  /// Makes what is missing, except what ``objectFolder()`` makes.
+  /// Makes missing folders, except the one of ``objectFolder()``.
   static func making(_ path: String) throws(Failure) -> CacheLayout {
     let root = try Folder.making(path, mode: 0o700)
     try makeTag(in: root)
@@ -34,7 +33,7 @@ struct CacheLayout {
     DatabaseFile(folder: root, name: indexName, schema: .index, backupName: backupName)
   }
 
-  /// Made after the index, so that a cache with objects and no index is known to have lost it.
+  /// Makes the folder of objects, after the index: objects without an index mean a lost index.
   func objectFolder() throws(Failure) -> ObjectFolder {
     ObjectFolder(root: try objects.makingFolder(Self.digestsName).0)
   }
@@ -43,7 +42,6 @@ struct CacheLayout {
     PartialFolder(try root.makingFolder(Self.partialName).0, ofCache: root.path)
   }
 
-  /// What is there, for reading; nil when there are no objects.
   static func existingObjects(in root: Folder) throws(Failure) -> ObjectFolder? {
     try root.folder(objectsName)?.folder(digestsName).map(ObjectFolder.init(root:))
   }
@@ -52,16 +50,15 @@ struct CacheLayout {
     try root.folder(partialName).map(KeptParts.init(folder:))
   }
 
-  /// Whether a cache makes files or folders of this name at its root.
   static func isOfCache(_ name: String) -> Bool {
     [tagName, tagName + ".new", lockName, locksName, objectsName, partialName].contains(name)
       || name.hasPrefix(indexName) || name.hasPrefix(backupName)
   }
 
-  /// Lets backup programs leave the cache out.
+  /// Marks the cache for backup programs, which then skip it.
   private static func makeTag(in root: Folder) throws(Failure) {
     guard try root.status(of: tagName) == nil else { return }
-    // Always the same name, so that what a kill leaves is used up by the next one.
+    // A fixed name: the next process overwrites what a killed process left.
     let temporary = tagName + ".new"
     let file = try root.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
     let text =
@@ -77,7 +74,7 @@ struct CacheLayout {
     do throws(Failure) {
       try root.rename(temporary, to: tagName, in: root)
     } catch {
-      // Another process may have been faster with the same text.
+      // Another process may have made the tag first.
       guard try root.status(of: tagName) != nil else { throw error }
     }
   }

@@ -1,29 +1,26 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Who transfers what: a byte of `CACHE/locks/claims` for each URL that is under way.
+/// Claims of URLs: a locked byte of `CACHE/locks/claims` for each URL in flight.
 ///
-/// A lone run has all bytes at once, which costs nothing for each URL. One that is refused
-/// touches the file; the other sees that and keeps only the bytes of what it has under way.
+/// A run that is alone locks all bytes at once. Another run that is refused touches the file; then
+/// the first run keeps only the bytes of its own URLs.
 final class Claims {
   private let file: OpenFile
   private let locks: ByteLocks
   private let note: CacheUserNote
-  /// Whether all bytes are ours.
   private var isAlone = false
-  /// When the file was touched last, as far as we know.
+  /// Change time of the file when this run last looked.
   private var touched: Int64 = 0
   private(set) var hasCompany = false
-  /// The present wait for what others have under way.
   private var refusal = Wait()
-  /// How often each byte is wanted: two URLs may meet in one.
+  /// Number of claims of each byte: two URLs may share a byte.
   private var held: [Int64: Int] = [:]
 
-  /// The right to write to the index, for which processes queue up.
+  /// Byte whose lock allows writing to the index.
   private static let turn: Range<Int64> = 0..<1
   private static let everything: Range<Int64> = 1..<ByteLocks.end
 
-  /// Its path, for messages.
   private let cache: String
 
   init(in root: Folder) throws(Failure) {
@@ -34,12 +31,11 @@ final class Claims {
     note = CacheUserNote(in: folder)
   }
 
-  /// Who else changes the cache.
   var otherUsers: [CacheUser] {
     CacheUser.others(in: note.folder)
   }
 
-  /// One process after the other.
+  /// Performs `body` as the only writer of the index; waits for other processes.
   func inTurn<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     try Patience.wait(for: cache, usedBy: otherUsers) { () throws(Failure) in
       try locks.take(Self.turn)
@@ -50,7 +46,7 @@ final class Claims {
 
   // MARK: URLs
 
-  /// To be called when a run begins to ask.
+  /// Claims all bytes, if no other run is active; called when the run starts to send requests.
   func begin() throws(Failure) {
     note.tidy()
     touched = try file.status().changed
@@ -64,15 +60,13 @@ final class Claims {
     (isAlone, held) = (false, [:])
   }
 
-  /// Looks whether another run has come; once there is company, it stays.
+  /// Returns whether another run has started; stays true afterwards.
   func look() throws(Failure) -> Bool {
     if !hasCompany { hasCompany = try file.status().changed != touched }
     return hasCompany
   }
 
-  /// Whether each of them is ours now.
-  ///
-  /// As long as all bytes are, these are the ones that are kept.
+  /// Claims URLs and returns for each whether this run has it; releases all other bytes.
   func take(_ urls: [String]) throws(Failure) -> [Bool] {
     if isAlone {
       for url in urls { held[Self.byte(of: url), default: 0] += 1 }
@@ -107,10 +101,10 @@ final class Claims {
     }
   }
 
-  /// Those of some URLs that another process asks for now.
+  /// Returns the URLs that other processes claim.
   ///
-  /// A lone run has all of them, and is made to say which it means; one that does not say so in time
-  /// means none.
+  /// A run that holds all bytes is made to release what it does not need; if that takes more than
+  /// two seconds, its bytes do not count as claims.
   static func underWay(_ urls: [String], in root: Folder) throws(Failure) -> Set<String> {
     guard let folder = try root.folder(CacheLayout.locksName),
       let file = try folder.openExisting(CacheLayout.claimsName, O_RDWR)
@@ -136,7 +130,6 @@ final class Claims {
       isTold = true
       poll(nil, 0, 10)
     }
-    // A run that is not alone looks now and then what is said of its items.
     return found
   }
 

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// How many files this process may have open.
 enum DescriptorLimit {
   static var current: Int {
     var limit = rlimit()

@@ -8,7 +8,7 @@ extension DiskSpace {
     self.init(status)
   }
 
-  /// Of where a folder would be made: that of the nearest one above it that is there.
+  /// Reads the space of the nearest existing ancestor of a path.
   package init?(nearest path: String) {
     var path = path
     var status = statvfs()

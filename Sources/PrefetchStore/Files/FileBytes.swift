@@ -1,9 +1,8 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// The bytes of a whole file for the length of a call.
 enum FileBytes {
-  /// Small files are read: that costs less than a mapping, and no process can cut them then.
+  /// Largest file that is read, not mapped: reading is cheaper, and truncation cannot hurt a copy.
   private static let largestCopy: Int64 = 64 * 1024
 
   static func withBytes<Value>(
@@ -33,7 +32,6 @@ enum FileBytes {
   }
 }
 
-/// A file in memory, given back at the end of its scope.
 @safe private struct Mapping: ~Copyable {
   private let bytes: UnsafeRawBufferPointer
 

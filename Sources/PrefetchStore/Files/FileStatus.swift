@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// What the file system says about one name.
 struct FileStatus: Hashable {
   enum FileType {
     case file
@@ -13,13 +12,12 @@ struct FileStatus: Hashable {
   let mode: mode_t
   let owner: uid_t
   let size: Int64
-  /// How many names it has.
   let linkCount: Int
   let device: UInt64
   let inode: UInt64
-  /// Nanoseconds since 1970; of a folder: when a name was last added or removed.
+  /// Modification time in ns since 1970; a folder's moves when a name is added or removed.
   let modified: Int64
-  /// Nanoseconds since 1970; a new link moves it, which the modification time ignores.
+  /// Status change time in ns since 1970, which a new link moves, unlike `modified`.
   let changed: Int64
 
   init(_ status: stat) {
@@ -40,7 +38,6 @@ struct FileStatus: Hashable {
     changed = Self.nanoseconds(status.st_ctim)
   }
 
-  /// Whether both are of one file, under whichever names.
   func isSameFile(as other: FileStatus) -> Bool {
     inode == other.inode && device == other.device
   }

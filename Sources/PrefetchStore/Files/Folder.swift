@@ -2,9 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
-/// A directory held open: what is done below it hits this directory, whatever its path means later.
-///
-/// No name given here is followed if it is a symbolic link.
+/// An open directory, independent of later changes of its path; names are never followed as links.
 final class Folder: Sendable {
   let path: String
   private let file: OpenFile
@@ -14,7 +12,7 @@ final class Folder: Sendable {
     path = file.path
   }
 
-  /// Opens an existing directory of the user's choice, links in its path included; nil when missing.
+  /// Opens an existing directory, following links in its path; returns nil when it is missing.
   convenience init?(at path: String) throws(Failure) {
     let number = SystemCall.number { unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard number != -ENOENT else { return nil }
@@ -25,8 +23,7 @@ final class Folder: Sendable {
     self.init(file: OpenFile(owning: number, path: path))
   }
 
-  /// Opens a directory of the user's choice and makes it, with its parents, where it is missing; the
-  /// mode is that of the directory itself.
+  /// Opens a directory and makes it where it is missing, with its parents; `mode` is for the last.
   static func making(_ path: String, mode: mode_t = 0o755) throws(Failure) -> Folder {
     if let folder = try Folder(at: path) { return folder }
     var partial = path.hasPrefix("/") ? "" : "."
@@ -35,7 +32,7 @@ final class Folder: Sendable {
       partial += "/" + component
       let isLast = number == components.count - 1
       let result = SystemCall.number { unsafe mkdir(partial, isLast ? mode : 0o755) }
-      // A parent that may not be written but exists is fine, whatever the error says.
+      // An existing parent is fine, whatever error `mkdir` reports.
       guard result < 0, result != -EEXIST, try Folder(at: partial) == nil else { continue }
       throw .system(-result, "create", partial)
     }
@@ -43,7 +40,6 @@ final class Folder: Sendable {
     return folder
   }
 
-  /// Where the directory really is now, for libraries that take paths only.
   var realPath: String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let link = "/proc/self/fd/\(number)"
@@ -69,7 +65,6 @@ final class Folder: Sendable {
     return OpenFile(owning: number, path: path(of: name))
   }
 
-  /// Nil when there is none.
   func openExisting(_ name: String, _ flags: Int32) throws(Failure) -> OpenFile? {
     let number = openNumber(name, flags)
     guard number != -ENOENT else { return nil }
@@ -77,19 +72,16 @@ final class Folder: Sendable {
     return OpenFile(owning: number, path: path(of: name))
   }
 
-  /// A file whose only use is to be locked.
   func openLock(_ name: String, mode: mode_t = 0o644) throws(Failure) -> OpenFile {
     try open(name, O_RDWR | O_CREAT, mode: mode)
   }
 
-  /// The descriptor or the negative error number, where some errors are expected.
   func openNumber(_ name: String, _ flags: Int32, mode: mode_t = 0) -> Int32 {
     unsafe name.withCString { name in
       SystemCall.number { unsafe openat(number, name, flags | O_NOFOLLOW | O_CLOEXEC, mode) }
     }
   }
 
-  /// Nil when there is none.
   func folder(_ name: String) throws(Failure) -> Folder? {
     let number = openNumber(name, O_RDONLY | O_DIRECTORY)
     guard number != -ENOENT else { return nil }
@@ -100,7 +92,6 @@ final class Folder: Sendable {
     return Folder(file: OpenFile(owning: number, path: path(of: name)))
   }
 
-  /// Makes it where it is missing; says whether it did.
   func makingFolder(_ name: String, mode: mode_t = 0o755) throws(Failure) -> (Folder, isNew: Bool) {
     if let folder = try folder(name) { return (folder, false) }
     let result = SystemCall.number { unsafe mkdirat(number, name, mode) }
@@ -115,12 +106,10 @@ final class Folder: Sendable {
     try file.status()
   }
 
-  /// The status of the directory that this one is in.
   func parentStatus() throws(Failure) -> FileStatus? {
     try status(of: "..")
   }
 
-  /// Nil when there is no such name.
   func status(of name: String) throws(Failure) -> FileStatus? {
     var status = stat()
     let result = SystemCall.number { unsafe fstatat(number, name, &status, AT_SYMLINK_NOFOLLOW) }
@@ -129,14 +118,14 @@ final class Folder: Sendable {
     return FileStatus(status)
   }
 
-  /// Which tells a file from another that came to have its number; zero where that is not known.
+  /// Returns the birth time, which tells a file from a later one with the same inode; 0 if unknown.
   func birth(of name: String) -> Int64 {
     unsafe prefetch_birth(number, name)
   }
 
-  /// Whatever is put in place of the file meanwhile does not get them.
+  /// Changes the mode of a file; a file that replaces it meanwhile is not affected.
   func setMode(_ mode: mode_t, of name: String) throws(Failure) {
-    // Also a file that no user may read has such a descriptor.
+    // `O_PATH` works for a file that no user may read.
     let file = try open(name, Self.pathOnly)
     guard try file.status().kind == .file else { return }
     try SystemCall.require("change", path(of: name)) {
@@ -144,10 +133,9 @@ final class Folder: Sendable {
     }
   }
 
-  /// `O_PATH`, which only GNU programs are told of.
+  /// `O_PATH`, which the headers declare for `_GNU_SOURCE` only.
   private static let pathOnly: Int32 = 0o10_000_000
 
-  /// Says whether there was something to remove.
   @discardableResult
   func remove(_ name: String) throws(Failure) -> Bool {
     let result = SystemCall.number { unsafe unlinkat(number, name, 0) }
@@ -162,7 +150,6 @@ final class Folder: Sendable {
     }
   }
 
-  /// Removes a file, or a folder with all that is in it; links are not followed.
   func removeAll(_ name: String) throws(Failure) {
     guard try status(of: name)?.kind == .folder, let folder = try folder(name) else {
       try remove(name)
@@ -178,17 +165,17 @@ final class Folder: Sendable {
     }
   }
 
-  /// A second name for a file; 0 or the negative error number.
+  /// Hard-links a file; returns 0 or the negative error number.
   func link(_ name: String, to newName: String, in other: Folder) -> Int32 {
     SystemCall.number { unsafe linkat(number, name, other.number, newName, 0) }
   }
 
-  /// The first name for a file that has none; 0 or the negative error number.
+  /// Gives an unnamed file its first name; returns 0 or the negative error number.
   func link(_ unnamed: OpenFile, as name: String) -> Int32 {
     let result = SystemCall.number {
       unsafe linkat(unnamed.number, "", number, name, Self.emptyPath)
     }
-    // Not every process may name a file by its descriptor; the way through /proc is longer.
+    // Not every process may link by descriptor; the detour through `/proc` costs more.
     guard result != 0, result != -EEXIST else { return result }
     return SystemCall.number {
       unsafe linkat(
@@ -201,10 +188,9 @@ final class Folder: Sendable {
     }
   }
 
-  /// `AT_EMPTY_PATH`, which only GNU programs are told of.
+  /// `AT_EMPTY_PATH`, which the headers declare for `_GNU_SOURCE` only.
   private static let emptyPath: Int32 = 0x1000
 
-  /// Copies a file into a new one.
   func copy(
     _ name: String,
     to newName: String,
@@ -218,7 +204,7 @@ final class Folder: Sendable {
   }
 
   func names() throws(Failure) -> [String] {
-    // The stream takes its descriptor over, so it gets one of its own.
+    // `fdopendir` takes over its descriptor, so the stream needs one of its own.
     let number = openNumber(".", O_RDONLY | O_DIRECTORY)
     guard number >= 0 else { throw .system(-number, "open", path) }
     guard let stream = unsafe fdopendir(number) else {
@@ -248,7 +234,6 @@ final class Folder: Sendable {
     try file.synchronize()
   }
 
-  /// Everything on its file system at once.
   func synchronizeFileSystem() throws(Failure) {
     try SystemCall.require("write to disk", path) { prefetch_syncfs(number) }
   }

@@ -1,14 +1,12 @@
 internal import Glibc
 package import PrefetchCore
 
-/// Who may put files into the folders of a cache and a state.
 package enum FolderAccess {
-  /// Returns why a folder is not used, since others could put bodies, rows or links into it.
+  /// Returns why a folder is refused: other users could put bodies, rows or links there.
   ///
-  /// Nil for one that is missing or private, and for the root of a mounted volume, as containers get
-  /// it.
+  /// Returns nil for a missing folder, and for the root of a volume, as containers get it.
   package static func objection(to path: String) throws(Failure) -> Failure? {
-    // What cannot be opened fails where it is used.
+    // A folder that cannot be opened fails at its first use.
     guard let folder = (try? Folder(at: path)) ?? nil else { return nil }
     let status = try folder.status()
     let user = geteuid()
@@ -24,7 +22,6 @@ package enum FolderAccess {
     )
   }
 
-  /// Makes a cache that others may read, or opens one of our own to them.
   package static func makeShared(_ cache: String) throws(Failure) {
     let folder = try Folder.making(cache)
     let status = try folder.status()

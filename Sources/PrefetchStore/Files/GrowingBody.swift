@@ -2,17 +2,16 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// A large body under way, which gives its room back where the disk is full and a smaller one comes.
+/// A large body in flight, truncated when the disk is full and a smaller body needs the room.
 final class GrowingBody: Sendable {
   private let file: OpenFile
-  /// Held while it grows, so that nothing is written behind what was given back.
+  /// Whether the body was truncated; locked during writes, so that none follows the truncation.
   private let hasGone = Mutex(false)
 
   init(_ file: OpenFile) {
     self.file = file
   }
 
-  /// Whether its bytes are gone; the worker that writes it learns so here.
   var hasGivenWay: Bool {
     hasGone.withLock(\.self)
   }

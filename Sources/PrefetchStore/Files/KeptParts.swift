@@ -2,11 +2,10 @@ internal import Glibc
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// Parts of bodies that outlive their process: two files in `CACHE/partial` for each key.
+/// Partial bodies that outlive their process: two files in `CACHE/partial` for each key.
 ///
-/// `HASH.body` holds the bytes, and its writer holds its lock; `HASH.facts` says what they
-/// belong to, and what they hash to: after a kill what was noted last counts, after a power cut what was
-/// sealed.
+/// `HASH.body` has the bytes, `HASH.facts` key and digests. After a kill the last recorded digest
+/// counts, after a power cut the last synchronized one.
 struct KeptParts: Sendable {
   let folder: Folder
 
@@ -14,7 +13,6 @@ struct KeptParts: Sendable {
 
   // MARK: Reading
 
-  /// Every part that can be continued, by its key.
   func all() throws(Failure) -> [String: PartialBody] {
     var parts: [String: PartialBody] = [:]
     for name in try folder.names() where name.hasSuffix(Self.factsSuffix) {
@@ -31,7 +29,7 @@ struct KeptParts: Sendable {
   }
 
   private func part(_ name: String, _ facts: PartialFacts) -> PartialBody? {
-    // A second name means that the body was published, and a part no longer.
+    // A second link means that the body was published and is no part any more.
     guard let status = try? folder.status(of: Self.bodyName(name)), status.kind == .file,
       status.linkCount == 1,
       let prefix = facts.prefix(inFileOf: status.size, bootID: Self.bootID)
@@ -41,7 +39,6 @@ struct KeptParts: Sendable {
     return part
   }
 
-  /// Nil when there are none or they are damaged.
   private func facts(of name: String) -> PartialFacts? {
     let number = folder.openNumber(Self.factsName(name), O_RDONLY | O_NONBLOCK)
     guard number >= 0 else { return nil }
@@ -55,20 +52,18 @@ struct KeptParts: Sendable {
 
   // MARK: Writing
 
-  /// Gives an open file, new and without any other name, the name of a part.
-  ///
-  /// Nil where that is not possible, above all because another process fetches the same body.
+  /// Gives an open unnamed file the name of a part; returns nil when another process has the name.
   func keep(_ file: OpenFile, key: String, as part: PartialBody) -> KeptPart? {
     guard let bootID = Self.bootID, let head = ResumeRule.lasting(part.head) else { return nil }
     var start = part
     start.offset = 0
     start.head = head
-    // What it began with is in it from here on.
+    // The file contains the bytes of the object that it began with.
     start.object = nil
     let facts = PartialFacts(key: key, part: start, bootID: bootID)
     let name = Self.name(of: key)
     guard facts.encoded != nil, flock(file.number, LOCK_EX | LOCK_NB) == 0 else { return nil }
-    // Facts without a body would be taken for those of the new one.
+    // Facts without a body would be taken for the new body's facts.
     if isMissing(name) {
       _ = try? folder.remove(Self.factsName(name))
     }
@@ -85,15 +80,14 @@ struct KeptParts: Sendable {
     return kept
   }
 
-  /// Opens a part for its continuation at the given offset, with what the last answer said of it,
-  /// and says what its bytes hashed to when they were written.
+  /// Opens a part to continue at an offset, with the last response's facts; returns its digest too.
   func open(
     _ key: String,
     at part: PartialBody
   ) throws(Failure) -> (part: KeptPart, prefix: PartPrefix) {
     let name = Self.name(of: key)
     guard let bootID = Self.bootID, let file = locked(name) else { throw Self.gone(key) }
-    // The lock is ours, so what does not fit is no other run's.
+    // This process has the lock, so a part that does not fit belongs to no other run.
     guard let facts = facts(of: name), facts.key == key,
       SealedURL.isSame(facts.part.source, part.source),
       facts.part.validator == part.validator,
@@ -107,7 +101,7 @@ struct KeptParts: Sendable {
     var current = PartialFacts(key: key, part: facts.part, bootID: bootID)
     current.sealed = facts.sealed
     current.part.wholeSize = part.wholeSize ?? facts.part.wholeSize
-    // Without room for what is new, what was known still holds.
+    // Without room for the new headers, the recorded ones stay valid.
     current.part.head = ResumeRule.lasting(part.head) ?? facts.part.head
     return (KeptPart(file, name: name, in: folder, current), prefix)
   }
@@ -116,7 +110,7 @@ struct KeptParts: Sendable {
     remove(Self.name(of: key))
   }
 
-  /// Removes what can never be continued, and what no run came back for unless it is spared.
+  /// Removes parts that cannot be continued, and parts that are too old unless spared.
   func tidyUp(now: Instant, sparing isSpared: (String) -> Bool = { _ in false }) throws(Failure) {
     var stems: Set<String> = []
     for name in try folder.names() {
@@ -139,7 +133,7 @@ struct KeptParts: Sendable {
     else { return false }
     let changed = Instant(milliseconds: status.modified / 1_000_000)
     if changed < Self.firstPossible {
-      // A machine without a clock of its own wrote it before it knew the time: its age begins now.
+      // Written by a machine whose clock was not set yet: the age counts from now.
       if let file = (try? folder.openExisting(Self.bodyName(name), O_RDWR)) ?? nil {
         futimens(file.number, nil)
       }
@@ -148,10 +142,9 @@ struct KeptParts: Sendable {
     return now < changed + Self.longestLife || isSpared(facts.key)
   }
 
-  /// No part is older.
   private static let firstPossible = Instant(seconds: 1_577_836_800)
 
-  /// Removes the largest part that no worker writes; false where there is none.
+  /// Removes the largest part that no worker is writing; returns false when there is none.
   func giveWay() -> Bool {
     let names = ((try? folder.names()) ?? []).filter { $0.hasSuffix(Self.bodySuffix) }
     let sizes = names.map { (name: $0, size: (try? folder.status(of: $0))??.size ?? 0) }
@@ -166,7 +159,7 @@ struct KeptParts: Sendable {
     return false
   }
 
-  /// Says whether the names are free; they are not while a worker writes the part.
+  /// Returns whether the names are free, which they are not while a worker writes the part.
   @discardableResult
   private func remove(_ name: String) -> Bool {
     guard let file = locked(name) else {
@@ -192,14 +185,14 @@ struct KeptParts: Sendable {
     _ = try? folder.remove(Self.bodyName(name))
   }
 
-  /// The body's file with its lock; nil when there is none or it is locked elsewhere.
+  /// Returns the locked file of the body; nil when it is missing or locked elsewhere.
   private func locked(_ name: String) -> OpenFile? {
     let number = folder.openNumber(Self.bodyName(name), O_RDWR | O_NONBLOCK)
     guard number >= 0 else { return nil }
     let file = OpenFile(owning: number, path: folder.path)
     guard flock(number, LOCK_EX | LOCK_NB) == 0, let own = try? file.status(),
       let named = try? folder.status(of: Self.bodyName(name)),
-      // Another process may have put another file there between the two.
+      // Another process may have replaced the file before the lock was taken.
       own.isSameFile(as: named)
     else { return nil }
     return file
@@ -227,7 +220,6 @@ struct KeptParts: Sendable {
   private static let factsSuffix = ".facts"
   private static let longestFacts: Int64 = 64 * 1024
 
-  /// Differs after every start of the machine; nil where the kernel does not tell.
   private static let bootID: String? = {
     guard let folder = try? Folder(at: "/proc/sys/kernel/random"),
       let file = try? folder.open("boot_id", O_RDONLY)

@@ -1,9 +1,8 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// A kernel lock on a directory or file, held as long as this value lives.
-///
-/// It belongs to the open file, so two of them exclude each other within a process as well.
+/// A kernel lock on a directory or file, held while this value lives; it excludes a second one of
+/// the same process as well.
 final class KernelLock {
   enum Mode {
     case shared
@@ -17,14 +16,12 @@ final class KernelLock {
   }
 
   deinit {
-    // Closing is not enough: a process that another thread starts just now shares the open file
-    // until it runs its own program.
+    // Closing is not enough: a process that another thread is starting shares the open file until
+    // it executes its own program.
     flock(file.number, LOCK_UN)
   }
 
-  /// Nil when another process holds it until `patience` has passed.
-  ///
-  /// File systems without locks grant everything: there, keeping runs apart is up to their users.
+  /// Returns nil after `patience` ran out; file systems without locks grant everything.
   static func take(
     _ mode: Mode,
     on file: OpenFile,
@@ -42,7 +39,7 @@ final class KernelLock {
         break
       case EWOULDBLOCK:
         guard start.duration(to: clock.now) < patience else { return nil }
-        // Short, so that the lock is never idle for long; flock has no time limit of its own.
+        // A short pause, since flock has no timeout.
         poll(nil, 0, 20)
       case ENOLCK, EOPNOTSUPP, EINVAL, ENOSYS:
         return KernelLock(file)
@@ -53,7 +50,6 @@ final class KernelLock {
     }
   }
 
-  /// Waits as long as this process has patience.
   static func wait(
     _ mode: Mode,
     on file: OpenFile,

@@ -1,29 +1,25 @@
 internal import Glibc
 package import PrefetchCore
 
-/// `CACHE/locks/leases.d`: wholes of streams that somebody may be playing from a server, each under
-/// second names of its bodies, until ten minutes after the server's last answer.
-///
-/// Whoever replaces a whole need not know of them: what was leased stays for its players, and goes when
-/// its time is over, or when the cache needs the room.
+/// Leases in `CACHE/locks/leases.d`: hard links to bodies of streams that players may still need,
+/// until ten minutes after the server's last response.
 package struct Leases: Sendable {
-  /// A whole of a stream as it was when it was leased.
+  /// A stream as it was when it was leased.
   package struct Lease: Sendable {
     package let files: [BundleFile]
     package let shelf: BodyShelf
   }
 
   package static let term = Duration.seconds(600)
-  /// How exactly it is noted when a whole was answered with last.
+  /// Precision of a lease's last use.
   package static let grain = Duration.seconds(10)
   private static let folderName = "leases.d"
-  /// What says which files there are; its time is that of the last answer.
+  /// File that lists the stream's files; its modification time is the last use.
   private static let tableName = "files"
   private static let temporaryPrefix = "new-"
 
   private let folder: Folder
 
-  /// Nil without any.
   package init?(cache path: String) throws(Failure) {
     guard let root = try Folder(at: path), let leases = try Self(in: root) else { return nil }
     self = leases
@@ -44,7 +40,6 @@ package struct Leases: Sendable {
 
   // MARK: One
 
-  /// Keeps a whole from now on, or for longer.
   package func take(
     _ name: String,
     _ files: [BundleFile],
@@ -60,26 +55,23 @@ package struct Leases: Sendable {
       try table.write(unsafe BundleCoding.encode(files).span.bytes)
       table.setModified(now.nanoseconds)
       try table.close()
-      // What is over still has the name.
+      // An ended lease may still have the name.
       try folder.removeAll(name)
       try folder.rename(draft, to: name, in: folder)
     } catch {
       try? folder.removeAll(draft)
-      // Another process may have been faster.
+      // Another process may have made the lease first.
       guard try extend(name, at: now) else { throw error }
     }
   }
 
-  /// False for what is not leased, or not any more.
   private func extend(_ name: String, at now: Instant) throws(Failure) -> Bool {
     guard let table = try table(of: name), try isAlive(table, at: now) else { return false }
     table.setModified(now.nanoseconds)
     return true
   }
 
-  /// A whole that was answered with until a moment ago, for ten minutes more.
-  ///
-  /// `cache` and those below it may have bodies that needed no second name.
+  /// Returns a lease and extends it; bodies may also be in `cache` and its lower caches.
   package func find(
     _ name: String,
     in cache: BodyPaths,
@@ -102,7 +94,7 @@ package struct Leases: Sendable {
 
   private func isAlive(_ table: OpenFile, at now: Instant) throws(Failure) -> Bool {
     let age = now.nanoseconds - (try table.status().modified)
-    // A clock that went back makes nothing last for ever.
+    // The absolute value: a clock that went back must not make a lease last for ever.
     return abs(age) <= (Self.term + Self.grain).components.seconds * 1_000_000_000
   }
 
@@ -117,11 +109,11 @@ package struct Leases: Sendable {
 
   // MARK: Ends
 
-  /// Lets go of all that no server has answered with for ten minutes.
+  /// Ends the leases that no server has used for ten minutes.
   package func endOver(at now: Instant) throws(Failure) {
     for name in try folder.names() where name != "." && name != ".." {
       if name.hasPrefix(Self.temporaryPrefix) {
-        // A process that still makes one is done in a moment.
+        // A young temporary folder belongs to a process that is making a lease.
         guard let status = try folder.status(of: name),
           FileAge.nanoseconds(since: status.changed) > 60_000_000_000
         else { continue }
@@ -132,7 +124,7 @@ package struct Leases: Sendable {
     }
   }
 
-  /// Lets go of what was answered with least recently, until no more is left than there is room for.
+  /// Ends the least recently used leases until the others fit into `room` bytes.
   func end(downTo room: Int64, besides own: ObjectFolder?) throws(Failure) {
     var leases = try all().sorted { $0.usedAt > $1.usedAt }
     while let last = leases.last, Self.bodies(of: leases, besides: own).bytes > max(0, room) {
@@ -147,7 +139,6 @@ package struct Leases: Sendable {
     var name: String
     var usedAt: Int64
     var files: [BundleFile]
-    /// Where the second names of its bodies are.
     var home: ObjectFolder
   }
 
@@ -163,7 +154,7 @@ package struct Leases: Sendable {
     return leases
   }
 
-  /// How many bodies are here for leases alone, and their bytes.
+  /// Returns number and bytes of the bodies that only leases keep.
   func bodies(besides own: ObjectFolder?) throws(Failure) -> (count: Int, bytes: Int64) {
     Self.bodies(of: try all(), besides: own)
   }

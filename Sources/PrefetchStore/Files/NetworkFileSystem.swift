@@ -1,7 +1,7 @@
 internal import CLinux
 package import PrefetchCore
 
-/// File systems of other machines, on which a lock may be granted to all of them at once.
+/// Detection of network file systems, on which several machines may hold one lock.
 package enum NetworkFileSystem {
   private static let names: [UInt32: String] = [
     0x6969: "nfs", 0x517B: "smb", 0xFF53_4D42: "cifs", 0xFE53_4D42: "smb2", 0x5346_414F: "afs",
@@ -9,7 +9,6 @@ package enum NetworkFileSystem {
     0x7375_7245: "coda",
   ]
 
-  /// Why a cache may not be there; nil for a disk of this machine.
   package static func objection(to cache: String) throws(Failure) -> Failure? {
     let folder = try Folder.making(cache, mode: 0o700)
     guard let name = names[prefetch_file_system_kind(folder.number)] else { return nil }

@@ -1,21 +1,17 @@
 internal import PrefetchCore
 
-/// Which file a stored body is.
+/// Identity of the file that holds a body.
 struct ObjectFile: Hashable {
   let status: FileStatus
-  /// As ``Folder/birth(of:)``.
   let birth: Int64
 
-  /// What a row of the index knows it by, besides the size: its number and birth in the upper half,
-  /// its time in the lower.
+  /// Hash that an index row stores: inode and birth in the upper half, time in the lower.
   var mark: Int64 {
     let file = Self.mix(Self.mix(status.inode) ^ UInt64(bitPattern: birth))
     return Int64(bitPattern: file & ~Self.lowerHalf | Self.mix(time) & Self.lowerHalf)
   }
 
-  /// Whether it is the file that has the mark.
-  ///
-  /// A time before its birth is one that a mirror set.
+  /// Returns whether the file has the mark, ignoring a time before the birth, which a mirror set.
   func has(_ mark: Int64) -> Bool {
     let difference = UInt64(bitPattern: mark ^ self.mark)
     return difference == 0 || difference & ~Self.lowerHalf == 0 && status.modified < birth
@@ -25,7 +21,7 @@ struct ObjectFile: Hashable {
     UInt64(bitPattern: status.modified)
   }
 
-  /// The last step of the generator SplitMix64: every bit of the number moves every other.
+  /// Last step of the generator SplitMix64: every bit affects every other.
   private static func mix(_ number: UInt64) -> UInt64 {
     var mixed = number &+ 0x9e37_79b9_7f4a_7c15
     mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -43,7 +39,6 @@ extension OpenFile {
 }
 
 extension Folder {
-  /// Nil when there is no such name.
   func objectFile(_ name: String) throws(Failure) -> ObjectFile? {
     try status(of: name).map { ObjectFile(status: $0, birth: birth(of: name)) }
   }

@@ -2,11 +2,11 @@ internal import Glibc
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// `CACHE/objects/sha256`: complete bodies, each named by its digest.
+/// `CACHE/objects/sha256`: complete bodies, named by their digests.
 struct ObjectFolder {
   let root: Folder
 
-  /// Nil when there is no such object; a thing of that name that is no file is a fault.
+  /// Returns nil when there is no such object; throws when the name is not a file.
   func open(_ digest: ContentDigest) throws(Failure) -> OpenFile? {
     guard let folder = try folder(of: digest.prefix) else { return nil }
     return try Self.open(digest.hexadecimal, in: folder)
@@ -16,12 +16,10 @@ struct ObjectFolder {
     try root.folder(Self.name(of: prefix))
   }
 
-  /// When a name was last added to or removed from the folder; ``FolderTimes/absent`` without one.
   func changed(_ prefix: UInt8) throws(Failure) -> Int64 {
     try root.status(of: Self.name(of: prefix))?.changed ?? FolderTimes.absent
   }
 
-  /// The digests that the names in a folder claim, other names left out.
   func digests(in prefix: UInt8) throws(Failure) -> Set<ContentDigest> {
     guard let folder = try folder(of: prefix) else { return [] }
     var found: Set<ContentDigest> = []
@@ -37,7 +35,7 @@ struct ObjectFolder {
   }
 
   static func open(_ name: String, in folder: Folder) throws(Failure) -> OpenFile? {
-    // Without O_NONBLOCK a pipe of that name would wait for its writer.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer.
     let number = folder.openNumber(name, O_RDONLY | O_NONBLOCK)
     guard number != -ENOENT else { return nil }
     guard number != -ELOOP else { throw notFile(folder.path(of: name)) }
@@ -51,7 +49,6 @@ struct ObjectFolder {
     Failure(.storeDamaged, "`\(path)` is not a file")
   }
 
-  /// What the bytes of a file really hash to.
   static func digest(
     of file: OpenFile,
     isCancelled: () -> Bool = { false }
@@ -72,7 +69,6 @@ struct ObjectFolder {
 }
 
 extension ContentDigest {
-  /// The first byte, which names the folder.
   var prefix: UInt8 {
     firstByte
   }

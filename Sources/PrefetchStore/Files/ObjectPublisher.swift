@@ -2,16 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
-/// A finished body that is to become an object.
 struct Publication {
   let digest: ContentDigest
   let size: Int64
   let staged: StagedFile
 }
 
-/// Gives bodies their names among the objects, and takes objects away.
-///
-/// Its caller keeps every other process from doing either at the same time.
+/// Names bodies as objects and removes objects; the caller excludes other processes.
 struct ObjectPublisher {
   let objects: ObjectFolder
   let partial: PartialFolder
@@ -30,10 +27,7 @@ struct ObjectPublisher {
     folders = OpenFolders(in: objects.root, descriptors: descriptors)
   }
 
-  /// When it returns, the bodies are under their names and as durable as they have to be; says which
-  /// files they are.
-  ///
-  /// `isKnown` says whether the index names a digest, so that an existing file is durable.
+  /// Publishes bodies and returns their files; a file is durable when `isKnown` returns true.
   func publish(
     _ publications: [Publication],
     noting times: inout FolderTimes,
@@ -71,7 +65,7 @@ struct ObjectPublisher {
     do throws(Failure) {
       try makeDurable(files, changed)
     } catch {
-      // The kernel reports lost writes once only; what it lost must not be taken for good later.
+      // The kernel reports a lost write only once; these bodies must not count as good later.
       for publication in publications {
         publication.staged.part?.remove()
       }
@@ -85,16 +79,15 @@ struct ObjectPublisher {
     return found
   }
 
-  /// A file that lies elsewhere and is to become an object.
+  /// A file outside the cache that becomes an object.
   struct Source {
     let file: OpenFile
     let leaf: String
     let folder: Folder
-    /// The mode of a second name of the file; nil where it may have none.
+    /// Mode of a hard link to the file; nil forbids a link.
     let linkMode: mode_t?
   }
 
-  /// Clones, links or copies a file that was hashed.
   func take(
     _ source: Source,
     as digest: ContentDigest,
@@ -145,7 +138,7 @@ struct ObjectPublisher {
     }
   }
 
-  /// The folder and its time; one that was removed while it was held open is made anew.
+  /// Returns a folder and its change time; makes a folder anew that was removed while open.
   private func folder(_ prefix: UInt8) throws(Failure) -> (Folder, changed: Int64) {
     for _ in 1...2 {
       let (folder, isNew) = try folders.making(prefix)
@@ -174,7 +167,6 @@ struct ObjectPublisher {
     }
   }
 
-  /// Returns the file, and whether it is durable already, since the index named it before.
   private func place(
     _ publication: Publication,
     in folder: Folder,
@@ -209,8 +201,7 @@ struct ObjectPublisher {
     return folder.link(file, as: name)
   }
 
-  /// An existing file that may stay: only after hashing, since it may be what a crash left, or be
-  /// damaged though the index names it.
+  /// Returns an existing file if its bytes are right; a crash may have left a broken one.
   private func intactFile(
     _ name: String,
     of publication: Publication,
@@ -222,12 +213,12 @@ struct ObjectPublisher {
       else { return nil }
       return try ObjectFolder.digest(of: file) == publication.digest ? file : nil
     } catch {
-      // Whatever cannot be read is no good object, and is replaced.
+      // An unreadable file is no good object and is replaced.
       return nil
     }
   }
 
-  /// Puts the body in the place of whatever has the name, also where links are not to be had.
+  /// Replaces whatever has the name; also works on file systems without links.
   private func replace(
     _ name: String,
     by staged: StagedFile,
@@ -266,7 +257,7 @@ struct ObjectPublisher {
     }
   }
 
-  /// Errors that another way of naming the file would meet as well.
+  /// Returns whether the error would also meet another way of naming the file.
   private static func isFinal(_ error: Int32) -> Bool {
     [ENOSPC, EDQUOT, EROFS, EIO, EACCES, ENOMEM].contains(error)
   }
@@ -280,6 +271,6 @@ struct ObjectPublisher {
     return groups.filter { !$0.isEmpty }
   }
 
-  /// Up to here single flushes are cheaper than that of the whole file system.
+  /// Up to this number, single flushes are cheaper than one of the file system.
   private static let mostSingleFlushes = 8
 }

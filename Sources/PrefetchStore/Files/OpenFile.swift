@@ -3,9 +3,8 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// A descriptor that is closed when no owner holds it any more.
+/// An open descriptor, closed with its last owner.
 final class OpenFile: Sendable {
-  /// Only for messages.
   let path: String
   private let descriptor: Atomic<Int32>
 
@@ -25,16 +24,14 @@ final class OpenFile: Sendable {
     descriptor.load(ordering: .relaxed)
   }
 
-  /// Closes it now, for those who must know that nothing was lost at the last moment.
   func close() throws(Failure) {
     let number = descriptor.exchange(-1, ordering: .relaxed)
     guard number >= 0 else { return }
-    // Linux frees the number also when a signal interrupts; a second call would hit another file.
+    // Linux frees the descriptor even after EINTR; a second close would hit another file.
     guard Glibc.close(number) != 0, errno != EINTR else { return }
     throw .system(errno, "close", path)
   }
 
-  /// The number, to be closed by the caller.
   func release() -> Int32 {
     descriptor.exchange(-1, ordering: .relaxed)
   }
@@ -45,7 +42,6 @@ final class OpenFile: Sendable {
     return FileStatus(status)
   }
 
-  /// As ``Folder/birth(of:)``.
   var birth: Int64 {
     unsafe prefetch_birth(number, "")
   }
@@ -57,7 +53,7 @@ final class OpenFile: Sendable {
     guard error == 0 else { throw .system(error, deed, path) }
   }
 
-  /// All of it, or nothing that would take room.
+  /// Writes all bytes, or truncates the file again so that a part takes no room.
   func append(_ bytes: RawSpan, after size: Int64, deed: String) throws(Failure) {
     do throws(Failure) {
       try write(bytes, deed: deed)
@@ -67,13 +63,11 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Takes back what was written beyond a size, and goes on there.
   func cut(to size: Int64) throws(Failure) {
     try SystemCall.require("shorten", path) { ftruncate(number, off_t(size)) }
     lseek(number, off_t(size), SEEK_SET)
   }
 
-  /// Reads up to `buffer.count` bytes at an offset; 0 at the end.
   func read(into buffer: inout [UInt8], at offset: Int64) throws(Failure) -> Int {
     let count = SystemCall.count {
       unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -86,12 +80,11 @@ final class OpenFile: Sendable {
 
   enum RereadResult {
     case complete
-    /// The disk did not give the bytes (`EIO`).
     case mediumError
     case otherError
   }
 
-  /// Reads all of the file only to see whether it can be read.
+  /// Reads the whole file to see whether that is possible.
   func reread() -> RereadResult {
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     var offset: Int64 = 0
@@ -107,7 +100,6 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Appends all bytes of this file to another one.
   func copy(
     to target: OpenFile,
     isCancelled: () -> Bool = { false }
@@ -123,15 +115,14 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Room for a piece of it: most files are small, and to clear what is never used takes longer than
-  /// to read them.
+  /// Buffer for reading, no larger than the file: clearing unused bytes takes longer than reading.
   var buffer: [UInt8] {
     get throws(Failure) {
       [UInt8](repeating: 0, count: Int(max(1, min(try status().size, 256 * 1024))))
     }
   }
 
-  /// After a failure the kernel has forgotten what it could not write; never ask twice.
+  /// Flushes the file; after an error never retry, since the kernel forgets the lost bytes.
   func synchronize() throws(Failure) {
     try SystemCall.require("write to disk", path) { fsync(number) }
   }

@@ -1,22 +1,21 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// The first bytes of a part, and what they hashed to when they were written.
 struct PartPrefix: Hashable {
   var size: Int64
   var digest: ContentDigest
 }
 
-/// What is written beside a kept part: what it belongs to and how much of it is certain.
+/// Content of a facts file: key of the part and its certain bytes.
 struct PartialFacts: Hashable {
   var key: String
-  /// Its offset means nothing here.
+  /// Facts of the partial body; `offset` is unused.
   var part: PartialBody
-  /// The uptime of the machine in which the file grew.
+  /// Start of the machine during which the file grew.
   var bootID: String
-  /// What had been written when this was; it is there as long as the machine is not started anew.
+  /// Bytes written to the file; valid until the machine restarts.
   var written: PartPrefix?
-  /// What had reached the disk.
+  /// Bytes flushed to the disk.
   var sealed: PartPrefix?
 
   init(key: String, part: PartialBody, bootID: String) {
@@ -24,15 +23,14 @@ struct PartialFacts: Hashable {
     self.part = part
     self.bootID = bootID
     self.part.offset = 0
-    // The key names the item's own address, which is no secret.
+    // The key is the item's own URL, which is no secret.
     if part.source != key { self.part.source = SealedURL.text(of: part.source) }
   }
 
-  /// Nil where half of it may be missing, or it may have been changed.
   init?(_ bytes: RawSpan) {
     let text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     let lines = text.split(separator: "\n", maxSplits: 10, omittingEmptySubsequences: false)
-    // What follows the last line was left by a longer version of it.
+    // Bytes behind the last line are left from longer facts.
     guard lines.count == 11, lines[0] == Self.mark,
       let key = Self.value("key", in: lines[1]),
       let source = Self.value("source", in: lines[2]),
@@ -60,7 +58,7 @@ struct PartialFacts: Hashable {
     guard sum == checksum else { return nil }
   }
 
-  /// Nil for what would not stand in lines.
+  /// Nil when a value contains a control character.
   var encoded: [UInt8]? {
     let hasOddText = [key, part.source, part.validator, bootID].contains { text in
       text.utf8.contains { $0 < 0x20 || $0 == 0x7f }
@@ -69,10 +67,7 @@ struct PartialFacts: Hashable {
     return Array((lines + "sum \(checksum)\n").utf8)
   }
 
-  /// Returns the bytes of a body file of a given size that can be continued; nil = none.
-  ///
-  /// Their digest says whether they are still what they were. Bytes that came behind them just
-  /// before a kill were never noted.
+  /// Returns the bytes of a body file that can be continued; bytes behind them do not count.
   func prefix(inFileOf size: Int64, bootID current: String?) -> PartPrefix? {
     let noted = bootID == current ? written ?? sealed : sealed
     guard let noted, noted.size <= size, noted.size <= part.wholeSize ?? .max else { return nil }
@@ -109,7 +104,7 @@ struct PartialFacts: Hashable {
     return String(line.dropFirst(name.count + 1))
   }
 
-  /// Values of headers may hold any byte, so they do not stand in a line as they are.
+  /// Decodes headers, which are coded since they may contain any byte.
   private static func head(_ text: String) -> HeaderBlock? {
     guard let bytes = Base64.decode(text) else { return nil }
     return HeaderBlock(stored: unsafe bytes.span.bytes)

@@ -2,21 +2,18 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// `CACHE/partial`: where bodies grow that have no name yet, or none that lasts.
+/// `CACHE/partial`: folder in which bodies grow.
 ///
-/// Names stand in this process's own folder, which it keeps locked: a run that finds such a
-/// folder unlocked knows that its owner is dead and may remove it.
+/// Temporary names are in a locked folder of each process; an unlocked one may be removed.
 final class PartialFolder: Sendable {
   let folder: Folder
   let parts: KeptParts
-  /// For messages: the folder that its users know.
   let cachePath: String
   private let session = Mutex<Session?>(nil)
   private let knowsUnnamedFiles = Atomic(true)
 
   private struct Session {
     var folder: Folder
-    /// Keeps the lock of ``KernelLock/take(_:on:patience:isCancelled:)`` alive.
     var lock: OpenFile
     var name: String
   }
@@ -33,9 +30,7 @@ final class PartialFolder: Sendable {
     try? folder.removeAll(name)
   }
 
-  /// A new file for reading and writing; without a name where the file system can do that.
-  ///
-  /// Its mode is that of an object from the start, since it becomes one.
+  /// Makes a file, unnamed where possible, with the mode of an object, since it becomes one.
   func open() throws(Failure) -> (OpenFile, name: String?) {
     if knowsUnnamedFiles.load(ordering: .relaxed) {
       let number = folder.openNumber(".", O_RDWR | Self.unnamed, mode: 0o444)
@@ -51,21 +46,18 @@ final class PartialFolder: Sendable {
     return (try names().open(name, O_RDWR | O_CREAT | O_EXCL, mode: 0o444), name)
   }
 
-  /// The folder of this process's own names.
   func names() throws(Failure) -> Folder {
     try session.withLock { session throws(Failure) in
       if let session { return session.folder }
       let name = RandomName.make(Self.prefix)
       let (own, _) = try folder.makingFolder(name, mode: 0o700)
       let file = try own.open(".", O_RDONLY | O_DIRECTORY)
-      // No other process can have locked a folder of that name before.
       flock(file.number, LOCK_EX | LOCK_NB)
       session = Session(folder: own, lock: file, name: name)
       return own
     }
   }
 
-  /// Removes what processes left that ended without tidying up.
   func removeStale() throws(Failure) {
     for name in try folder.names() where name.hasPrefix(Self.prefix) {
       guard let other = try folder.folder(name) else { continue }
@@ -77,6 +69,6 @@ final class PartialFolder: Sendable {
   }
 
   private static let prefix = "session-"
-  /// `O_TMPFILE`, a macro too involved for Swift's importer.
+  /// `O_TMPFILE`, a macro too complex for Swift's importer.
   private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
 }

@@ -1,7 +1,6 @@
 package import PrefetchCore
 
-/// A cache within another one, for an answer that goes out and must not take the place of what is
-/// stored there; it goes with this value.
+/// Temporary cache for a response that must not replace the stored item; removed with this value.
 package final class PassingCache {
   package let path: String
   private let partial: PartialFolder

@@ -3,9 +3,7 @@ internal import Glibc
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// The right to be the run of an identity, which one process has at a time.
-///
-/// The kernel takes it back when the process ends.
+/// Lock that one run of an identity holds.
 package final class RunLock {
   package enum Patience: Hashable, Sendable {
     case none
@@ -15,7 +13,6 @@ package final class RunLock {
 
   private let lock: ByteLocks
   private let folder: Folder
-  /// Of the file that stands for the identity.
   let name: String
 
   private init(_ lock: ByteLocks, in folder: Folder, name: String) {
@@ -24,14 +21,12 @@ package final class RunLock {
     self.name = name
   }
 
-  /// The file goes while it is still ours: there are as many as there are runs.
+  /// Removes the file while it is locked, since every identity has one.
   deinit {
     _ = try? folder.remove(name)
   }
 
-  /// Nil when another process holds it until the patience ends or `isCancelled` says so.
-  ///
-  /// Makes the cache's folder where it is missing.
+  /// Returns nil when another process holds the lock until the wait ends.
   package static func acquire(
     cache: String,
     identity: String,
@@ -54,17 +49,17 @@ package final class RunLock {
       while try !own.take(0..<1) {
         if let end, clock.now >= end { return nil }
         guard !isCancelled() else { return nil }
-        // Short, so that the lock is never idle for long; to wait in the kernel has no time limit.
+        // A short pause, since a wait in the kernel has no timeout.
         poll(nil, 0, 20)
       }
-      // The run that had it may have taken its file away.
+      // The previous run may have removed the file.
       guard try folder.status(of: name)?.isSameFile(as: file.status()) == true else { continue }
       try note("\(getpid()) \(now)\n", in: file)
       return RunLock(own, in: folder, name: name)
     }
   }
 
-  /// The process that runs as an identity, for messages; nil when none does.
+  /// Returns the process that runs as an identity, for messages; nil when none does.
   package static func holder(cache: String, identity: String) throws(Failure) -> Int? {
     guard let root = try Folder(at: cache),
       let folder = try root.folder(CacheLayout.locksName)
@@ -72,7 +67,6 @@ package final class RunLock {
     return try words(of: name(of: identity), in: folder).first.map { Int($0) }
   }
 
-  /// Whether a run of that identity is under way.
   package static func isHeld(cache: String, identity: String) throws(Failure) -> Bool {
     guard let root = try Folder(at: cache),
       let folder = try root.folder(CacheLayout.locksName),
@@ -81,7 +75,7 @@ package final class RunLock {
     return ByteLocks(file).isTaken(0..<1)
   }
 
-  /// When the oldest run began that is under way, this one aside; nil when there is none.
+  /// Returns the start of the oldest active run apart from `own`; nil when there is none.
   static func oldestRun(in root: Folder, besides own: RunLock?) throws(Failure) -> Instant? {
     guard let folder = try root.folder(CacheLayout.locksName) else { return nil }
     var oldest: Instant?
@@ -89,7 +83,7 @@ package final class RunLock {
       guard let file = try folder.openExisting(name, O_RDWR), ByteLocks(file).isTaken(0..<1) else {
         continue
       }
-      // One that has not said yet when it began has only just begun.
+      // A run without a recorded start has just begun.
       let words = try words(of: name, in: folder)
       let start = Instant(milliseconds: words.count > 1 ? words[1] : now)
       oldest = min(oldest ?? start, start)
@@ -97,7 +91,7 @@ package final class RunLock {
     return oldest
   }
 
-  /// The time by which runs are told from each other.
+  /// Milliseconds since 1970, the clock by which starts of runs are compared.
   static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

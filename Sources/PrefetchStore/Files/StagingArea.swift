@@ -4,15 +4,13 @@ package import PrefetchCore
 internal import PrefetchCrypto
 internal import Synchronization
 
-/// Bodies that no reader may see yet: in unnamed files of the cache, or in memory alone.
-///
-/// Several threads may use it at once; each body belongs to one of them until it is finished.
+/// Bodies that readers cannot see yet, in files or in memory; several threads may use the area.
 package final class StagingArea: BodyStaging, Sendable {
   private let place: Medium
   private let mostOpenFiles: Int
   private let table = Mutex(Table())
   private let growing = Mutex(Growing())
-  /// Until the first look there may be some.
+  /// Whether parts may exist; true until the first look.
   private let hasParts = Atomic(true)
   private let freeSpace = FreeSpace()
 
@@ -37,12 +35,11 @@ package final class StagingArea: BodyStaging, Sendable {
     self.mostOpenFiles = mostOpenFiles
   }
 
-  /// For runs that must not write anything: bodies live in memory and die with the process.
   package static func inMemory() -> StagingArea {
     StagingArea(.memory)
   }
 
-  /// `descriptors` are all that the process has; bodies take a quarter at most.
+  /// `descriptors` is the process's limit; bodies use a quarter at most.
   static func onDisk(
     _ partial: PartialFolder,
     besides objects: ObjectFolder,
@@ -96,11 +93,10 @@ package final class StagingArea: BodyStaging, Sendable {
     guard let staged = table.withLock({ Self.take(body.id, from: &$0) }) else { return }
     if let part = staged.part { return part.remove() }
     guard let name = staged.name, case .disk(let partial, _) = place else { return }
-    // What stays behind is removed with the folder.
+    // A file left behind is removed with the folder.
     _ = try? partial.names().remove(name)
   }
 
-  /// A new empty file for a body that grows.
   func openFile() throws(Failure) -> StagedFile {
     switch place {
     case .disk(let partial, _):
@@ -115,7 +111,7 @@ package final class StagingArea: BodyStaging, Sendable {
     }
   }
 
-  /// Lets a body that grows outlive this process; nil where it cannot.
+  /// Makes a growing body outlive this process; returns nil when that is impossible.
   func keep(_ staged: StagedFile, key: String, as part: PartialBody) throws(Failure) -> KeptPart? {
     guard case .disk(let partial, _) = place, let file = staged.file,
       let kept = partial.parts.keep(file, key: key, as: part)
@@ -127,7 +123,7 @@ package final class StagingArea: BodyStaging, Sendable {
     return kept
   }
 
-  /// Drops what is kept under a key, now that its body came another way.
+  /// Removes the part of a key whose body came another way.
   func forgetPart(_ key: String) {
     guard case .disk(let partial, _) = place, hasParts.load(ordering: .relaxed) else { return }
     partial.parts.forget(key)
@@ -139,8 +135,8 @@ package final class StagingArea: BodyStaging, Sendable {
     freeSpace.keep(bytes)
   }
 
-  /// Returns the failure of a body whose next write would take disk space that must stay free; the body
-  /// then ends by ``endForSpace(_:_:)``.
+  /// Returns the failure of a body that would take reserved space; ``endForSpace(_:_:)`` must
+  /// follow.
   func shortage(writing bytes: Int, behind written: Int64, of size: Int64?) -> Failure? {
     guard case .disk(let partial, _) = place else { return nil }
     return freeSpace.shortage(
@@ -157,16 +153,13 @@ package final class StagingArea: BodyStaging, Sendable {
 
   // MARK: A full disk
 
-  /// How often room was made; a writer reads it before it writes.
+  /// Number of times that room was made; a writer reads it before writing.
   var timesFreed: Int {
     growing.withLock(\.timesFreed)
   }
 
-  /// Frees some of what may be fetched again, unless another writer did after `timesFreed`
-  /// was read; false
-  /// where nothing is left to go.
-  ///
-  /// Kept parts go first, then the largest body that grows, unless it is for one of these.
+  /// Evicts a kept part, or the largest growing body unless `sparesGrowing`; does nothing when room
+  /// was made since `timesFreed`, and returns false when nothing is left.
   func makeRoom(since timesFreed: Int, sparesGrowing: Bool = false) -> Bool {
     guard case .disk(let partial, _) = place else { return false }
     return growing.withLock { growing in
@@ -189,10 +182,8 @@ package final class StagingArea: BodyStaging, Sendable {
     return body
   }
 
-  /// From here on it stays whole; false where it has given way before.
-  ///
-  /// What `letGo` frees or unlocks was this body's until then: no writer finds the disk full
-  /// between.
+  /// Protects a body from truncation, unless truncated; `letGo` runs under the same lock, so that
+  /// no writer finds the disk full in between.
   func endGrowing(_ body: GrowingBody, letGo: () -> Void = {}) -> Bool {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil
@@ -201,7 +192,7 @@ package final class StagingArea: BodyStaging, Sendable {
     }
   }
 
-  /// Gives back at once what a body took that is no longer wanted, its descriptor still open.
+  /// Frees the room of an unwanted body at once, though its descriptor is open.
   func dropGrowing(_ body: GrowingBody, _ remove: () -> Void) {
     growing.withLock { growing in
       growing.bodies[ObjectIdentifier(body)] = nil
@@ -226,7 +217,6 @@ package final class StagingArea: BodyStaging, Sendable {
     return parts
   }
 
-  /// Takes a finished body in and gives it its number.
   func register(_ staged: StagedFile) throws(Failure) -> Int {
     let (id, isCrowded) = table.withLock { table in
       table.lastID += 1
@@ -256,19 +246,19 @@ package final class StagingArea: BodyStaging, Sendable {
     return try partial.names().open(name, O_RDONLY)
   }
 
-  /// Gives a body a name instead of a descriptor, of which a process has only so many.
+  /// Gives a body a name and closes its file, since descriptors are limited.
   private func closeFile(of id: Int, in partial: PartialFolder) throws(Failure) {
     guard let staged = table.withLock({ $0.files[id] }), let file = staged.file else { return }
     var name = staged.name
     if name == nil {
       let newName = RandomName.make("body-")
       if let part = staged.part {
-        // Without its descriptor a part would be without its lock.
+        // Without its descriptor a part would lose its lock.
         try part.makeReadOnly()
         try part.move(to: newName, in: partial.names())
         return noteClosed(id, newName)
       }
-      // Where an unnamed file cannot be named, it has to stay open.
+      // An unnamed file that cannot be named has to stay open.
       guard try partial.names().link(file, as: newName) == 0 else { return }
       name = newName
     }
@@ -290,11 +280,11 @@ package final class StagingArea: BodyStaging, Sendable {
     return staged
   }
 
-  /// The flag `MFD_CLOEXEC`.
+  /// `MFD_CLOEXEC`.
   private static let closeOnExec: UInt32 = 1
 }
 
-/// Where the bytes of a finished body are: in an open file, under a name, or both.
+/// Place of a finished body: an open file, a name, or both.
 struct StagedFile: Sendable {
   var file: OpenFile?
   var name: String?

@@ -1,9 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Calls of the kernel, repeated while signals interrupt them.
-///
-/// Each gives the call's own result, or the negative error number, as the kernel itself does.
+/// System calls, repeated after EINTR; return the result or the negative error number.
 enum SystemCall {
   static func number(_ call: () -> Int32) -> Int32 {
     while true {
@@ -23,7 +21,6 @@ enum SystemCall {
     }
   }
 
-  /// For calls whose every error is a fault.
   @discardableResult
   static func require(
     _ deed: String,
@@ -37,7 +34,7 @@ enum SystemCall {
 }
 
 extension Failure {
-  /// What an error number means for the user who has to act: room, rights or the disk itself.
+  /// Returns the failure for an error number: room, permission or disk.
   static func system(_ error: Int32, _ deed: String, _ path: String) -> Failure {
     let code: ErrorCode =
       switch error {

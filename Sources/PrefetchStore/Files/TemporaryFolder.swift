@@ -1,13 +1,13 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// A folder of this process alone, removed at the end of the scope; open files in it live on.
+/// A private folder, removed at the end of the scope; open files in it live on.
 struct TemporaryFolder: ~Copyable {
   let folder: Folder
   private let parent: Folder
   private let name: String
 
-  /// In memory where that is possible.
+  /// Makes a folder, in memory if possible.
   init() throws(Failure) {
     var fault = Failure(.disk, "no place for temporary files")
     for place in ["/dev/shm", "/tmp", "/var/tmp"] {

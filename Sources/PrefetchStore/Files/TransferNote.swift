@@ -3,14 +3,13 @@ internal import PrefetchCore
 internal import PrefetchCrypto
 internal import Synchronization
 
-/// How far an item has come that some process has under way.
+/// Progress of an item that some process has in flight.
 package struct ItemProgress: Hashable, Sendable {
   package var url: String
   package var segment: String
   package var bytes: Int64
-  /// Of the whole, where that is known.
+  /// Expected size of the whole; nil when unknown.
   package var total: Int64?
-  /// Bytes a second.
   package var rate: Int64?
 
   package init(url: String, segment: String, bytes: Int64, total: Int64?, rate: Int64?) {
@@ -22,8 +21,7 @@ package struct ItemProgress: Hashable, Sendable {
   }
 }
 
-/// What a run has on the wire, for other processes to tell: a file in `CACHE/locks/claims.d` that is
-/// locked as long as the run is alive.
+/// File in `CACHE/locks/claims.d` with a run's transfers, locked while the run is alive.
 package final class TransferNote {
   private let folder: Folder
   private let name: String
@@ -35,7 +33,7 @@ package final class TransferNote {
   private static let suffix = ".transfers"
   private static let mark = "prefetch-transfers/1"
 
-  /// Nil where there can be none: then nobody is told.
+  /// Returns nil when the file cannot be made; other processes then see nothing.
   package init?(inCache path: String) {
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     let name = "\(getpid())-\(number)\(Self.suffix)"
@@ -57,7 +55,6 @@ package final class TransferNote {
     _ = try? folder.remove(name)
   }
 
-  /// Writes down what is under way now, in the place of what was.
   package func write(_ items: [ItemProgress]) {
     let lines = items.filter { !$0.url.utf8.contains { $0 < 0x20 } }.map { item in
       let total = item.total.map(String.init) ?? "-"
@@ -72,7 +69,6 @@ package final class TransferNote {
     if written >= 0 { ftruncate(file.number, off_t(written)) }
   }
 
-  /// What all living processes have under way, in the order of the URLs.
   package static func all(inCache path: String) -> [ItemProgress] {
     guard let root = try? Folder(at: path),
       let folder = try? root.folder(CacheLayout.locksName)?.folder(CacheLayout.usersName)
@@ -89,7 +85,7 @@ package final class TransferNote {
     (try? folder.openExisting(name, O_RDONLY)) ?? nil
   }
 
-  /// What is written just now is read again.
+  /// Retries when a checksum shows that the file is being written.
   private static func read(_ file: OpenFile) -> [ItemProgress] {
     for _ in 0..<tries {
       guard let status = try? file.status(), status.size < longest else { return [] }
@@ -116,7 +112,6 @@ package final class TransferNote {
     )
   }
 
-  /// What killed processes have left.
   private static func removeDead(in folder: Folder) {
     for name in (try? folder.names()) ?? [] where name.hasSuffix(suffix) {
       guard let file = open(name, in: folder),

@@ -1,13 +1,10 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A folder that bodies are copied into, by names that publishers gave: whatever is planted
-/// there, nothing is written outside.
+/// Folder that receives copies of bodies under names from publishers; nothing is written outside.
 ///
-/// The folder itself is the user's word and may be a link. Below it links are not followed: one
-/// that stands for a folder is refused, one that stands for the file is replaced. A file that has
-/// the bytes already stays untouched. Others are made without a name, become durable many at a
-/// time, and get their names only then, so that no name ever shows half a file.
+/// No link below the folder is followed: in place of a folder it is refused, in place of a file
+/// replaced. Files become durable before they get names, so that no name shows an incomplete file.
 package final class DeliveredFolder {
   private struct Copy {
     var form: TreeSource.Form
@@ -24,14 +21,14 @@ package final class DeliveredFolder {
   private var folders: [URLKey: Folder] = [:]
   private var pending: [Copy] = []
   private var pendingBytes: Int64 = 0
-  /// Whether any of these is on a file system of its own, mounted below.
+  /// Whether a pending file is on a file system mounted below the root.
   private var hasElsewhere = false
-  /// Whether names were given that a power cut could still take away.
+  /// Whether a power cut could still remove new names.
   private var hasNewNames = false
 
   package init(at path: String, of store: DiskStore, durability: Durability) throws(Failure) {
     var rules = PublishingRules(folder: path)
-    // The user who got a file may change it, and the stored body must not change with it.
+    // The user may change a delivered file, and the stored body must not change with it.
     rules.link = .copy
     root = try Folder.making(path)
     device = try root.status().device
@@ -40,8 +37,7 @@ package final class DeliveredFolder {
     self.durability = durability
   }
 
-  /// The file is there for good once ``finish()`` returns; false where the stored body is lost or
-  /// damaged, and the file has not its bytes already.
+  /// Delivers a file, durable after ``finish()``; returns false when its bytes are lost or damaged.
   package func deliver(
     _ digest: ContentDigest,
     size: Int64,
@@ -55,7 +51,7 @@ package final class DeliveredFolder {
     let folder = try folder(parts.dropLast(), for: path)
     if let status = try folder.status(of: name) {
       guard status.kind != .folder else { throw .system(EISDIR, "write", folder.path(of: name)) }
-      // A second name of the stored body is no file of theirs.
+      // A hard link to the stored body is not the user's own file.
       let isLink = status.linkCount > 1 && source.isLink(status, to: .body(digest, size: size))
       if status.kind == .file, status.size == size, !isLink, isBody(digest, name, in: folder) {
         return true
@@ -73,13 +69,11 @@ package final class DeliveredFolder {
     return true
   }
 
-  /// Whether a file has the bytes; what cannot be read is replaced.
   private func isBody(_ digest: ContentDigest, _ name: String, in folder: Folder) -> Bool {
     guard let file = (try? ObjectFolder.open(name, in: folder)) ?? nil else { return false }
     return (try? ObjectFolder.digest(of: file)) == digest
   }
 
-  /// What was delivered is durable under its names.
   package func finish() throws(Failure) {
     try flush()
     guard hasNewNames else { return }
@@ -92,7 +86,7 @@ package final class DeliveredFolder {
     for path: String
   ) throws(Failure) -> Folder {
     guard !parts.isEmpty else { return root }
-    // By its bytes, as the system tells names apart.
+    // Keyed by bytes, as the file system compares names.
     let key = URLKey(parts.joined(separator: "/"))
     if let known = folders[key] { return known }
     var folder = root
@@ -105,7 +99,6 @@ package final class DeliveredFolder {
       }
       folder = try folder.makingFolder(part, mode: 0o777).0
     }
-    // Names come folder by folder as a rule.
     if folders.count >= 32 { folders = [:] }
     folders[key] = folder
     return folder
@@ -119,7 +112,7 @@ package final class DeliveredFolder {
       pendingBytes = 0
       hasElsewhere = false
     }
-    // Up to here single flushes are cheaper than one of everything, and disturb no other program.
+    // Up to this number, single flushes are cheaper and disturb no other program.
     let isSingle = durability == .each || pending.count <= 8 || hasElsewhere
     if isSingle {
       for copy in pending { try copy.file.synchronize() }
@@ -133,7 +126,7 @@ package final class DeliveredFolder {
     }
     for (position, copy) in pending.enumerated()
     where position == 0 || copy.folder !== pending[position - 1].folder {
-      // Some file systems cannot sync a folder; the file itself is whole either way.
+      // Some file systems cannot flush a folder; the file is durable anyway.
       try? copy.folder.synchronize()
     }
   }

@@ -2,15 +2,14 @@ internal import CLinux
 internal import Glibc
 internal import PrefetchCore
 
-/// Which stored bodies may get the mode and the time of a mirror's file, and a second name there.
+/// Stored bodies that a mirror may hard-link with its mode and time.
 ///
-/// A body has one time, that of the first name. A later name with another gets a copy, and
-/// so does a mirror where another tree has linked the body as it was.
+/// A body has one time, that of its first name; another time or tree requires a copy.
 final class MirrorLinks {
-  /// Those that were made ready and may have no second name yet.
+  /// Inodes of prepared bodies that may have no second name yet.
   private var ready: Set<UInt64> = []
 
-  /// False where the file has to be a copy.
+  /// Prepares a body for linking; returns false when the file has to be a copy.
   func makeReady(_ name: String, in home: Folder, modified: Int64?) throws(Failure) -> Bool {
     guard let status = try home.status(of: name), status.kind == .file else {
       throw Failure(.storeDamaged, "the stored body `sha256:\(name)` is missing")
@@ -23,17 +22,15 @@ final class MirrorLinks {
     return status.mode == Folder.plainMode && (modified == nil || status.modified == modified)
   }
 
-  /// What was made ready has its names, or will not get them.
   func forget() {
     ready.removeAll(keepingCapacity: true)
   }
 }
 
 extension Folder {
-  /// Of files that users may write to.
+  /// Mode of files that users may write.
   static let plainMode: mode_t = 0o644
 
-  /// False where that is not for this user to do.
   fileprivate func makePlain(_ name: String, modified: Int64?) -> Bool {
     guard SystemCall.number({ unsafe fchmodat(number, name, Self.plainMode, 0) }) == 0 else {
       return false
@@ -41,7 +38,6 @@ extension Folder {
     return modified.map { setModified($0, of: name) } ?? true
   }
 
-  /// In nanoseconds since 1970; false where that is not for this user to do.
   func setModified(_ time: Int64, of name: String) -> Bool {
     let times = FileTimes.modified(time)
     return SystemCall.number {
@@ -51,7 +47,7 @@ extension Folder {
 }
 
 extension OpenFile {
-  /// A time that cannot be set is no reason to have no file.
+  /// Sets the time if possible; a failure does not matter.
   func setModified(_ time: Int64) {
     let times = FileTimes.modified(time)
     _ = unsafe futimens(number, times)
@@ -59,7 +55,6 @@ extension OpenFile {
 }
 
 private enum FileTimes {
-  /// Both times as the kernel takes them; that of the last reading stays.
   static func modified(_ time: Int64) -> [timespec] {
     let second: Int64 = 1_000_000_000
     let rest = (time % second + second) % second

@@ -1,7 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A look at files of the user's, which stay what they are: a dry run takes nothing.
+/// Finds files of the user that could be adopted, and changes nothing; for dry runs.
 package struct AdoptionLook: FileAdopter {
   let isCancelled: () -> Bool
 
@@ -13,11 +13,10 @@ package struct AdoptionLook: FileAdopter {
     try find(wanted)?.body
   }
 
-  /// A file of the user's that fits what is known of an item.
   struct Find {
     var file: OpenFile
     var spot: TreeSpot
-    /// Without a digest where nothing but the size was compared.
+    /// Body without a digest when only the size was compared.
     var body: FoundBody
   }
 
@@ -48,7 +47,7 @@ package struct AdoptionLook: FileAdopter {
     )
   }
 
-  /// The regular file of our own that lies there, reached over no link and not published by us.
+  /// Returns the user's regular file at the place, unless a link leads there or a tree is atomic.
   private func adoptable(_ wanted: AdoptableFile) throws(Failure) -> TreeSpot? {
     guard !wanted.rules.isAtomic, let place = try TreePlace.existing(wanted.rules.folder),
       let root = try place.root(of: 0)
@@ -64,7 +63,6 @@ package struct AdoptionLook: FileAdopter {
   }
 }
 
-/// Files of the user's that are the items' own bytes become the tree's.
 extension PublishedTrees {
   package func adopt(_ wanted: AdoptableFile) throws(Failure) -> FoundBody? {
     guard let find = try AdoptionLook(isCancelled: isCancelled).find(wanted) else { return nil }
@@ -80,7 +78,7 @@ extension PublishedTrees {
     return isTaken ? find.body : nil
   }
 
-  /// The mode of a file that is a stored body too; nil where the tree's files are none.
+  /// Returns the mode of a published hard link; nil when the tree's files are not links.
   private static func linkMode(_ rules: PublishingRules) -> mode_t? {
     guard !rules.needsOwnFiles, !rules.layout.isWrittenByTools,
       [.auto, .hardlink].contains(rules.link)
@@ -90,14 +88,12 @@ extension PublishedTrees {
 }
 
 extension FileStatus {
-  /// Whether it is a regular file that nobody else owns or has another name of.
   var isAdoptable: Bool {
     kind == .file && linkCount == 1 && owner == geteuid()
   }
 }
 
 extension StagedBody {
-  /// Whether it has one of the digests of each algorithm.
   fileprivate func hasAll(_ digests: [ExpectedDigest]) -> Bool {
     let groups = Dictionary(grouping: digests, by: \.algorithm)
     return groups.values.allSatisfy { $0.contains(where: matches) }

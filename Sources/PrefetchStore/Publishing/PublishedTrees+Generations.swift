@@ -1,7 +1,6 @@
 package import PrefetchCore
 
-/// Trees that are switched as a whole: each generation is a folder of its own, and a link leads to
-/// the one that stands.
+/// Atomic trees: each generation is a folder, and a link points to the current one.
 extension PublishedTrees {
   func publishWhole(
     _ plan: TreePlan,
@@ -46,7 +45,7 @@ extension PublishedTrees {
     try prune(publication, plan.rules, generations)
   }
 
-  /// What a kill left between the switch and its record.
+  /// Records a switch that a kill left unrecorded.
   private func adopt(
     _ place: TreePlace,
     _ publication: inout TreeRecord.Publication,
@@ -60,11 +59,10 @@ extension PublishedTrees {
 
   private enum Found {
     case tree(TreeRecord.Tree)
-    /// It was changed, and the stored bodies with it: another can be made once they have come again.
+    /// A published file and its stored body were changed; the body has to be fetched again.
     case spoilt
   }
 
-  /// A generation that is as the plan wants it.
   private func standing(
     for plan: TreePlan,
     among trees: [TreeRecord.Tree],
@@ -96,7 +94,7 @@ extension PublishedTrees {
     return nil
   }
 
-  /// Nil where anything was in the way; then nothing is switched.
+  /// Makes a new generation; returns nil, and removes the generation, after any trouble.
   private func makeGeneration(
     _ plan: TreePlan,
     _ publication: TreeRecord.Publication,
@@ -105,7 +103,7 @@ extension PublishedTrees {
     _ outcome: inout TreeOutcome
   ) throws(Failure) -> TreeRecord.Tree? {
     let recorded = trees.map(\.generation)
-    // Whatever others put there, a number comes after it.
+    // The new number is higher than any number in use, also by others.
     let present = try generations.names().compactMap { Int($0) }.filter { $0 < Int.max / 2 }
     let unrecorded = present.filter { !recorded.contains($0) }
     if !unrecorded.isEmpty {
@@ -136,7 +134,7 @@ extension PublishedTrees {
     return tree
   }
 
-  /// One that no other cache has, from this number on.
+  /// Makes the folder of a generation that no other cache has, from a number on.
   private func newFolder(
     _ first: Int,
     of publication: TreeRecord.Publication,
@@ -145,7 +143,7 @@ extension PublishedTrees {
   ) throws(Failure) -> (tree: TreeRecord.Tree, root: Folder) {
     var number = first
     while true {
-      // Recorded before it is there, so that after a kill it is known.
+      // Recorded before the folder exists, so that it is known after a kill.
       let link = TreeSource.manner(plan.rules)
       var tree = try record.makeTree(number, of: publication, link: link, inode: 0)
       let (root, isNew) = try generations.makingFolder(String(number))
@@ -153,7 +151,7 @@ extension PublishedTrees {
         tree.inode = try root.status().inode
         return (tree, root)
       }
-      // Another cache publishes here as well, and was faster.
+      // Another cache publishes here as well and was faster.
       try record.forget(tree, isGone: true)
       number += 1
     }
@@ -171,7 +169,7 @@ extension PublishedTrees {
     )
   }
 
-  /// One rename, after which every look at the folder finds the other tree.
+  /// Switches the link to a generation by one rename.
   private func stand(
     _ generation: Int,
     _ place: TreePlace,
@@ -181,7 +179,7 @@ extension PublishedTrees {
   ) throws(Failure) {
     if place.standingGeneration != generation {
       try place.stand(generation, generations)
-      // What stood before may go only once no reader is led there again.
+      // Earlier generations may be removed only when no reader can be led there again.
       if isDurable { try place.parent.synchronize() }
     }
     publication.current = generation
@@ -202,7 +200,6 @@ extension PublishedTrees {
     for tree in others where !kept.contains(tree.generation) { try clear(tree, generations) }
   }
 
-  /// Takes a generation away; what others put into it stays.
   private func clear(_ tree: TreeRecord.Tree, _ generations: Folder) throws(Failure) {
     let name = String(tree.generation)
     var tree = tree
@@ -217,7 +214,7 @@ extension PublishedTrees {
 
   // MARK: Going back
 
-  /// Lets the generation before the present one stand until the next `publish`; nil without one.
+  /// Switches to the previous generation until the next `publish`; returns nil without one.
   package func rollBack(
     _ segment: SegmentKey,
     _ rules: PublishingRules
@@ -252,7 +249,7 @@ extension PublishedTrees {
         "`\(root.path(of: row.path))` is not as it was published, so that tree is not shown again"
       )
     }
-    // Held first: a kill in between must not let the next run go forward again unasked.
+    // Held first: after a kill in between, the next run must not switch forward.
     publication.isHeld = true
     try record.set(publication)
     try stand(earlier.generation, place, generations, &publication, isHeld: true)

@@ -1,8 +1,8 @@
 internal import PrefetchCore
 
-/// A folder that holds trees and the state may be copied, or unpacked from an archive, as a whole.
+/// Trees that were copied or unpacked elsewhere together with the state.
 extension PublishedTrees {
-  /// Takes the files of a copy for those that were recorded, where they have the recorded bytes.
+  /// Accepts files of a copied tree as recorded when they have the recorded bytes.
   func adoptCopies() throws(Failure) {
     guard record.isCopied else { return }
     for found in try record.publications() {
@@ -43,7 +43,7 @@ extension PublishedTrees {
 }
 
 extension TreeRecord {
-  /// Whether the files of a copied tree are there with the recorded sizes; nothing is hashed.
+  /// Returns whether the files of a copied tree exist with the recorded sizes, without hashing.
   func isComplete(_ tree: Tree, in root: Folder) throws(Failure) -> Bool {
     let folders = TreeFolders(root, record: self, tree: tree)
     var number: Int64 = 0

@@ -1,14 +1,13 @@
 internal import Glibc
 package import PrefetchCore
 
-/// What looking at published files found.
 package struct TreeInspection: Hashable, Sendable {
   package struct Damage: Hashable, Sendable {
     package enum Problem: String, Hashable, Sendable {
       case missing
-      /// The file that was put there has other bytes or another time.
+      /// The published file has other bytes or another time.
       case changed
-      /// Another file, or none that is a file, has taken its place.
+      /// Another file, or something that is no file, is in its place.
       case foreign
     }
 
@@ -25,11 +24,9 @@ package struct TreeInspection: Hashable, Sendable {
 }
 
 extension PublishedTrees {
-  /// Looks at every published file, changing nothing.
+  /// Checks published files, changing nothing; `damaged` are stored bodies with wrong bytes.
   ///
-  /// `declared` are the folders that count; without it all that are there. `damaged` are the bodies
-  /// of `store` that were found to have other bytes. `asRunsDo` passes over a tree in whose folders
-  /// nothing came or went, since a run does not look at its files either.
+  /// With `asRunsDo`, a tree whose folders have not changed is skipped: runs skip its files too.
   package static func inspect(
     _ state: StateStore,
     of store: DiskStore?,
@@ -42,7 +39,7 @@ extension PublishedTrees {
     var inspection = TreeInspection()
     for found in try record.publications() {
       guard let place = try Self.place(found, declared) else { continue }
-      // What is just being made is not yet as it will be.
+      // A tree that is being made cannot be checked.
       let lock = try KernelLock.take(
         .shared,
         on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
@@ -70,7 +67,6 @@ extension PublishedTrees {
     return inspection
   }
 
-  /// The trees that a rollback holds, of the folders that count.
   package static func holds(
     in state: StateStore,
     declared: [SegmentKey: String]?
@@ -82,10 +78,8 @@ extension PublishedTrees {
     }
   }
 
-  /// Lets go of what is not as it was put there, so that the next run makes it again: foreign files
-  /// stay, and a tree that is switched as a whole stands until another takes its place.
-  ///
-  /// `damaged` are the stored bodies that were found to have other bytes.
+  /// Removes changed files, so that the next run makes them again; foreign files and atomic trees
+  /// stay.
   package func repair(damaged: Set<ContentDigest>) throws(Failure) -> TreeInspection {
     try adoptCopies()
     let bodies = TreeBodies(objects: objects, damaged: damaged)
@@ -107,9 +101,7 @@ extension PublishedTrees {
     return inspection
   }
 
-  /// Nil for a publication that does not count.
-  ///
-  /// Of one that no segment is known to declare, nothing is missed where its folder is gone.
+  /// Returns nil for an undeclared publication, and for a missing folder without `declared`.
   private static func place(
     _ found: TreeRecord.Found,
     _ declared: [SegmentKey: String]?
@@ -140,7 +132,7 @@ extension TreeInspection {
     for tree in try record.trees(of: found.publication)
     where tree.generation == 0 || tree.mark != nil {
       guard let root = try place.root(of: tree.generation) else {
-        // An earlier generation is no segment's tree.
+        // An earlier generation is not the segment's present tree.
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
         bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
         try body(tree, Finding(problem: .missing))
@@ -165,13 +157,11 @@ extension TreeInspection {
   }
 }
 
-/// The stored bodies behind a tree's hard links.
 struct TreeBodies {
   var objects: ObjectLayers?
-  /// Those that were found to have other bytes.
   var damaged: Set<ContentDigest> = []
 
-  /// Whether the file is a second name of a stored body that was hashed and is sound.
+  /// Returns whether the file is a hard link to a stored body that was found intact.
   func isSoundLink(_ digest: ContentDigest, _ status: FileStatus) -> Bool {
     guard let objects, !damaged.contains(digest),
       let home = (try? objects.home(of: digest)) ?? nil,

@@ -1,9 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// The trees of files that segments publish, and what is remembered of them.
-///
-/// Processes that work on trees below one folder take turns, whatever their caches are.
+/// Published trees of segments; processes that publish into one folder take turns.
 package final class PublishedTrees: TreePublisher, FileAdopter {
   let record: TreeRecord
   let isDurable: Bool
@@ -12,9 +10,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
   let declared: [SegmentKey: String]?
   let isCancelled: () -> Bool
 
-  /// `declared` are the folders of this configuration's segments: what others left is free.
-  ///
-  /// `isCancelled` is asked between files.
+  /// `declared` are the folders of this configuration; files of other trees may be taken over.
   package init(
     store: DiskStore,
     state: StateStore,
@@ -56,7 +52,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return outcome
   }
 
-  /// Also for those who only read.
   package static func standing(
     of segment: SegmentKey,
     _ rules: PublishingRules,
@@ -149,7 +144,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     } else {
       tree = try record.makeTree(0, of: publication, link: link, inode: inode)
     }
-    // A new folder may well have the number of the one that it replaces.
+    // A new folder may have the inode of the folder that it replaces.
     let isSame = !isNew && tree.inode == inode && tree.link == link
     let dates = try dates(of: plan)
     let mark = plan.mark ^ dates.mark
@@ -159,7 +154,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     }
     var manner = manner
     manner.changed = times.changed
-    // Another mode reaches files that are there already.
+    // A changed mode must reach files that are already there.
     manner.isTrusting =
       isSame && tree.mark != nil && !plan.isThorough && !plan.rules.needsOwnFiles
     manner.isRelinking = tree.link != link
@@ -174,7 +169,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       manner: manner,
       isSpoilt: store.isSpoilt
     )
-    // Whatever happens from here on, the next run looks at every file.
+    // After an interruption the next run checks every file.
     tree.mark = nil
     tree.inode = inode
     try record.set(tree)
@@ -199,13 +194,12 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     try times.renew(filling.homes, of: tree, in: root, record)
   }
 
-  /// The times that the tree's files shall have.
   func dates(of plan: TreePlan) throws(Failure) -> ModificationTimes {
     guard plan.rules.mirror != nil || plan.rules.times == .server else { return .none }
     return try store.modificationTimes(of: plan.segment)
   }
 
-  /// Takes over what became of the tree, and lets go of bodies that were found spoilt.
+  /// Takes over the outcome of a filling, and drops bodies found damaged.
   func finish(_ filling: TreeFilling, _ outcome: inout TreeOutcome) {
     outcome.take(filling.outcome)
     outcome.troubles += filling.mended
@@ -217,7 +211,7 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     }
   }
 
-  /// Those that a configuration still declares first.
+  /// Returns the trees that overlap with this one, declared ones first.
   private func neighbours(
     of tree: TreeRecord.Tree,
     _ plan: TreePlan
@@ -234,7 +228,6 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     return neighbours.filter(\.isAlive) + neighbours.filter { !$0.isAlive }
   }
 
-  /// The warning about files that no record says are prefetch's own.
   private static func unrecorded(_ count: Int, _ rules: PublishingRules) -> Diagnostic {
     Diagnostic(
       "publish.not-recorded",

@@ -1,13 +1,11 @@
 internal import PrefetchCore
 
-/// Files of a mirror have the times that their servers state, also where only the time is another one.
 extension TreeFilling {
   func isDated(_ row: TreeRecord.Row, _ file: TreeFile) -> Bool {
     dates.time(of: file.url).map { $0 == row.identity.modified } ?? true
   }
 
-  /// The row by which a file of ours is known once it has its time; nil where others have the file
-  /// too, so that another one has to take its place.
+  /// Sets the time of a file and returns its new row; nil when other links require a new file.
   func dated(
     _ row: TreeRecord.Row,
     _ file: TreeFile,
@@ -18,7 +16,7 @@ extension TreeFilling {
       source.mirrorLinks != nil && spot.status.linkCount == 2
       && source.isLink(spot.status, to: file.content)
     guard spot.status.linkCount == 1 || isOurs else { return nil }
-    // Known by both times, so that it is ours whenever a kill comes.
+    // Recorded under both times, so that a kill at any moment leaves the file known.
     var identity = row.identity
     identity.modified = time
     let number = try record.add(file.name, row.digest, identity, birth: row.birth, to: tree)

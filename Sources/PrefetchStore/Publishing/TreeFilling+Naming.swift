@@ -1,7 +1,6 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// A file that is made and has no name yet.
 struct TreePlacement {
   var file: TreeFile
   var digest: ContentDigest
@@ -11,20 +10,20 @@ struct TreePlacement {
   var form: TreeSource.Form
   var identity: FileIdentity
   var birth: Int64
-  /// Where it takes the place of a file of ours: that file, its rows, and what it is called before.
+  /// File to be replaced, its rows, and the temporary name of the new file.
   var standing: FileIdentity?
   var replaced: [Int64] = []
   var temporary: String?
   var row: Int64 = 0
   var temporaryRow: Int64 = 0
 
-  /// Whether it brings bytes of its own to the disk.
+  /// Whether the file has bytes of its own that need a flush.
   var isMade: Bool {
     if case .object = form { false } else { true }
   }
 }
 
-/// Durable first, recorded second, named last.
+/// Order of publishing a file: flush, record, name.
 extension TreeFilling {
   func flush() throws(Failure) {
     guard !pending.isEmpty else { return }
@@ -60,7 +59,7 @@ extension TreeFilling {
         stale += placement.replaced
         outcome.placed += 1
       } catch {
-        // The old file is still there, and still ours.
+        // The old file is still there and recorded.
         seen.formUnion(placement.replaced)
         stale.append(placement.row)
         try note(error, of: placement.file)
@@ -85,7 +84,7 @@ extension TreeFilling {
           error: -result
         )
       else { throw .system(-result, "create", placement.folder.path(of: placement.leaf)) }
-      // Its own number is not recorded yet; the next run finds what a kill leaves here by its bytes.
+      // The new inode is not recorded yet; after a kill, the next run finds this file by its bytes.
       let identity = try identity(of: form)
       let again = form.link(as: leaf, in: placement.folder)
       guard again == 0 else {
@@ -103,7 +102,7 @@ extension TreeFilling {
     }
     guard placement.temporary != nil else { return }
     do throws(Failure) {
-      // It may have been changed while others were made.
+      // The old file may have been changed meanwhile.
       let standing = try placement.folder.status(of: placement.leaf).map(FileIdentity.init)
       guard standing == nil || standing == placement.standing else {
         throw Self.foreign(placement.folder.path(of: placement.leaf), "it was changed just now")
@@ -114,11 +113,11 @@ extension TreeFilling {
       _ = try? placement.folder.remove(leaf)
       throw error
     }
-    // A rename onto a second name of the same file leaves both.
+    // Renaming onto another link of the same file leaves both names.
     _ = try? placement.folder.remove(leaf)
   }
 
-  /// Others who have the file have to look at it again.
+  /// Makes other trees that share the replaced file check it again.
   private func noteReplaced(_ name: String, _ identity: FileIdentity) throws(Failure) {
     for neighbour in neighbours {
       guard let theirs = neighbour.name(of: name),

@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// What left the plan goes, and what is not prefetch's stays.
 extension TreeFilling {
   func removeLeft() throws(Failure) {
     folders.forgetChain()
@@ -15,8 +14,8 @@ extension TreeFilling {
         try remove(row)
         gone.append(row.number)
       }
-      // A power cut must not bring back a file whose row is forgotten: some file systems (btrfs) make
-      // the row durable before the removal, if nobody waits for that.
+      // Flushed before the rows go: on some file systems (btrfs) a power cut could bring back a
+      // file whose row is already deleted.
       if manner.isDurable, outcome.removed > removedBefore {
         try folders.root.synchronizeFileSystem()
       }
@@ -24,14 +23,14 @@ extension TreeFilling {
     }
   }
 
-  /// Only what is still the file that was put there; then the folders of ours that it leaves empty.
+  /// Removes a published file that is unchanged in identity, then empty folders made by prefetch.
   private func remove(_ row: TreeRecord.Row) throws(Failure) {
     let (folderPath, leaf) = PathText.split(row.path)
     guard let folder = try folders.existing(folderPath), let status = try folder.status(of: leaf)
     else { return }
     let spot = TreeSpot(folder: folder, leaf: leaf, status: status)
     guard spot.isFile(of: row) else { return }
-    // Another row may know the file that has come in its place.
+    // Another row may describe the file that replaced it.
     let others = try record.rows(row.path, of: tree).filter { $0.number != row.number }
     guard !others.contains(where: { spot.isFile(of: $0) && seen.contains($0.number) })
     else { return }
@@ -54,7 +53,6 @@ extension TreeFilling {
     }
   }
 
-  /// Takes everything away that is ours.
   func empty() throws(Failure) {
     seen = []
     try removeLeft()

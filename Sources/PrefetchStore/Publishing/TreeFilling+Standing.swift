@@ -1,9 +1,7 @@
 internal import PrefetchCore
 
-/// What stands under a name that a file of the plan shall have: ours as it was put there, ours and
-/// changed since, or foreign.
+/// Handling of names in use: by an unchanged published file, a changed one, or a foreign file.
 extension TreeFilling {
-  /// Whether the name needs no other file.
   func isSettled(
     _ spot: TreeSpot,
     _ file: TreeFile,
@@ -60,14 +58,14 @@ extension TreeFilling {
     seen.insert(number)
   }
 
-  /// What is not ours may stay where it says the same; otherwise it is in the way.
+  /// Keeps a foreign file with the right bytes; throws for any other.
   private func takeForeign(
     _ spot: TreeSpot,
     _ file: TreeFile,
     _ digest: ContentDigest,
     _ rows: [TreeRecord.Row]
   ) throws(Failure) {
-    // A second name of the object, which a lost record does not know any more.
+    // A hard link to the object was published, though a lost record does not say so.
     if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
     do throws(Failure) {
       guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is no file") }
@@ -81,13 +79,13 @@ extension TreeFilling {
       if !rows.isEmpty { replacedPaths.append(spot.path) }
       servingCount += 1
     } catch {
-      // What was put there is still remembered, so that its absence can be told.
+      // The rows stay, so that the absence of the published file can be reported.
       for row in rows { seen.insert(row.number) }
       throw error
     }
   }
 
-  /// Who else put the file there.
+  /// Returns the overlapping tree that published the file.
   func claim(
     on name: String,
     _ spot: TreeSpot
@@ -102,9 +100,7 @@ extension TreeFilling {
 
   // MARK: Written through
 
-  /// Names a file of ours that is not as it was put there, and says whether its bytes are the wanted ones.
-  ///
-  /// Where they are not, another file takes its place, or where there is none it goes.
+  /// Reports a changed file; returns whether its bytes are the wanted ones and the file stays.
   private func isAsWanted(
     _ spot: TreeSpot,
     _ file: TreeFile,
@@ -133,8 +129,7 @@ extension TreeFilling {
     return false
   }
 
-  /// Whether the file is what remains of a damaged body that was fetched again: size and time may be
-  /// as they were.
+  /// Returns whether the file has old bytes of a body that was damaged and fetched again.
   private func isLeftover(
     _ spot: TreeSpot,
     _ file: TreeFile,
@@ -158,13 +153,11 @@ extension TreeFilling {
       return try ObjectFolder.digest(of: open, isCancelled: manner.isCancelled) == digest
     } catch {
       if error.code == .cancelled { throw error }
-      // What cannot be read says nothing.
       return false
     }
   }
 
-  /// A body that is linked where the tree before links it too was not looked at since, and may have
-  /// been written through there.
+  /// Rehashes a body whose link in the previous tree has changed: a program may have written to it.
   func heedPast(_ placement: TreePlacement) throws(Failure) {
     guard case .object = placement.form else { return }
     var isSuspect = false
@@ -190,7 +183,6 @@ extension TreeFilling {
 
   // MARK: Looking only
 
-  /// Whether every file is as it was put there; names those that were changed.
   func isInPlace() throws(Failure) -> Bool {
     var isInPlace = true
     for index in plan.indices {
@@ -214,7 +206,7 @@ extension TreeFilling {
     return isInPlace
   }
 
-  /// A tree that is switched as a whole stays as it is until another takes its place.
+  /// Reports a changed file of an atomic tree, which stays until another tree replaces it.
   private func nameChanged(
     _ spot: TreeSpot,
     _ file: TreeFile,

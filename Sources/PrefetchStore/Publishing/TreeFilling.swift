@@ -1,19 +1,16 @@
 internal import PrefetchCore
 
-/// Makes one folder equal to a plan: what is missing comes, what left goes, and what belongs to
-/// others stays as it is.
+/// Makes one folder equal to a plan: adds missing files, removes old ones, leaves foreign ones.
 ///
-/// What a file will be known by is recorded before it gets its name, so that after a kill at any
-/// moment everything of ours is known as ours.
+/// A file's identity is recorded before the file gets its name, so that it is known after a kill.
 final class TreeFilling {
   struct Manner {
     var isDurable: Bool
-    /// Whether a recorded file is believed to be there, unless its folder is one of ``changed``.
+    /// Whether a recorded file is assumed to exist, unless its folder is in ``changed``.
     var isTrusting = false
     var changed: Set<URLKey> = []
-    /// Whether files come in another way than those that are there.
+    /// Whether the way of making files (link, clone, copy) has changed.
     var isRelinking = false
-    /// Asked between files, and within large ones.
     var isCancelled: () -> Bool
   }
 
@@ -23,30 +20,26 @@ final class TreeFilling {
   let plan: TreePlan
   let source: TreeSource
   let neighbours: [TreeNeighbour]
-  /// What a mirror's files shall have.
   let dates: ModificationTimes
   let manner: Manner
-  /// The rows of files that stay.
+  /// Rows of files that stay.
   var seen: Set<Int64> = []
-  /// What is made and has no name yet.
   var pending: [TreePlacement] = []
   private var pendingNames: Set<URLKey> = []
   private var pendingBytes: Int64 = 0
-  /// Files in whose place stands a folder, which may go with what left.
+  /// Files whose names are in use by folders, which may be removed later.
   private var blocked: [Int] = []
   var outcome: TreeOutcome
-  /// Files that no record names but that say what is wanted, and so serve.
+  /// Number of unrecorded files that have the wanted bytes.
   var servingCount = 0
-  /// Files of ours in whose place another file with the same bytes stands now.
+  /// Published files that were replaced by foreign files with the same bytes.
   var replacedPaths: [String] = []
-  /// What was not as it was put there, and is again.
+  /// Files that were changed and have been repaired.
   var mended: [TreeOutcome.Trouble] = []
-  /// Bodies that were found not to be what their names say.
   var damaged: Set<ContentDigest> = []
-  /// Every folder that has to have files of ours.
   private(set) var homes: [String] = []
   private var knownHomes: Set<URLKey> = []
-  /// The tree that stood before, where each has a folder of its own: it knows how bodies were.
+  /// Previous generation of an atomic tree, which records the state of linked bodies.
   let past: TreeRecord.Tree?
 
   init(
@@ -78,7 +71,7 @@ final class TreeFilling {
     outcome = TreeOutcome(folder: plan.rules.folder)
   }
 
-  /// Throws where nothing more can be done; what is wrong with single files is in ``outcome``.
+  /// Fills the folder; ``outcome`` has the failures of single files.
   func fill() throws(Failure) {
     defer { letGo() }
     for index in plan.indices { try take(index, isLast: false) }
@@ -98,7 +91,6 @@ final class TreeFilling {
     }
   }
 
-  /// What was made and did not get its name leaves nothing behind.
   func letGo() {
     for placement in pending { placement.form.discard() }
     pending = []
@@ -121,7 +113,7 @@ final class TreeFilling {
     }
   }
 
-  /// A full disk is full for the next file too.
+  /// Records a file's failure; rethrows one that would meet the next file as well.
   func note(_ failure: Failure, of file: TreeFile) throws(Failure) {
     if [.diskFull, .unsupported, .cancelled].contains(failure.code) { throw failure }
     outcome.troubles.append(.init(name: file.name, url: file.url, failure: failure))
@@ -193,8 +185,7 @@ final class TreeFilling {
     return home
   }
 
-  /// Each group costs a commit of the record and a flush; each made file holds a descriptor, and its
-  /// folder may hold one.
+  /// Limit of a batch: each batch costs a commit and a flush, each file one or two descriptors.
   static let mostPending = max(64, min(1024, DescriptorLimit.current / 8))
   static let mostPendingBytes: Int64 = 64 << 20
 

@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
-/// The folders of a tree in which nothing has come or gone since its files were looked at, so that
-/// they need not be looked at again.
+/// Folder times of a tree: a folder without additions and removals need not be checked again.
 struct TreeFolderTimes {
   struct Stamp: Hashable {
     var inode: UInt64
@@ -18,7 +17,6 @@ struct TreeFolderTimes {
     }
   }
 
-  /// In which something came, went or took the place of something else, by their names.
   let changed: Set<URLKey>
   private let noted: [URLKey: (path: String, stamp: Stamp)]
 
@@ -34,7 +32,6 @@ struct TreeFolderTimes {
     self.noted = noted
   }
 
-  /// Notes how the folders are now that their files are as they shall be.
   func renew(
     _ folders: some Sequence<String>,
     of tree: TreeRecord.Tree,
@@ -51,7 +48,6 @@ struct TreeFolderTimes {
     try record.set(changes, of: tree)
   }
 
-  /// Nil where it is no folder any more.
   private static func stamp(of path: String, in root: Folder) -> Stamp? {
     let status = path.isEmpty ? try? root.status() : (try? root.status(of: path)) ?? nil
     guard let status, status.kind == .folder else { return nil }

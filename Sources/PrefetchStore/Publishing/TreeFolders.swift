@@ -1,12 +1,12 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// The folders of one tree, opened component by component, so that no link on the way is followed.
+/// Folders of one tree, opened component by component, so that no link is followed.
 final class TreeFolders {
   let root: Folder
   let record: TreeRecord
   let tree: TreeRecord.Tree
-  /// The last chain of folders, since names come in the order of their folders as a rule.
+  /// Chain of the last opened folders; names mostly come sorted by folder.
   private var chain: [(name: Substring, folder: Folder)] = []
 
   init(_ root: Folder, record: TreeRecord, tree: TreeRecord.Tree) {
@@ -15,7 +15,7 @@ final class TreeFolders {
     self.tree = tree
   }
 
-  /// Makes what is missing; a file of ours that is in the way goes.
+  /// Opens a folder and makes it where it is missing; removes a published file in the way.
   func making(_ path: Substring) throws(Failure) -> Folder {
     guard let folder = try open(path, isMaking: true) else {
       throw .system(ENOENT, "create", "\(root.path)/\(path)")
@@ -23,7 +23,6 @@ final class TreeFolders {
     return folder
   }
 
-  /// Nil where it is missing, or is no folder.
   func existing(_ path: Substring) throws(Failure) -> Folder? {
     try open(path, isMaking: false)
   }

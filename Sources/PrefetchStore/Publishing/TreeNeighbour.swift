@@ -1,18 +1,15 @@
 internal import PrefetchCore
 
-/// The tree of another segment that lies in the same folder, or one of which lies in the other.
-///
-/// What both have is one file: it comes from either, and goes when neither declares it any more.
+/// A tree of another segment whose folder overlaps; a common file stays until neither declares it.
 struct TreeNeighbour {
   let segment: String
   let tree: TreeRecord.Tree
-  /// Whether a configuration still declares it there; what is left of others is any segment's.
+  /// Whether a configuration still declares the tree; any segment may take over files of others.
   let isAlive: Bool
-  /// What its names lack at the front, and what ours do.
+  /// Path prefix to strip from this tree's names, and prefix to add for the neighbour's.
   private let lacking: String
   private let additional: String
 
-  /// Nil where the two have no path in common.
   init?(
     _ placed: (key: SegmentKey, folder: String, tree: TreeRecord.Tree),
     of own: String,
@@ -30,7 +27,7 @@ struct TreeNeighbour {
     self.isAlive = isAlive
   }
 
-  /// What it calls the file, nil for one outside of it.
+  /// Returns the neighbour's name of a file; nil for a file outside the neighbour.
   func name(of name: String) -> String? {
     PathText.rest(of: name, after: lacking).map { additional + $0 }
   }

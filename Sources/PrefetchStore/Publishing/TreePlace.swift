@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Where a tree is: a name in a folder that the user chose, links on the way to it included.
+/// Place of a tree: a name in a parent folder; links in the parent's path are followed.
 struct TreePlace {
   let parent: Folder
   let name: String
@@ -32,7 +32,6 @@ struct TreePlace {
     self.path = path
   }
 
-  /// The folder of a tree that is worked on in its place.
   func makingRoot() throws(Failure) -> (Folder, isNew: Bool) {
     if try parent.status(of: name)?.kind == .link {
       if let generation = standingGeneration {
@@ -50,7 +49,7 @@ struct TreePlace {
     return try parent.makingFolder(name)
   }
 
-  /// The folder of one generation, and of zero for a tree that is worked on in its place.
+  /// Returns the folder of a generation; generation zero is a tree that is not atomic.
   func root(of generation: Int) throws(Failure) -> Folder? {
     guard generation > 0 else { return try parent.folder(name) }
     return try existingGenerations()?.folder(String(generation))
@@ -68,7 +67,7 @@ struct TreePlace {
     try parent.makingFolder(generationsName).0
   }
 
-  /// The one that the link at the tree's name leads to; nil for everything else that is there.
+  /// Generation that the link points to; nil for anything else at that name.
   var standingGeneration: Int? {
     var buffer = [UInt8](repeating: 0, count: 512)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes in
@@ -81,7 +80,6 @@ struct TreePlace {
     return Int(target.dropFirst(generationsName.count + 1))
   }
 
-  /// Lets the name lead to this generation, in one rename.
   func stand(_ generation: Int, _ generations: Folder) throws(Failure) {
     if let status = try parent.status(of: name) {
       if status.kind == .folder {

@@ -1,8 +1,6 @@
 internal import PrefetchCore
 
-/// The files and folders of a tree that are prefetch's own.
 extension TreeRecord {
-  /// Usually none or one.
   func rows(_ path: String, of tree: Tree) throws(Failure) -> [Row] {
     try all(
       """
@@ -13,7 +11,7 @@ extension TreeRecord {
     )
   }
 
-  /// The next rows after a number, so that millions need not be held at once.
+  /// Returns the next rows after a number, so that millions are not in memory at once.
   func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
     try all(
       """
@@ -55,7 +53,6 @@ extension TreeRecord {
     return database.lastInsertedRow
   }
 
-  /// Records which files have the names of these rows now.
   func renew(_ rows: [Row]) throws(Failure) {
     guard !rows.isEmpty else { return }
     try database.transaction { () throws(Failure) in
@@ -88,7 +85,6 @@ extension TreeRecord {
     )
   }
 
-  /// Whether prefetch made it.
   func hasFolder(_ path: String, of tree: Tree) throws(Failure) -> Bool {
     try !all(
       "SELECT 1 FROM published_folders WHERE tree=\(tree.number) AND path=\(path) AND is_made"
@@ -99,7 +95,7 @@ extension TreeRecord {
     try run("DELETE FROM published_folders WHERE tree=\(tree.number) AND path=\(path)")
   }
 
-  /// How the folders were when their files were last looked at.
+  /// Returns the folder times at the last check of their files.
   func stamps(of tree: Tree) throws(Failure) -> [(path: String, stamp: TreeFolderTimes.Stamp)] {
     try all(
       """

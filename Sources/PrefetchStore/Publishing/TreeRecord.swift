@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// By what a file is known again: changed bytes change the time, another file has another number.
+/// Identity of a published file: changed bytes change the time, another file has another inode.
 struct FileIdentity: Hashable {
   var inode: UInt64
   var size: Int64
@@ -19,13 +19,13 @@ struct FileIdentity: Hashable {
   }
 }
 
-/// What is remembered of published trees: without it no file in them counts as prefetch's own.
+/// Record of published trees; files without a record are foreign.
 final class TreeRecord {
   struct Publication {
     var number: Int64
-    /// Of an atomic tree, the generation that stands; zero for none.
+    /// Current generation of an atomic tree; zero for none.
     var current: Int
-    /// Whether it went back, and waits for the next `publish`.
+    /// Whether a rollback holds the tree until the next `publish`.
     var isHeld: Bool
   }
 
@@ -33,9 +33,8 @@ final class TreeRecord {
     var number: Int64
     var generation: Int
     var link: String
-    /// Of its folder.
     var inode: UInt64
-    /// Of the plan that it is equal to; nil while it is worked on, and after troubles.
+    /// Mark of the plan that the tree equals; nil during work and after troubles.
     var mark: UInt64?
   }
 
@@ -44,18 +43,16 @@ final class TreeRecord {
     var path: String
     var digest: ContentDigest
     var identity: FileIdentity
-    /// When the file was made, where its file system says so: numbers are given again.
+    /// Birth time where the file system has one, since inodes are used again.
     var birth: Int64
   }
 
   let database: Database
-  /// The folder of the state: trees are recorded by their paths from there.
+  /// Folder of the state; paths of trees are relative to it.
   private let home: String
   private let fileMark: Int64
-  /// Whether the state is a copy of the file that recorded the trees, as after the folder of both was
-  /// unpacked elsewhere: then the files have other inodes than the recorded ones.
+  /// Whether the state is a copy of the file that recorded the trees, whose inodes then differ.
   private(set) var isCopied = false
-  /// By their texts, since most are used again and again.
   private var kept: [String: KeptStatement] = [:]
 
   init(_ state: StateStore) throws(Failure) {
@@ -66,14 +63,12 @@ final class TreeRecord {
     isCopied = known.first.map { $0 != fileMark } ?? false
   }
 
-  /// Notes that the recorded files are those of this state.
   func settle() throws(Failure) {
     try run("DELETE FROM state_file")
     try run("INSERT INTO state_file (mark) VALUES (\(fileMark))")
     isCopied = false
   }
 
-  /// The statement of a query, ready for its first row; it is kept for the next use.
   private func statement(_ query: Query) throws(Failure) -> KeptStatement {
     if let known = kept[query.text] {
       known.statement.reset()
@@ -153,7 +148,7 @@ final class TreeRecord {
     )
   }
 
-  /// What stands in its own place of all segments, with who published it where.
+  /// Returns the other trees that are not atomic, with their segments and folders.
   func placedTrees(
     besides tree: Tree
   ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
@@ -173,7 +168,6 @@ final class TreeRecord {
 
   // MARK: Trees
 
-  /// In the order of their generations.
   func trees(of publication: Publication) throws(Failure) -> [Tree] {
     try all(
       """
@@ -224,7 +218,7 @@ final class TreeRecord {
     )
   }
 
-  /// Forgets its files, and with `isGone` the tree itself.
+  /// Deletes the rows of the tree's files; with `isGone`, also the tree.
   func forget(_ tree: Tree, isGone: Bool) throws(Failure) {
     try database.transaction { () throws(Failure) in
       try run("DELETE FROM published_files WHERE tree=\(tree.number)")

@@ -3,17 +3,15 @@ internal import Glibc
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// How bodies come into a tree: as a second name, as a clone that shares its blocks, or as a copy.
+/// Makes files of a tree from stored bodies: as hard links, clones or copies.
 final class TreeSource {
   enum Form {
-    /// The object itself, to be linked.
     case object(Folder, name: String)
-    /// A file that has no name yet.
     case unnamed(OpenFile)
-    /// The same where the file system cannot make such files.
+    /// A file with a temporary name, where the file system has no unnamed files.
     case named(OpenFile, Folder, name: String)
 
-    /// Of bytes of its own.
+    /// File with bytes of its own; nil for an object.
     var file: OpenFile? {
       switch self {
       case .object: nil
@@ -21,7 +19,6 @@ final class TreeSource {
       }
     }
 
-    /// As ``Folder/birth(of:)``.
     var birth: Int64 {
       switch self {
       case .object(let home, let name): home.birth(of: name)
@@ -29,7 +26,7 @@ final class TreeSource {
       }
     }
 
-    /// Gives it a name that nothing has; 0 or the negative error number.
+    /// Gives the file an unused name; returns 0 or the negative error number.
     func link(as leaf: String, in folder: Folder) -> Int32 {
       switch self {
       case .object(let home, let name):
@@ -43,7 +40,7 @@ final class TreeSource {
       }
     }
 
-    /// Gives it a name, in the place of whatever has it.
+    /// Gives the file a name and replaces what has that name.
     func take(_ leaf: String, in folder: Folder) throws(Failure) {
       if case .named(_, let home, let name) = self {
         return try home.rename(name, to: leaf, in: folder)
@@ -60,7 +57,6 @@ final class TreeSource {
       guard result == 0 else { throw .system(-result, "create", folder.path(of: leaf)) }
     }
 
-    /// Lets go of what did not get its name; a file without one goes by itself.
     func discard() {
       guard case .named(_, let folder, let name) = self else { return }
       _ = try? folder.remove(name)
@@ -69,18 +65,16 @@ final class TreeSource {
 
   private let objects: ObjectLayers
   private let rules: PublishingRules
-  /// Whether the file of a stored body has other bytes than it was committed with.
   private let isSpoilt: (ContentDigest) throws(Failure) -> Bool
-  /// Whether files get the rights that the process's mask leaves, rather than those of a public tree.
+  /// Whether files get a mode by the process's umask, not that of a public tree.
   private let heedsMask: Bool
   private let isCancelled: () -> Bool
   private var folders: [UInt8: Folder] = [:]
-  /// Whether clones or links were found not to be had.
   private var isCloneless = false
   private var isLinkless = false
-  /// Set where files are those of a mirror.
+  /// Links of a mirror; nil for other trees.
   let mirrorLinks: MirrorLinks?
-  /// Whether something was copied only because the tree is on another file system.
+  /// Whether a body was copied only because the tree is on another file system.
   private(set) var hasCopiedAcross = false
 
   init(
@@ -98,7 +92,7 @@ final class TreeSource {
     self.isSpoilt = isSpoilt
   }
 
-  /// How files come, as far as that may be another way than that in which they came.
+  /// Text of the way of making files; published files are remade when it changes.
   static func manner(_ rules: PublishingRules) -> String {
     let isSpared =
       rules.link == .auto && (rules.layout.isWrittenByTools || rules.needsOwnFiles)
@@ -113,13 +107,12 @@ final class TreeSource {
     }
   }
 
-  /// Whether the content may not come into a tree as it is stored.
   func isSpoilt(_ content: TreeFile.Content) throws(Failure) -> Bool {
     guard case .body(let digest, _) = content else { return false }
     return try isSpoilt(digest)
   }
 
-  /// The file in its final form, short of its name; `modified` is a time that it shall have.
+  /// Makes a file without its final name; `modified` is its time in ns since 1970.
   func make(
     _ content: TreeFile.Content,
     in folder: Folder,
@@ -130,7 +123,7 @@ final class TreeSource {
     return form
   }
 
-  /// The stored body itself has its time by then.
+  /// Makes the file; a linked body has its time already.
   private func untimed(
     _ content: TreeFile.Content,
     in folder: Folder,
@@ -146,7 +139,7 @@ final class TreeSource {
     let (home, isOwn) = try place(of: digest)
     switch rules.link {
     case .hardlink where isOwn: return .object(home, name: name)
-    // A second name would change the file below.
+    // A hard link would expose the lower cache's file to changes.
     case .hardlink: return try copied(name, in: home, to: folder)
     case .copy: return try copied(name, in: home, to: folder)
     case .reflink:
@@ -168,7 +161,6 @@ final class TreeSource {
     }
   }
 
-  /// Whether the file is a second name of the stored body.
   func isLink(_ status: FileStatus, to content: TreeFile.Content) -> Bool {
     guard case .body(let digest, _) = content,
       let object = (try? home(of: digest).status(of: digest.hexadecimal)) ?? nil
@@ -176,8 +168,7 @@ final class TreeSource {
     return object.isSameFile(as: status)
   }
 
-  /// Whether the stored body is what its name says; one that cannot be read is a fault, and not
-  /// damaged.
+  /// Returns whether the stored body has the right bytes; throws when it cannot be read.
   func isIntact(_ digest: ContentDigest, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
     do throws(Failure) {
       guard let file = try objects.open(digest) else { return false }
@@ -188,8 +179,7 @@ final class TreeSource {
     }
   }
 
-  /// All users may read files, and none may write stored bodies; where the file system has
-  /// no such rights there is nothing to do.
+  /// Restores the mode: all users may read, none may write a stored body; errors are ignored.
   func restoreMode(_ spot: TreeSpot, of content: TreeFile.Content) {
     if let mode = rules.mode.map({ mode_t($0) }) {
       if spot.status.mode != mode, spot.status.linkCount == 1 {
@@ -203,7 +193,7 @@ final class TreeSource {
     if !isFine { try? spot.folder.setMode(isLink ? 0o444 : 0o644, of: spot.leaf) }
   }
 
-  /// After a link failed for a reason that a copy does not have.
+  /// Returns a copy after a link failed, if a copy can succeed.
   func instead(
     of digest: ContentDigest,
     in folder: Folder,
@@ -223,7 +213,6 @@ final class TreeSource {
     try place(of: digest).home
   }
 
-  /// Whether the body lies in the cache itself, so that it may get a second name.
   private func place(
     of digest: ContentDigest
   ) throws(Failure) -> (home: Folder, isOwn: Bool) {
@@ -231,7 +220,6 @@ final class TreeSource {
     guard let (folder, isOwn) = try objects.home(of: digest) else {
       throw Failure(.storeDamaged, "the stored body `\(digest)` is missing")
     }
-    // A few dozen descriptors are no trouble.
     if folders.count >= 32 { folders = [:] }
     folders[digest.prefix] = folder
     return (folder, isOwn)
@@ -292,13 +280,12 @@ final class TreeSource {
     return .named(file, folder, name: name)
   }
 
-  /// Whatever the process's mask takes away.
   private func makeReadable(_ file: OpenFile) throws(Failure) {
     guard !heedsMask else { return }
     let mode = rules.mode.map { mode_t($0) } ?? Folder.plainMode
     try SystemCall.require("change", file.path) { fchmod(file.number, mode) }
   }
 
-  /// `O_TMPFILE`, which only GNU programs are told of.
+  /// `O_TMPFILE`, which the headers declare for `_GNU_SOURCE` only.
   private static let unnamed: Int32 = 0o20_000_000 | O_DIRECTORY
 }

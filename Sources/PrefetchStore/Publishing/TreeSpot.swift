@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// A name in a tree that something has.
+/// An existing name in a tree.
 struct TreeSpot {
   let folder: Folder
   let leaf: String
@@ -9,16 +9,15 @@ struct TreeSpot {
   var path: String { folder.path(of: leaf) }
   var identity: FileIdentity { FileIdentity(status) }
 
-  /// Whether it is the file that was put there, whatever became of its bytes.
+  /// Returns whether the name still belongs to the published file, even with changed bytes.
   func isFile(of row: TreeRecord.Row) -> Bool {
     guard status.kind == .file, status.inode == row.identity.inode else { return false }
-    // A number may be given again to a file that another process makes.
+    // The inode of a deleted file may be used again by another.
     return row.identity == identity || row.birth == 0 || row.birth == folder.birth(of: leaf)
   }
 }
 
 extension TreeFolders {
-  /// Nil where nothing has the name.
   func spot(of row: TreeRecord.Row) throws(Failure) -> TreeSpot? {
     let (folderPath, leaf) = PathText.split(row.path)
     guard let folder = try existing(folderPath), let status = try folder.status(of: leaf) else {
@@ -27,9 +26,7 @@ extension TreeFolders {
     return TreeSpot(folder: folder, leaf: leaf, status: status)
   }
 
-  /// Tells every file that is recorded and is not as it was put there; returns how many were looked at.
-  ///
-  /// A second name of a stored body is as sound as that: only other files are hashed.
+  /// Calls `body` for each missing or changed file; hard links to intact bodies are not hashed.
   func eachChange(
     _ isCancelled: () -> Bool,
     isSound: (ContentDigest, FileStatus) -> Bool,
@@ -43,7 +40,7 @@ extension TreeFolders {
       number = last.number
       for row in rows {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
-        // What a kill left on its way has no name that is ever read.
+        // Temporary names left by a kill are ignored.
         if PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
         count += 1
         let spot = try spot(of: row)
@@ -62,8 +59,7 @@ extension TreeFolders {
     }
   }
 
-  /// Whether a process that was killed while one file took the place of another has left two rows,
-  /// of which the other one tells what stands there.
+  /// Returns whether another row describes the file: a kill during a replacement leaves two rows.
   private func isOfOtherRow(_ spot: TreeSpot, _ row: TreeRecord.Row) throws(Failure) -> Bool {
     try record.rows(row.path, of: tree).contains { other in
       other.number != row.number && other.identity == spot.identity
@@ -72,13 +68,12 @@ extension TreeFolders {
 }
 
 extension TreeSpot {
-  /// Whether it has the bytes of the recorded file, as after both were unpacked elsewhere.
   func isCopy(of row: TreeRecord.Row, _ isCancelled: () -> Bool) throws(Failure) -> Bool {
     guard status.kind == .file, status.size == row.identity.size else { return false }
     return try mayHold(row.digest, isCancelled)
   }
 
-  /// False where the bytes are others; what cannot be read says nothing.
+  /// Returns false when the bytes differ; an unreadable file gives no answer and counts as equal.
   fileprivate func mayHold(
     _ digest: ContentDigest,
     _ isCancelled: () -> Bool

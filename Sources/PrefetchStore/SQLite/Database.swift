@@ -2,26 +2,23 @@ internal import CSQLite
 internal import Glibc
 internal import PrefetchCore
 
-/// One connection to one database file; used by one thread at a time.
+/// A connection to a database file, used by one thread at a time.
 @safe final class Database {
   enum Access {
-    /// Makes the file where it is missing.
     case creating
     case writing
-    /// Beside a writer: never makes a file, not even for shared memory.
+    /// Reads while others may write; creates no file, not even shared memory.
     case reading
-    /// The file cannot change as long as it is open.
+    /// The file cannot change while it is open.
     case immutable
   }
 
-  /// Only for messages.
   let name: String
   let handle: OpaquePointer
   private var isOpen = true
   private let busyWait: BusyWait
-  /// Prepared statements that are not in use, by their text.
   private var idleStatements: [String: OpaquePointer] = unsafe [:]
-  /// Whether any statement met broken pages.
+  /// Whether a statement met broken pages.
   private(set) var isDamaged = false
 
   init(path: String, named name: String, access: Access) throws(Failure) {
@@ -55,12 +52,11 @@ internal import PrefetchCore
     close()
   }
 
-  /// Once a process, before the first use; too late it is refused and does no harm.
+  /// Configures the library once; a late call is refused and harmless.
   private static let prepareLibrary: Void = {
     _ = prefetch_sqlite_stop_counting_memory()
   }()
 
-  /// Closes it now; all its statements must have ended, and no other use may follow.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -68,7 +64,6 @@ internal import PrefetchCore
     unsafe sqlite3_close_v2(handle)
   }
 
-  /// Runs statements without parameters and rows.
   func execute(_ statements: String) throws(Failure) {
     try check(unsafe sqlite3_exec(handle, statements, nil, nil, nil))
   }
@@ -77,7 +72,7 @@ internal import PrefetchCore
     try Statement(text, in: self)
   }
 
-  /// Returns a prepared statement, to be returned by ``giveBack(_:_:)``.
+  /// Returns a prepared statement; the caller passes it to ``giveBack(_:_:)`` afterwards.
   func takeStatement(_ text: String) throws(Failure) -> OpaquePointer {
     if let known = unsafe idleStatements.removeValue(forKey: text) { return unsafe known }
     var prepared: OpaquePointer?
@@ -88,7 +83,7 @@ internal import PrefetchCore
     return unsafe prepared
   }
 
-  /// Keeps a statement for the next use of the same text: preparing costs more than most queries.
+  /// Keeps an idle statement: preparing costs more than most queries.
   func giveBack(_ statement: OpaquePointer, _ text: String) {
     guard isOpen, unsafe idleStatements.count < Self.mostIdle,
       unsafe idleStatements[text] == nil,
@@ -104,31 +99,29 @@ internal import PrefetchCore
   }
 
   private static let mostIdle = 64
-  /// Verbs of statements that have no effect while they are prepared.
+  /// Verbs of statements that have no effect while being prepared.
   private static let keptVerbs = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT",
   ]
 
-  /// Runs a statement once that gives no rows.
   func run(_ query: Query) throws(Failure) {
     try rows(query).run()
   }
 
-  /// A statement whose parameters have their values, ready for its first row.
   func rows(_ query: Query) throws(Failure) -> Statement {
     let statement = try prepare(query.text)
     try statement.set(query)
     return statement
   }
 
-  /// All or nothing; takes the right to write at once, so that nothing can come between.
+  /// Performs `body` in a transaction with the write lock taken at once.
   func transaction<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     try prepare("BEGIN IMMEDIATE").run()
     do throws(Failure) {
       let value = try body()
       try prepare("COMMIT").run()
-      // A reader that may not note in the shared memory how far it reads gets no farther than some
-      // writer has read; so read what was just written.
+      // A reader that cannot write to the shared memory sees only what some writer has read: so
+      // read what was just written.
       _ = try? number("SELECT count(*) FROM sqlite_schema")
       return value
     } catch {
@@ -137,9 +130,7 @@ internal import PrefetchCore
     }
   }
 
-  /// Many questions about one state, which takes and gives up the right to read once.
-  ///
-  /// Within another such question it is part of that one.
+  /// Performs queries in one read transaction; nests.
   func reading<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     guard unsafe sqlite3_get_autocommit(handle) != 0 else { return try body() }
     try prepare("BEGIN").run()
@@ -147,13 +138,11 @@ internal import PrefetchCore
     return try body()
   }
 
-  /// Some faults have ended the transaction already; then there is nothing to do.
   func rollBack() {
     guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
     try? execute("ROLLBACK")
   }
 
-  /// The one number that a statement such as `PRAGMA user_version` gives.
   func number(_ query: Query) throws(Failure) -> Int64? {
     try rows(query).first { row in row.optionalNumber(0) }
   }
@@ -162,25 +151,24 @@ internal import PrefetchCore
     unsafe sqlite3_last_insert_rowid(handle)
   }
 
-  /// Rows that the last statement changed.
   var changeCount: Int {
     Int(unsafe sqlite3_changes(handle))
   }
 
-  /// Does something for which no other process is waited for longer than a moment.
+  /// Performs `body` with a short busy timeout of 100 ms.
   func trying<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     unsafe sqlite3_busy_timeout(handle, 100)
     defer { waitWhenBusy() }
     return try body()
   }
 
-  /// Lets SQLite wait for other processes as long as this one has patience.
+  /// Makes SQLite wait for other processes as ``Patience`` allows.
   private func waitWhenBusy() {
     let context = unsafe Unmanaged.passUnretained(busyWait).toOpaque()
     unsafe sqlite3_busy_handler(handle, BusyWait.goesOn, context)
   }
 
-  /// Whether closing may move what the log holds into the file and remove the log.
+  /// Sets whether closing keeps the log or moves it into the file.
   func setKeepsLogOnClose(_ keeps: Bool) throws(Failure) {
     try check(
       unsafe prefetch_sqlite_db_config(
@@ -191,7 +179,7 @@ internal import PrefetchCore
     )
   }
 
-  /// Moves what the log holds into the file; false when a reader still needs the log.
+  /// Moves the log into the file; returns false when a reader still needs the log.
   func checkpoint() throws(Failure) -> Bool {
     let result = unsafe sqlite3_wal_checkpoint_v2(
       handle,
@@ -205,7 +193,6 @@ internal import PrefetchCore
     return true
   }
 
-  /// Reads every page and checks how they hang together, unless there are more than that many.
   func checkPages(upTo limit: Int64) throws(Failure) {
     guard try number("PRAGMA page_count") ?? 0 <= limit else { return }
     let statement = try prepare("PRAGMA quick_check(1)")
@@ -220,10 +207,7 @@ internal import PrefetchCore
   /// `SQLITE_IOERR_SHORT_READ`, a macro that Swift does not see.
   private static let shortRead = SQLITE_IOERR | 2 << 8
 
-  /// Returns the result code of a page that `quick_check` could not read.
-  ///
-  /// A disk or a kernel that refuses a read says nothing about the bytes. A file that ends too
-  /// early is damage.
+  /// Returns the result code of a page that could not be read; a file that is too short is damaged.
   private static func readError(in finding: String) -> Int32? {
     guard let mark = finding.utf8.split(separator: UInt8(ascii: "=")).last,
       finding.contains("error code="),
@@ -236,7 +220,6 @@ internal import PrefetchCore
     }
   }
 
-  /// Makes another database a copy of this one as it is now.
   func copyPages(to copy: Database) throws(Failure) {
     guard let backup = unsafe sqlite3_backup_init(copy.handle, "main", handle, "main") else {
       throw copy.failure(unsafe sqlite3_errcode(copy.handle))
@@ -250,7 +233,6 @@ internal import PrefetchCore
     isDamaged = true
   }
 
-  /// Rows that were changed since it was opened.
   var totalChangeCount: Int64 {
     unsafe sqlite3_total_changes64(handle)
   }
@@ -262,7 +244,7 @@ internal import PrefetchCore
 
   func failure(_ result: Int32) -> Failure {
     let message = unsafe String(cString: sqlite3_errmsg(handle))
-    // What the kernel said is more precise than "I/O error", which also stands for a full disk.
+    // The kernel's error is more precise than "I/O error", which includes a full disk.
     let error = unsafe sqlite3_system_errno(handle)
     if result & 0xff == SQLITE_BUSY, let ending = busyWait.takeEnding() { return ending }
     switch (result & 0xff, error) {
@@ -277,10 +259,10 @@ internal import PrefetchCore
     }
   }
 
-  /// Temporary tables stay in memory, so that nothing is written beside the database, and a
-  /// hostile file can neither run functions from its schema nor hide broken cells.
+  /// Configures the connection: nothing is written beside the database, and a hostile file can
+  /// neither run functions from its schema nor hide broken cells.
   ///
-  /// What one mebibyte of pages does not hold is in the kernel's own cache.
+  /// A page cache of one MiB is enough, since the kernel caches as well.
   private func configure() throws(Failure) {
     waitWhenBusy()
     try check(unsafe prefetch_sqlite_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1))
@@ -292,7 +274,6 @@ internal import PrefetchCore
     )
   }
 
-  /// Only what a URI needs: everything but plain characters as `%XX`.
   private static func escaped(_ path: String) -> String {
     var text = ""
     for byte in path.utf8 {

@@ -2,17 +2,14 @@ internal import Glibc
 internal import PrefetchCore
 
 extension DatabaseFile {
-  /// Renews the last good copy; the old one stays until the new one is whole.
-  ///
-  /// Callers exclude each other.
+  /// Renews the backup, keeping the old one until then; the caller excludes other processes.
   func backUp(_ database: Database, isDurable: Bool) throws(Failure) {
     guard let backupName else { return }
     try removeLeftovers(of: backupName)
     let temporary = Self.temporaryName(backupName)
     do throws(Failure) {
       try copy(database, to: temporary)
-      // A page-by-page copy is as damaged as its source. A run that needs a copy looks at it
-      // first, so all that a look can save now is the good one that would go.
+      // A copy is as damaged as its source: check the copy before it replaces a good backup.
       if try folder.status(of: backupName) != nil {
         try connect(.immutable, to: temporary).checkPages(upTo: .max)
       }
@@ -36,7 +33,7 @@ extension DatabaseFile {
 
   private func copy(_ database: Database, to name: String) throws(Failure) {
     let copy = try connect(.creating, to: name)
-    // No reader sees it before it is whole, so nothing has to be undone.
+    // No reader sees an incomplete copy, so no journal is needed.
     try copy.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF")
     try database.copyPages(to: copy)
     copy.close()

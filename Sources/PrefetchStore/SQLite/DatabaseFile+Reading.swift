@@ -3,12 +3,10 @@ internal import PrefetchCore
 internal import Synchronization
 
 extension DatabaseFile {
-  /// Whether threads of this process read and write at the same time.
+  /// Whether this process reads and writes the database at the same time.
   static let hasOwnWriters = Atomic<Bool>(false)
 
-  /// Opens the database without creating or changing anything.
-  ///
-  /// Where it is lost, its last good copy answers, which the reports then say.
+  /// Opens the database, or its last good copy, without changing anything.
   func openForReading(_ reports: inout [Diagnostic]) throws(Failure) -> DatabaseReading {
     let lock = try lockForReading()
     guard let status = try status() else {
@@ -28,7 +26,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Opens what is left of a database that turned out damaged while it was read.
+  /// Opens the remains of a database that proved damaged during reading.
   func openCopy(
     because fault: Failure,
     _ reports: inout [Diagnostic]
@@ -36,7 +34,7 @@ extension DatabaseFile {
     try openCopy(because: fault, lockForReading(), &reports)
   }
 
-  /// Writers hold the exclusive lock for a moment only, when they end.
+  /// Takes the shared lock; a writer holds the exclusive one only briefly when it ends.
   private func lockForReading() throws(Failure) -> KernelLock {
     try KernelLock.wait(
       .shared,
@@ -73,7 +71,7 @@ extension DatabaseFile {
     }
   }
 
-  /// What a run of this version will find: nothing but what the file system tells.
+  /// Opens an empty database, as a run of this version would begin.
   private func openEmpty(
     because fault: Failure,
     _ lock: KernelLock,
@@ -91,21 +89,20 @@ extension DatabaseFile {
     return try emptyReading(lock)
   }
 
-  /// Of a database that is not there, in memory.
   func emptyReading(_ lock: KernelLock? = nil) throws(Failure) -> DatabaseReading {
     let database = try Database(path: ":memory:", named: path, access: .creating)
     try schema.make(in: database)
     return DatabaseReading(database: database, lock: lock, isCopy: true)
   }
 
-  /// What is in it now, and may be added to without a trace.
+  /// Returns an in-memory copy, to which rows can be added without changing the file.
   func copyInMemory(of database: Database) throws(Failure) -> DatabaseReading {
     let copy = try Database(path: ":memory:", named: path, access: .creating)
     try database.copyPages(to: copy)
     return DatabaseReading(database: copy, lock: nil, isCopy: true)
   }
 
-  /// Says that only a newer version of the program can read it; nil where that is not so.
+  /// Failure when only a newer version of the program can read the file; nil otherwise.
   var objectionToNewer: Failure? {
     guard let database = try? openBesideWriters(),
       case .newer(let version) = try? schema.standing(of: database)
@@ -128,15 +125,15 @@ extension DatabaseFile {
   }
 
   private func openBesideWriters() throws(Failure) -> Database {
-    // Beside a log there would be shared memory to be written.
+    // A lower cache must not be written, and reading beside a log would write shared memory.
     if isLower { return try hasLog ? openPrivately(name) : connect(.immutable) }
-    // Closing a file that was opened without locks would drop those of this process's writers.
+    // Closing a file opened without locks would drop the locks of this process's writers.
     if Self.hasOwnWriters.load(ordering: .relaxed) { return try connect(.writing) }
     guard try hasLog else { return try connect(.immutable) }
     guard try hasIndexOfLog else { return try openPrivately(name) }
     do throws(Failure) {
       let database = try connect(.reading)
-      // SQLite opens the log with the first statement only.
+      // SQLite opens the log with the first statement.
       try database.trying { () throws(Failure) in
         _ = try database.number("SELECT count(*) FROM sqlite_schema")
       }
@@ -147,9 +144,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Whether the shared memory has both its headers, and alike.
-  ///
-  /// What only a writer could put right SQLite tries for ten seconds each time.
+  /// Whether the shared memory has two equal headers; otherwise SQLite would try for ten seconds.
   private var hasIndexOfLog: Bool {
     get throws(Failure) {
       guard let file = try folder.openExisting(sharedMemoryName, O_RDONLY) else { return false }
@@ -161,11 +156,10 @@ extension DatabaseFile {
     }
   }
 
-  /// Reads a copy, where a log's shared memory is missing and cannot be made, or may not be used.
+  /// Reads a private copy, where the log's shared memory is missing or may not be used.
   ///
-  /// Nothing moves the log into the file meanwhile, and a half-written end of the log is recognised
-  /// by its checksum. This process does not have the file open: closing a descriptor drops the
-  /// locks that SQLite holds on it.
+  /// This process must not have the file open: closing a descriptor drops SQLite's locks on the
+  /// file. Nothing moves the log meanwhile, and a checksum reveals its half-written end.
   private func openPrivately(_ name: String) throws(Failure) -> Database {
     let place = try TemporaryFolder()
     try folder.copy(name, to: name, in: place.folder)
@@ -177,17 +171,17 @@ extension DatabaseFile {
       named: path,
       access: .writing
     )
-    // Needs no shared memory, and so keeps working when the names are gone.
+    // Needs no shared memory, and works after the names are gone.
     try database.execute("PRAGMA locking_mode=EXCLUSIVE")
     _ = try database.number("SELECT count(*) FROM sqlite_schema")
     return database
   }
 }
 
-/// A database that stands still as long as this value lives.
+/// A database that does not change while this value lives.
 struct DatabaseReading {
   let database: Database
-  /// Whether it is not the database itself, but what is left of it.
+  /// Whether this is a copy or remains, not the database itself.
   let isCopy: Bool
   private let lock: KernelLock?
 

@@ -2,10 +2,8 @@ internal import Glibc
 internal import PrefetchCore
 
 extension DatabaseFile {
-  /// Opens the database for writing, and makes it where it is missing or of an earlier version.
-  ///
-  /// What is no database of ours any more is set aside, never overwritten; one from a newer version
-  /// is left as it is. Callers exclude each other.
+  /// Opens the database for writing, making a missing or older one anew and setting a foreign file
+  /// aside; the caller excludes other processes.
   func openForWriting(_ reports: inout [Diagnostic]) throws(Failure) -> Database {
     guard try status() != nil else { return try rebuild(because: nil, &reports) }
     switch try openExisting() {
@@ -16,9 +14,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Puts the newest good copy, or an empty database, in the place of one that is damaged or gone.
-  ///
-  /// No caller in this process may have the old one open. Callers exclude each other.
+  /// Replaces a damaged or missing database by its newest good copy or an empty one; no process may
+  /// have the old file open.
   func rebuild(
     because fault: Failure?,
     _ reports: inout [Diagnostic]
@@ -60,7 +57,6 @@ extension DatabaseFile {
     return database
   }
 
-  /// Copies the rows that the schema rescues; an old database that cannot be opened has none.
   private func rescueRows(of oldName: String, to database: Database) throws(Failure) -> Int {
     guard let rescue = schema.rescue, let old = try? connect(.writing, to: oldName) else {
       return 0
@@ -79,7 +75,7 @@ extension DatabaseFile {
     return try examine { () throws(Failure) in try connect(.writing) }
   }
 
-  /// Whether the file alone is good: then it is what the last run left when it ended.
+  /// Returns whether the file alone is intact: then it has the state at the end of the last run.
   private func isSoundWithoutLog() throws(Failure) -> Bool {
     guard try status()?.kind == .file else { return false }
     let finding = try examine(thoroughly: true) { () throws(Failure) in try connect(.immutable) }
@@ -87,11 +83,10 @@ extension DatabaseFile {
     return false
   }
 
-  /// Nil when there is no copy, or no good one.
   private func createFromBackup(_ reports: inout [Diagnostic]) throws(Failure) -> Database? {
     guard let backupName, let status = try folder.status(of: backupName), status.kind == .file
     else { return nil }
-    // Looked at before it is copied, so that one from a newer version stops here.
+    // Checked before copying: a copy of a newer version throws here.
     let finding = try examine(of: backupName, thoroughly: true) { () throws(Failure) in
       try connect(.immutable, to: backupName)
     }
@@ -123,7 +118,7 @@ extension DatabaseFile {
     )
   }
 
-  /// Makes it whole under another name first, so that no one ever meets half a database.
+  /// Makes the database under a temporary name, so that no process meets an incomplete one.
   private func create(
     _ make: (String) throws(Failure) -> Database
   ) throws(Failure) -> Database {
@@ -132,7 +127,7 @@ extension DatabaseFile {
     do throws(Failure) {
       let database = try make(temporary)
       if let note = schema.rebuildNote, let now = try folder.status(of: temporary)?.changed {
-        // The time of the file system itself, with which those of objects can be compared.
+        // The file system's time can be compared with times of objects.
         try database.prepare(note).run(now)
       }
       if let doubt = schema.rebuildDoubt {
@@ -146,23 +141,22 @@ extension DatabaseFile {
       }
       throw error
     }
-    // Where a lock lies another process may have been faster, whose rows must not go.
+    // Where locks are unreliable, another process may have been first; its rows must stay.
     let result = folder.link(temporary, to: name, in: folder)
     if result == 0 || result == -EEXIST {
       try folder.remove(temporary)
     } else {
-      // A file system without links.
       try folder.rename(temporary, to: name, in: folder)
     }
     try folder.synchronize()
     return try connect(.writing)
   }
 
-  /// What a process that was killed while making one has left.
+  /// Removes temporary databases of killed processes.
   func removeLeftovers(of name: String) throws(Failure) {
     let prefix = Self.temporaryPrefix(name)
     for leftover in try folder.names() where leftover.hasPrefix(prefix) {
-      // Callers exclude each other, but not where locks lie.
+      // Where locks are unreliable, the maker may still be alive.
       let maker = leftover.utf8.dropFirst(prefix.utf8.count).prefix { ASCII.isDigit($0) }
       if let maker = pid_t(String(decoding: maker, as: UTF8.self)), kill(maker, 0) == 0 { continue }
       try folder.remove(leftover)

@@ -2,21 +2,19 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// A database in a folder of ours, and the ways to open it.
+/// A database file in a folder, and the ways to open it.
 ///
-/// Readers must neither create nor change a file. So a reader holds a shared lock on the
-/// folder, and the log is moved into the file only by a writer that got the exclusive one: as long
-/// as there is a reader, the file itself stands still and only the log grows.
+/// Readers must not change files: they hold a shared lock on the folder, and only a writer with the
+/// exclusive lock moves the log into the file.
 struct DatabaseFile: Sendable {
   let folder: Folder
   let name: String
   let schema: Schema
-  /// The last good copy, which takes the place of a database that is lost; nil = none is made.
+  /// Name of the backup; nil for a database without one.
   var backupName: String?
-  /// Whether nobody here may write it, nor anything beside it.
+  /// Whether the file belongs to a lower cache, which is never written.
   var isLower = false
 
-  /// For messages.
   var path: String {
     folder.path(of: name)
   }
@@ -24,13 +22,12 @@ struct DatabaseFile: Sendable {
   var logName: String { name + "-wal" }
   var sharedMemoryName: String { name + "-shm" }
 
-  /// Nil when there is no such file.
   func status() throws(Failure) -> FileStatus? {
     try folder.status(of: name)
   }
 
-  /// Whether the log holds anything: what a run that was killed leaves may be a head alone, which
-  /// SQLite would wait for a process to write behind.
+  /// Whether the log has more than a header, which a killed run may leave and SQLite would wait
+  /// for.
   var hasLog: Bool {
     get throws(Failure) {
       try folder.status(of: logName).map { $0.size > Self.logHead } ?? false
@@ -59,16 +56,14 @@ struct DatabaseFile: Sendable {
 
   enum Finding {
     case current(Database)
-    /// An earlier version's; what is in it can be found again.
+    /// Database of an earlier version; its content can be found again.
     case older(Failure)
     case unusable(Failure)
   }
 
-  /// Whether a database is one of ours and, as far as a glance tells, whole.
+  /// Checks that the file is an intact prefetch database; throws for a newer version.
   ///
-  /// Throws for one from a newer version, which must be left as it is.
-  ///
-  /// SQLite takes some read errors for damage, so what is found unusable is read and examined again.
+  /// SQLite reports some read errors as damage, so an unusable file is read and examined once more.
   func examine(
     of other: String? = nil,
     thoroughly: Bool = false,
@@ -80,9 +75,8 @@ struct DatabaseFile: Sendable {
     return try examineOnce(of: other, thoroughly: thoroughly, open)
   }
 
-  /// Throws where the kernel does not give the bytes of a file.
   private func checkReading(of name: String) throws(Failure) {
-    // To close the file would drop the locks of this process's writers.
+    // Closing the file would drop the locks of this process's writers.
     guard !Self.hasOwnWriters.load(ordering: .relaxed),
       try folder.status(of: name)?.kind == .file
     else { return }
@@ -103,7 +97,7 @@ struct DatabaseFile: Sendable {
       database = try open()
       standing = try schema.standing(of: database)
       try database.checkPages(upTo: thoroughly ? .max : Self.glance)
-      // What is looked at thoroughly stands without a log.
+      // A thorough check opens the file without its log.
       let standsAlone = thoroughly ? true : try !hasLog
       if standsAlone { try checkEnd(of: other ?? name, database) }
     } catch {
@@ -118,7 +112,7 @@ struct DatabaseFile: Sendable {
       return .older(schema.older(version, path))
     case .newer(let version):
       if try !hasLog {
-        // Nothing to move into the file, so closing takes the empty log away again.
+        // Without log content, closing may remove the log.
         try database.setKeepsLogOnClose(false)
       }
       throw schema.newer(version, path)
@@ -129,8 +123,7 @@ struct DatabaseFile: Sendable {
     }
   }
 
-  /// SQLite takes a last page of which a part is missing for one that ends with zeros, which in the
-  /// middle of a row nothing tells from what was written.
+  /// Reports a truncated last page, which SQLite would read as one that ends with zeros.
   private func checkEnd(of name: String, _ database: Database) throws(Failure) {
     guard let size = try folder.status(of: name)?.size,
       let pageSize = try database.number("PRAGMA page_size"), size % pageSize != 0
@@ -139,15 +132,14 @@ struct DatabaseFile: Sendable {
     throw Failure(.storeDamaged, "`\(folder.path(of: name))` is damaged: its end is missing")
   }
 
-  /// Pages that are looked at in about a millisecond; damage of a larger file shows when it is read.
+  /// Pages checked in about a millisecond; other damage appears during reading.
   private static let glance: Int64 = 64
 
-  /// Gives the file, and what belongs to it, to its owner alone, or lets others read it too.
   func setMode(_ mode: mode_t = 0o600) throws(Failure) {
     for name in [name, logName, sharedMemoryName, backupName].compactMap(\.self) {
       guard let status = try folder.status(of: name), status.mode & 0o777 != mode else { continue }
       let result = SystemCall.number { unsafe fchmodat(folder.number, name, mode, 0) }
-      // Another user's file is as private as they made it.
+      // The mode of another user's file is up to that user.
       guard result < 0, result != -EPERM else { continue }
       throw .system(-result, "change the mode of", folder.path(of: name))
     }
@@ -155,20 +147,20 @@ struct DatabaseFile: Sendable {
 
   // MARK: Closing
 
-  /// Moves what the log holds into the file and closes; the log stays where a reader needs it.
+  /// Moves the log into the file and closes; the log stays while a reader needs it.
   func close(_ database: Database, patience: Duration) throws(Failure) {
     defer { database.close() }
     guard let lock = try KernelLock.take(.exclusive, on: folder, patience: patience) else { return }
     try withExtendedLifetime(lock) { () throws(Failure) in
       let isEmptied = try database.trying { () throws(Failure) in try database.checkpoint() }
       guard isEmptied else { return }
-      // Closing the last connection removes the log; it must happen under the lock.
+      // Closing the last connection removes the log, which needs the lock.
       try database.setKeepsLogOnClose(false)
       database.close()
     }
   }
 
-  /// Keeps a long run's log from growing without end; does nothing while a reader needs it.
+  /// Checkpoints a log above the limit, unless a reader needs it.
   func shortenLog(of database: Database, over limit: Int64) throws(Failure) {
     guard let log = try folder.status(of: logName), log.size > limit else { return }
     guard let lock = try KernelLock.take(.exclusive, on: folder) else { return }
@@ -179,9 +171,7 @@ struct DatabaseFile: Sendable {
 
   // MARK: Setting aside
 
-  /// Renames a file that cannot be used, with what belongs to it, so that it can be looked at.
-  ///
-  /// Returns its new name; nil where there was no file.
+  /// Renames an unusable database and its log for inspection; returns the new name.
   @discardableResult
   func setAside(
     _ reports: inout [Diagnostic],
@@ -204,9 +194,8 @@ struct DatabaseFile: Sendable {
     return newName
   }
 
-  /// Renames the log alone; returns the name under which its file would be put aside.
-  ///
-  /// A log without its file would be replayed into the next file of that name.
+  /// Renames the log, which would be replayed into the next file; returns the name for its
+  /// database.
   @discardableResult
   func setLogAside() throws(Failure) -> String {
     try folder.remove(sharedMemoryName)

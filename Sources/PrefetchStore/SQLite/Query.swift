@@ -1,4 +1,4 @@
-/// A statement that is used once: the values in its text become parameters.
+/// SQL text whose interpolated values become parameters.
 struct Query: ExpressibleByStringInterpolation {
   let text: String
   let values: [any StatementValue]
@@ -39,7 +39,7 @@ struct Query: ExpressibleByStringInterpolation {
       values.append(value)
     }
 
-    /// What is part of the statement itself, such as the name of a table.
+    /// Inserts SQL text, such as a table's name.
     mutating func appendInterpolation(raw part: String) {
       text += part
     }

@@ -1,10 +1,8 @@
 internal import PrefetchCore
 
-/// Rows that are written many to a statement, which costs half of one for each.
-///
-/// Texts and blobs are gathered end to end and bound where they lie, so that SQLite copies none.
+/// Inserts many rows per statement, at half the cost; texts and blobs are bound without copies.
 final class RowBatch {
-  /// More gain little.
+  /// Larger batches gain little.
   static let size = 16
 
   private enum Value {
@@ -18,13 +16,11 @@ final class RowBatch {
   private let head: String
   private let tail: String
   private let columnCount: Int
-  /// Prepared when they are first needed, since long ones take their time.
   private var many: KeptStatement?
   private var one: KeptStatement?
   private var values: [Value] = []
   private var bytes: [UInt8] = []
 
-  /// The statement is `head`, the rows' values and `tail`.
   init(
     _ database: Database,
     _ head: String,
@@ -43,7 +39,7 @@ final class RowBatch {
     return KeptStatement(try database.prepare("\(head) \(rows) \(tail)"))
   }
 
-  /// Forgets what a statement that failed left behind.
+  /// Drops rows of a failed statement.
   func begin() {
     values.removeAll(keepingCapacity: true)
     bytes.removeAll(keepingCapacity: true)
@@ -66,7 +62,6 @@ final class RowBatch {
     values.append(.text(start..<bytes.count))
   }
 
-  /// What `write` appends becomes a blob.
   func addBlob(_ write: (inout [UInt8]) -> Void) {
     let start = bytes.count
     write(&bytes)
@@ -75,7 +70,7 @@ final class RowBatch {
 
   // MARK: Writing
 
-  /// Returns how many rows that changed.
+  /// Writes all rows; returns the number of changed rows.
   @discardableResult
   func run() throws(Failure) -> Int {
     defer { begin() }

@@ -2,7 +2,6 @@ internal import CSQLite
 internal import PrefetchCore
 
 extension Failure {
-  /// What a result code of SQLite means for the user who has to act.
   static func sqlite(_ result: Int32, _ message: String, in name: String) -> Failure {
     switch result & 0xff {
     case SQLITE_FULL:

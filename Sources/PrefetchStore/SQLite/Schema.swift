@@ -1,17 +1,15 @@
 internal import PrefetchCore
 
-/// What a database of ours must look like.
 struct Schema: Sendable {
-  /// Marks the file as ours, so that no other program's database is taken for it.
+  /// Number that marks a database as prefetch's own.
   let applicationID: Int32
-  /// Rises with every change of the layout.
   let version: Int
   let layout: String
-  /// What a database notes that was made anew at time `?1`, or restored from a copy.
+  /// SQL run in a rebuilt or restored database; `?1` is the time.
   var rebuildNote: String?
-  /// Forgets what may no longer be true in a file that was made from an older copy.
+  /// SQL that deletes what may be outdated in a restored copy.
   var rebuildDoubt: String?
-  /// Copies the rows that must not be lost from a database that was set aside; returns their number.
+  /// Copies the rows that must survive from a damaged database; returns their number.
   var rescue: (@Sendable (_ old: Database, _ new: Database) throws(Failure) -> Int)?
 
   enum Standing {
@@ -29,7 +27,6 @@ struct Schema: Sendable {
     return version > self.version ? .newer(version: version) : .older(version: version)
   }
 
-  /// Lays out an empty database, all or nothing.
   func make(in database: Database) throws(Failure) {
     try database.transaction { () throws(Failure) in
       try database.execute(layout)
@@ -45,7 +42,6 @@ struct Schema: Sendable {
     )
   }
 
-  /// What an earlier version made is made anew: nothing in it cannot be found again.
   func older(_ other: Int, _ name: String) -> Failure {
     Failure(
       .storeDamaged,

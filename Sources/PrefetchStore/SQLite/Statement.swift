@@ -2,9 +2,7 @@ internal import CSQLite
 internal import Glibc
 internal import PrefetchCore
 
-/// One prepared statement, given back at the end of its scope.
-///
-/// Parameters count from 1 and columns from 0, as in SQLite itself.
+/// A prepared statement; parameters count from 1 and columns from 0, as in SQLite.
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
   private let text: String
@@ -20,7 +18,6 @@ internal import PrefetchCore
     unsafe database.giveBack(handle, text)
   }
 
-  /// Goes to the next row; false at the end.
   func step() throws(Failure) -> Bool {
     let result = unsafe sqlite3_step(handle)
     if result == SQLITE_ROW { return true }
@@ -32,27 +29,24 @@ internal import PrefetchCore
     return false
   }
 
-  /// Makes it ready for the next use; parameters keep their values.
+  /// Rewinds the statement; parameters keep their values.
   func reset() {
-    // What it returns is the fault that `step` has thrown already.
+    // The result is an error that `step` has already thrown.
     unsafe sqlite3_reset(handle)
   }
 
-  /// Runs a statement that gives no rows.
   func run() throws(Failure) {
     defer { reset() }
     while try step() {}
   }
 
-  /// The same with values for its parameters, in order.
   func run<each Value: StatementValue>(_ values: repeat each Value) throws(Failure) {
     try set(repeat each values)
     try run()
   }
 
-  // MARK: Parameters
+  // // MARK: Parameters
 
-  /// Gives the parameters their values, in order.
   func set<each Value: StatementValue>(_ values: repeat each Value) throws(Failure) {
     var index: Int32 = 0
     for value in repeat each values {
@@ -69,7 +63,7 @@ internal import PrefetchCore
     try database.check(unsafe value.bind(to: handle, at: index))
   }
 
-  /// Not copied: the bytes must lie still until the statement has run.
+  /// Binds text without a copy: the bytes must not move until the statement has run.
   func bindText(_ index: Int32, _ text: RawSpan) throws(Failure) {
     let result = unsafe text.withUnsafeBytes { bytes in
       unsafe prefetch_sqlite_borrow_text(handle, index, bytes.baseAddress, Int32(bytes.count))
@@ -77,7 +71,7 @@ internal import PrefetchCore
     try database.check(result)
   }
 
-  /// Not copied either.
+  /// Binds a blob without a copy, like ``bindText(_:_:)``.
   func bindBlob(_ index: Int32, _ blob: RawSpan) throws(Failure) {
     let result = unsafe blob.withUnsafeBytes { bytes in
       unsafe sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(bytes.count), nil)
@@ -87,7 +81,7 @@ internal import PrefetchCore
 
   // MARK: Rows
 
-  /// What is made of the first row, nil where there is none; it is ready for the next use then.
+  /// Returns the value of the first row, and resets the statement.
   func first<Value, each Parameter: StatementValue>(
     _ parameters: repeat each Parameter,
     read: (borrowing Statement) throws(Failure) -> Value?
@@ -97,7 +91,7 @@ internal import PrefetchCore
     return try step() ? try read(self) : nil
   }
 
-  /// What is made of all rows, but for those that give nil.
+  /// Returns the values of all rows, without nil.
   func all<Value, each Parameter: StatementValue>(
     _ parameters: repeat each Parameter,
     read: (borrowing Statement) throws(Failure) -> Value?
@@ -151,7 +145,7 @@ internal import PrefetchCore
     unsafe withBytes(index) { bytes in unsafe Array(bytes) }
   }
 
-  /// The bytes of a column where they lie; they are gone with the next step.
+  /// Passes a column's bytes, which are valid until the next step.
   func withBytes<Value>(_ index: Int32, _ read: (UnsafeRawBufferPointer) -> Value) -> Value {
     let start = unsafe sqlite3_column_blob(handle, index)
     let count = Int(unsafe sqlite3_column_bytes(handle, index))
@@ -159,7 +153,7 @@ internal import PrefetchCore
   }
 }
 
-/// A statement in a collection, which holds nothing that cannot be copied.
+/// A statement in a class, since collections cannot hold the noncopyable type.
 final class KeptStatement {
   let statement: Statement
 

@@ -1,9 +1,7 @@
 internal import CSQLite
 internal import PrefetchCore
 
-/// What a parameter of a statement may be.
 protocol StatementValue {
-  /// The status of SQLite.
   @unsafe func bind(to statement: OpaquePointer, at index: Int32) -> Int32
 }
 
@@ -19,7 +17,7 @@ extension Int: StatementValue {
   }
 }
 
-/// SQLite knows no numbers without a sign, so that the large ones become negative.
+/// SQLite has no unsigned numbers: large values become negative.
 extension UInt64: StatementValue {
   @unsafe func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     unsafe Int64(bitPattern: self).bind(to: statement, at: index)
@@ -41,7 +39,7 @@ extension Instant: StatementValue {
 extension String: StatementValue {
   @unsafe func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
     var copy = self
-    // Passed as it is, a string would first be copied into one that ends with a zero.
+    // `withUTF8` avoids a copy with a zero at the end.
     return copy.withUTF8 { text in
       unsafe prefetch_sqlite_bind_text(
         statement,
@@ -55,7 +53,7 @@ extension String: StatementValue {
 
 extension [UInt8]: StatementValue {
   @unsafe func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-    // An empty array may have no address, which would make it NULL.
+    // An empty array may have no address, which would bind NULL.
     guard !isEmpty else { return unsafe sqlite3_bind_zeroblob(statement, index, 0) }
     let count = Int32(clamping: count)
     return unsafe sqlite3_bind_blob(statement, index, self, count, prefetch_sqlite_transient())

@@ -1,11 +1,9 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// The name under which the state remembers what happened to a URL.
-///
-/// It holds no signature and no token: what authorised a request has no place among memories of it.
+/// Name of a URL in the state, without the secrets that authorised a request.
 package enum RememberedURL {
-  /// The URL itself where nothing in it is secret; else what is left of it, and a digest of the whole.
+  /// Returns the URL itself, or its redacted form with a digest when the URL contains secrets.
   package static func name(of url: String) -> String {
     guard url.utf8.contains(UInt8(ascii: "?")), let parsed = try? WebURL(url) else {
       return UserInformation.masked(url)

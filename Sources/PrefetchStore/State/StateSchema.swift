@@ -1,12 +1,11 @@
 extension Schema {
-  /// `state.sqlite`: what is remembered besides the cache.
+  /// Schema of `state.sqlite`: what is remembered outside the cache.
   ///
-  /// `item_history` is in the order of its URLs, so that no index repeats them. In `published_files`
-  /// one path may have several rows for as long as one file takes the place of another;
-  /// `registrations` has one row for each license at each endpoint. The numbers of
-  /// `analytics_events` are never given twice, since their sender removes them by these later.
-  /// `state_file` has at most one row: which file the state was when it recorded its first tree. `dir`
-  /// of `publications` is relative to the folder of the state where both lie together.
+  /// * `item_history` is ordered by URL, so that no index repeats the URLs.
+  /// * `published_files` may have several rows for a path while a file is replaced.
+  /// * `analytics_events` never reuses numbers, by which the sender deletes rows.
+  /// * `state_file` has the mark of the file that recorded the first tree.
+  /// * `publications.dir` is relative to the state's folder where both lie together.
   static let state = Schema(
     applicationID: 0x5046_5354,
     version: 14,

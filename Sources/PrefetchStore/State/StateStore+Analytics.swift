@@ -1,14 +1,13 @@
 package import PrefetchCore
 
-/// An event in the queue, and the number under which it is there.
 package struct QueuedEvent: Hashable, Sendable {
   package var number: Int64
   package var event: AnalyticsEvent
 }
 
-/// How a queue stands besides what waits in it.
+/// Counters and pause of an event queue.
 package struct QueueStanding: Hashable, Sendable {
-  /// Events that went because there were too many, and because they were too old, of all times.
+  /// Events dropped from a full queue and events that expired, since the beginning.
   package var dropped: Int64 = 0
   package var expired: Int64 = 0
   package var pause = SendingPause()
@@ -16,10 +15,9 @@ package struct QueueStanding: Hashable, Sendable {
   package init() {}
 }
 
-/// The queue of events that wait to be sent: one for each identity, since what was recorded under a
-/// configuration is for its own collector alone.
+/// Queues of unsent events, one per identity: events go to the configuration's own collector.
 extension StateStore {
-  /// When this returns, they outlast the end of the process and of the machine.
+  /// Queues events; they are durable when this returns.
   package func queue(
     _ events: [AnalyticsEvent],
     of identity: String,
@@ -31,7 +29,7 @@ extension StateStore {
     }
   }
 
-  /// The oldest first; of all identities where none is given.
+  /// Returns the oldest events, of one identity or, with nil, of all.
   package func queued(of identity: String?, atMost count: Int) throws(Failure) -> [QueuedEvent] {
     try database.rows(
       """
@@ -57,7 +55,6 @@ extension StateStore {
     try database.number("SELECT count(*) FROM analytics_events WHERE identity=\(identity)") ?? 0
   }
 
-  /// What was sent waits no more, and the collector that took it may be sent the next at once.
   package func noteSent(_ events: [QueuedEvent], of identity: String) throws(Failure) {
     let database = database
     try database.transaction { () throws(Failure) in
@@ -69,7 +66,6 @@ extension StateStore {
     }
   }
 
-  /// Lets go of what has waited for too long.
   package func expireQueued(
     of identity: String,
     within bounds: QueueBounds,
@@ -80,7 +76,7 @@ extension StateStore {
     }
   }
 
-  /// Of one identity, or the sums of all.
+  /// Returns the counters of one identity, or with nil the sums of all.
   package func queueStanding(of identity: String?) throws(Failure) -> QueueStanding {
     let row = try database.rows(
       """
@@ -128,7 +124,6 @@ extension StateStore {
     try trim(identity, within: bounds, at: now)
   }
 
-  /// Lets go of what has waited for too long, and says how much that was.
   private func expire(_ identity: String, before end: Instant) throws(Failure) -> Int {
     let old = try database.number(
       "SELECT count(*) FROM analytics_events WHERE identity=\(identity) AND at<\(end)"

@@ -1,9 +1,8 @@
 package import PrefetchCore
 
 extension StateStore {
-  /// The hosts that named a time before which they do not want to be asked.
-  ///
-  /// No gate is recorded that is longer than a day: a longer one was made by a clock that was ahead.
+  /// Returns hosts that must not be asked before a time, at most a day ahead: longer gates come
+  /// from a wrong clock.
   package func hostGates(at now: Instant) throws(Failure) -> [HostGate] {
     let latest = now + RetryAfter.longest + Freshness.clockTolerance
     return try database.rows(
@@ -13,7 +12,6 @@ extension StateStore {
     }
   }
 
-  /// Remembers the latest that any run was told, and forgets what is over.
   package func recordHostGates(_ gates: [HostGate], at now: Instant) throws(Failure) {
     if gates.isEmpty, try !hasHostGates() { return }
     try database.transaction { () throws(Failure) in

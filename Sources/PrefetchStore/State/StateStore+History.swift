@@ -1,6 +1,5 @@
 package import PrefetchCore
 
-/// What one run did with one item.
 package struct HistoryEntry: Hashable, Sendable {
   package var url: String
   package var at: Instant
@@ -8,7 +7,7 @@ package struct HistoryEntry: Hashable, Sendable {
   package var action: ItemAction
   package var outcome: ItemOutcome
   package var reason: String?
-  /// Whether it begins what is stored of the item, so that little can be known before.
+  /// Whether the entry is the first for a newly stored item, which has few earlier entries.
   package var isFirst: Bool
 
   package init(
@@ -29,24 +28,21 @@ package struct HistoryEntry: Hashable, Sendable {
     self.reason = reason
   }
 
-  /// What need not be said of it.
   fileprivate static func usualReason(_ outcome: ItemOutcome) -> String? {
     outcome == .added ? PlanReason.notStored.text : nil
   }
 }
 
 extension StateStore {
-  /// Of each item so many changes are remembered, the newest.
+  /// Number of entries kept for each item, the newest.
   package static let changesPerItem = 20
 
-  /// Notes what a run did, in one go; of each URL the last `limit` entries stay.
   package func recordHistory(
     _ entries: [HistoryEntry],
     keeping limit: Int = changesPerItem
   ) throws(Failure) {
     try database.transaction { () throws(Failure) in
       let insertion = RowBatch(database, "INSERT INTO item_history VALUES", columns: 6)
-      // Entries of all runs are numbered as they come.
       var number = try database.number("SELECT max(next) FROM history_runs") ?? 0
       var run: (id: String, number: Int64) = ("", 0)
       for entry in entries {
@@ -73,7 +69,7 @@ extension StateStore {
     }
     try database.run("INSERT INTO history_runs (id, next) VALUES (\(id), 0)")
     let made = database.lastInsertedRow
-    // A look at all entries, so seldom.
+    // Seldom, since the deletion scans all entries.
     if made.isMultiple(of: 1024) {
       try database.execute(
         "DELETE FROM history_runs WHERE run<>\(made) AND run NOT IN (SELECT run FROM item_history)"
@@ -87,18 +83,17 @@ extension StateStore {
       "SELECT entry FROM item_history WHERE url=?1 ORDER BY entry DESC LIMIT 1 OFFSET ?2"
     )
     let deletion = try database.prepare("DELETE FROM item_history WHERE url=?1 AND entry<=?2")
-    // What is new follows at most its own removal, which looked.
+    // A new item has at most its removal before, and that removal has checked the limit.
     for entry in entries where !entry.isFirst {
       let name = RememberedURL.name(of: entry.url)
-      // Most items have no long history, and a search costs less than a deletion of nothing.
+      // A search costs less than a deletion without rows.
       guard let last = try excess.first(name, max(0, limit), read: { row in row.number(0) })
       else { continue }
       try deletion.run(name, last)
     }
   }
 
-  /// What was removed since then and has not come back, as far as its history tells, by its
-  /// ``RememberedURL``.
+  /// Returns items removed since then and not stored again, by ``RememberedURL``.
   package func removals(since: Instant) throws(Failure) -> [String: Instant] {
     let rows = try database.rows(
       """
@@ -114,7 +109,7 @@ extension StateStore {
     return removals
   }
 
-  /// What past runs did with a URL, newest first.
+  /// Returns what past runs did with a URL, newest first.
   package func history(url: String) throws(Failure) -> [HistoryEntry] {
     let rows = try database.rows(
       """
@@ -125,8 +120,7 @@ extension StateStore {
     return try rows.all(read: entry)
   }
 
-  /// What runs did with all URLs since then, in its order, told one by one; each has its
-  /// ``RememberedURL``.
+  /// Passes what runs did since then to `take`, oldest first; URLs are ``RememberedURL`` names.
   package func history(
     since: Instant,
     _ take: (HistoryEntry) -> Void
@@ -157,13 +151,11 @@ extension StateStore {
   }
 }
 
-/// An action and its outcome as one number of a row.
 private enum HistoryCoding {
   static func number(_ action: ItemAction, _ outcome: ItemOutcome) -> Int64 {
     Int64(16 * (actions.firstIndex(of: action) ?? 0) + (outcomes.firstIndex(of: outcome) ?? 0))
   }
 
-  /// Nil for numbers that `number` never makes.
   static func meaning(of number: Int64) -> (ItemAction, ItemOutcome)? {
     guard number >= 0, number / 16 < actions.count, number % 16 < outcomes.count else {
       return nil
@@ -171,7 +163,7 @@ private enum HistoryCoding {
     return (actions[Int(number / 16)], outcomes[Int(number % 16)])
   }
 
-  /// Stored by position, both of them: only ever append.
+  /// Both are stored by position: only ever append.
   private static let actions: [ItemAction] = [
     .fetch, .update, .revalidate, .keep, .remove, .defer, .fail,
   ]

@@ -18,7 +18,7 @@ extension StateStore {
     }
   }
 
-  /// When each item was last used, as far as that was noted, by its ``RememberedURL``.
+  /// Returns the last uses by ``RememberedURL``.
   package func uses() throws(Failure) -> [String: Instant] {
     let rows = try database.prepare("SELECT url, used_at FROM item_use")
     var uses: [String: Instant] = [:]
@@ -30,10 +30,8 @@ extension StateStore {
 
   // MARK: Consumption
 
-  /// That a person has seen an item, or a part of it.
-  ///
-  /// Each quarter of it counts once, until a new body has come. `event` is told which of them are
-  /// new.
+  /// Records that a user has seen quarters of an item; `event` gets those that are new for the
+  /// body.
   package func consume(
     _ url: String,
     _ quartiles: Quartiles,
@@ -72,7 +70,6 @@ extension StateStore {
     }
   }
 
-  /// When each item was consumed last, by its ``RememberedURL``.
   package func consumptions() throws(Failure) -> [String: Instant] {
     let rows = try database.prepare("SELECT url, consumed_at FROM item_consumption")
     var consumptions: [String: Instant] = [:]
@@ -93,7 +90,6 @@ extension StateStore {
     )
   }
 
-  /// Of all days.
   package func served() throws(Failure) -> ServeFigures {
     var served = ServeFigures()
     let row = try database.prepare(
@@ -110,7 +106,6 @@ extension StateStore {
 
   // MARK: Quality
 
-  /// How the last download of each stream went.
   package func pastDownloads() throws(Failure) -> [String: PastDownload] {
     let rows = try database.prepare(
       "SELECT key, quality, CAST(seconds * 1000 AS INTEGER), bytes FROM quality_history"
@@ -150,9 +145,7 @@ extension StateStore {
 }
 
 extension DiskStore {
-  /// Sets the state whose recorded uses order evictions.
-  ///
-  /// The state is opened only when bodies must be evicted.
+  /// Sets the state whose recorded uses order evictions; it is opened only for an eviction.
   package func orderRoom(by state: @escaping () throws(Failure) -> StateStore?) {
     lastUses = { () throws(Failure) in try state()?.uses() ?? [:] }
     consumptions = { () throws(Failure) in try state()?.consumptions() ?? [:] }

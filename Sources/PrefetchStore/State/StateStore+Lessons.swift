@@ -1,19 +1,19 @@
 package import PrefetchCore
 
 extension StateStore {
-  /// Whether there is anything that a configuration's canonical form would have to be made for.
+  /// Whether any lesson is stored; if not, the configuration's canonical form is not needed.
   package var hasProtocolLessons: Bool {
     get throws(Failure) {
       try database.rows("SELECT 1 FROM protocol_lessons LIMIT 1").step()
     }
   }
 
-  /// What runs of this configuration lately learnt of hosts' versions of HTTP.
+  /// Returns what recent runs of this configuration learnt about hosts' HTTP versions.
   package func protocolLessons(
     configuration: UInt64,
     at now: Instant
   ) throws(Failure) -> [ProtocolLesson: Set<String>] {
-    // Nothing holds for longer, also where a clock was wrong when it was remembered.
+    // The upper bound drops lessons that a wrong clock recorded.
     let rows = try database.rows(
       """
       SELECT lesson, host FROM protocol_lessons WHERE configuration=\(configuration) AND until>\(now) \
@@ -28,7 +28,6 @@ extension StateStore {
     return lessons
   }
 
-  /// Remembers these hosts for a day, and forgets what is over.
   package func record(
     _ lessons: [ProtocolLesson: Set<String>],
     configuration: UInt64,

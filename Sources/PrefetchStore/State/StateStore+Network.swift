@@ -1,8 +1,7 @@
 package import PrefetchCore
 
-/// Received bytes and measurements, for limits and for the quality of the network.
 extension StateStore {
-  /// What was received in the month of this day, and what was measured a short while ago.
+  /// Returns the bytes received in the month of a day, and recent measurements.
   package func networkMemory(of day: String, at now: Instant) throws(Failure) -> NetworkMemory {
     var memory = NetworkMemory()
     memory.usage = TransferUsage(try usage(of: String(day.prefix(7))))
@@ -29,7 +28,7 @@ extension StateStore {
     return bytes
   }
 
-  /// More than a month has, in whatever zone, and some of a wrong clock.
+  /// More days than a month has, in any time zone and with a wrong clock.
   private static let daysOfUsage: Int64 = 100
 
   private func samples(at now: Instant) throws(Failure) -> [TransferSamples.Sample] {
@@ -49,8 +48,7 @@ extension StateStore {
     }
   }
 
-  /// Adds what came to what is kept, forgets what counts no more, and says what all runs have
-  /// received in that month.
+  /// Adds usage and measurements, deletes old ones, and returns the month's usage of all runs.
   package func recordNetwork(_ news: NetworkMemory) throws(Failure) -> TransferUsage {
     try database.transaction { () throws(Failure) in
       try add(news.usage)
@@ -78,7 +76,7 @@ extension StateStore {
         bytes
       )
     }
-    // Days and not their dates, since a clock that is ahead once must not forget what was used today.
+    // Counts days, not dates: a clock that was ahead once must not delete today's usage.
     try database.run(
       """
       DELETE FROM transfer_usage WHERE day NOT IN \
@@ -111,7 +109,7 @@ extension StateStore {
 
   // MARK: Deferrals
 
-  /// Why segments of a configuration wait, and until when, as its last run found it.
+  /// Returns the deferrals of segments that the last run recorded.
   package func deferrals(of identity: String) throws(Failure) -> [String: Deferral] {
     let rows = try database.rows(
       "SELECT segment, rule, until FROM segment_deferrals WHERE identity=\(identity)"
@@ -125,7 +123,6 @@ extension StateStore {
     return deferrals
   }
 
-  /// Replaces what is remembered of the segments that a run looked at.
   package func recordDeferrals(
     _ deferrals: [String: Deferral?],
     of identity: String

@@ -1,6 +1,5 @@
 package import PrefetchCore
 
-/// An event that was begun and not ended.
 package struct OpenEvent: Hashable, Sendable {
   package var name: String
   package var id: String
@@ -13,9 +12,9 @@ package struct OpenEvent: Hashable, Sendable {
   }
 }
 
-/// Events that last: one of each name is open at a time, for each identity.
+/// Events with a duration: one of each name is open per identity.
 extension StateStore {
-  /// Gives back since when one of this name was open already, which counts no more.
+  /// Opens an event; returns the start of an open event of the same name, which is discarded.
   package func open(
     _ event: OpenEvent,
     of identity: String,
@@ -42,7 +41,6 @@ extension StateStore {
     }
   }
 
-  /// Nil where none of this name is open.
   package func end(
     _ name: String,
     of identity: String,
@@ -60,7 +58,7 @@ extension StateStore {
     }
   }
 
-  /// The oldest first; of all identities where none is given.
+  /// Returns open events, oldest first, of one identity or, with nil, of all.
   package func openEvents(of identity: String?) throws(Failure) -> [OpenEvent] {
     try database.rows(
       """

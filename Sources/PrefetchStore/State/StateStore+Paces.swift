@@ -1,9 +1,7 @@
 package import PrefetchCore
 
 extension StateStore {
-  /// How fast the bodies of hosts came in the last days.
-  ///
-  /// One that was measured later than now was measured by a clock that was ahead.
+  /// Returns recent transfer rates of hosts, without future ones, which a wrong clock recorded.
   package func hostPaces(at now: Instant) throws(Failure) -> [String: HostPace] {
     let rows = try database.rows(
       """
@@ -18,7 +16,6 @@ extension StateStore {
     return paces
   }
 
-  /// Adds what a run has measured to what is known, and forgets what is too old.
   package func recordHostPaces(_ news: [String: HostPace], at now: Instant) throws(Failure) {
     guard !news.isEmpty else { return }
     try database.transaction { () throws(Failure) in

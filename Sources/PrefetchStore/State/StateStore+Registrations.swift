@@ -1,8 +1,7 @@
 package import PrefetchCore
 
-/// Which registration: a license at an endpoint.
 package struct RegistrationKey: Hashable, Sendable {
-  /// Stands for the license, which itself is never stored.
+  /// Fingerprint of the license, which itself is never stored.
   package var licenseFingerprint: String
   package var url: String
 
@@ -40,13 +39,12 @@ extension StateStore {
     return record
   }
 
-  /// Puts another record in the place of the one that is there then, and gives it back; nothing comes
-  /// between.
+  /// Replaces a record by `change` of it, atomically, and returns the new record.
   package func updateRegistration(
     _ key: RegistrationKey,
     _ change: (RegistrationRecord?) -> RegistrationRecord
   ) throws(Failure) -> RegistrationRecord {
-    // Within a transaction it would have no effect.
+    // The pragma has no effect within a transaction.
     try database.execute("PRAGMA secure_delete=ON")
     return try database.transaction { () throws(Failure) in
       let next = change(try registration(key))
@@ -59,7 +57,7 @@ extension StateStore {
     _ record: RegistrationRecord,
     _ key: RegistrationKey
   ) throws(Failure) {
-    // A token that was replaced should not linger in the file.
+    // A replaced token should not remain in the file.
     try database.execute("PRAGMA secure_delete=ON")
     let outcome = record.outcome.columns
     try database.run(
@@ -76,7 +74,7 @@ extension StateStore {
     )
   }
 
-  /// Nil for a word that this version does not know: then the license is registered anew.
+  /// Returns nil for a word of another version: then the license is registered anew.
   private static func outcome(_ row: borrowing Statement) -> RegistrationRecord.Outcome? {
     switch row.text(0) {
     case "registered": .registered
@@ -95,7 +93,6 @@ extension StateStore {
 }
 
 extension RegistrationRecord.Outcome {
-  /// Its word, and what it tells besides.
   fileprivate var columns: (word: String, status: Int?, bundle: String?, failure: Failure?) {
     switch self {
     case .registered: ("registered", nil, nil, nil)

@@ -1,11 +1,9 @@
 internal import PrefetchCore
 
 extension StateStore {
-  /// Copies the queued events that can still be read from a damaged state; returns their number.
+  /// Copies readable queued events, with their numbers, from a damaged state; returns their count.
   ///
-  /// The events keep their numbers, by which a process that is sending them will remove them. A
-  /// damaged page ends a scan, so the scan begins again from the other end, and what lies between is
-  /// looked up one by one.
+  /// A damaged page ends a scan: a second one starts at the other end, and lookups fill the gap.
   static func rescueEvents(from old: Database, to new: Database) throws(Failure) -> Int {
     let first = rows("ORDER BY event", in: old)
     var events = first.events
@@ -45,10 +43,9 @@ extension StateStore {
     var event: AnalyticsEvent
   }
 
-  /// More than any queue holds.
   private static let mostLookups: Int64 = 100_000
 
-  /// The events up to the first fault, and whether there was none.
+  /// Returns the events up to the first fault, and whether there was none.
   private static func rows(
     _ order: String,
     in old: Database

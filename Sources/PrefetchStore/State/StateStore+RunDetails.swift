@@ -1,14 +1,13 @@
 package import PrefetchCore
 
-/// How one segment ended in one run.
 package struct SegmentRun: Hashable, Sendable {
   package var name: String
   package var state: SegmentState
   package var items: Int64
-  /// Fetched, updated and removed.
+  /// Number of fetched, updated and removed items.
   package var changed: Int64
   package var failed: Int64
-  /// The run's, as it was remembered; empty in what is to be.
+  /// ID of the run, when read back; empty before.
   package var run = ""
   package var finished = Instant(milliseconds: 0)
 
@@ -27,9 +26,8 @@ package struct SegmentRun: Hashable, Sendable {
   }
 }
 
-/// What is remembered of the segments and hosts of past runs, for as long as of the runs.
 extension StateStore {
-  /// A run may meet thousands of hosts; these are the ones that it asked most.
+  /// Most hosts stored per run: those with the most responses.
   private static let mostHosts = 100
 
   func record(_ segment: SegmentRun, of run: Int64) throws(Failure) {
@@ -53,7 +51,6 @@ extension StateStore {
     }
   }
 
-  /// The last runs of each segment of a configuration, the newest first.
   package func segmentRuns(
     of identity: String,
     atMost limit: Int
@@ -83,7 +80,7 @@ extension StateStore {
     return runs
   }
 
-  /// How long hosts took to answer in all runs that are remembered, of one identity or of all.
+  /// Returns response times of hosts in all stored runs, of one identity or, with nil, of all.
   package func responseTimes(of identity: String?) throws(Failure) -> [String: ResponseTimes] {
     let rows = try database.rows(
       """
@@ -98,7 +95,7 @@ extension StateStore {
     return times
   }
 
-  /// When a run of all segments ended with 0 before this one; nil where none is remembered.
+  /// Returns the end of the last earlier complete run with exit status 0.
   package func lastSuccess(of identity: String, before run: String) throws(Failure) -> Instant? {
     try database.number(
       """
@@ -109,13 +106,12 @@ extension StateStore {
   }
 }
 
-/// Counts of answers as one text of a row, such as `93:4 101:12`.
+/// Codes response counts as text, such as `93:4 101:12`.
 private enum ResponseTimesCoding {
   static func text(_ times: ResponseTimes) -> String {
     times.counts.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " ")
   }
 
-  /// What is no count is none.
   static func times(_ text: String) -> ResponseTimes {
     var counts: [Int: Int64] = [:]
     for part in text.split(separator: " ") {

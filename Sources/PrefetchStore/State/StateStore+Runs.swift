@@ -1,6 +1,5 @@
 package import PrefetchCore
 
-/// A finished run, as statistics and `status` need it.
 package struct RunRecord: Hashable, Sendable {
   package var id: String
   package var identity: String
@@ -9,11 +8,11 @@ package struct RunRecord: Hashable, Sendable {
   package var finished: Instant
   package var exitCode: Int
   package var exitName: String
-  /// The totals of the report, as the JSON object that stands there.
+  /// Totals of the report, as its JSON object.
   package var totals: String
-  /// Whether it was asked for some segments alone; written and not read back.
+  /// Whether the user selected some segments; written, not read back.
   package var isPartial = false
-  /// How its segments ended, and how long hosts took to answer; written and not read back with it.
+  /// Details of segments and hosts; written, not read back here.
   package var segments: [SegmentRun] = []
   package var responseTimes: [String: ResponseTimes] = [:]
 
@@ -39,7 +38,6 @@ package struct RunRecord: Hashable, Sendable {
 }
 
 extension StateStore {
-  /// Remembers a run and forgets the oldest of its identity beyond `keeping`.
   package func recordRun(_ run: RunRecord, keeping count: Int) throws(Failure) {
     try database.transaction { () throws(Failure) in
       try database.run(
@@ -65,7 +63,7 @@ extension StateStore {
     }
   }
 
-  /// Those of one identity, or of all, the oldest first.
+  /// Returns runs, oldest first, of one identity or, with nil, of all.
   package func runs(of identity: String?) throws(Failure) -> [RunRecord] {
     try database.rows(
       """

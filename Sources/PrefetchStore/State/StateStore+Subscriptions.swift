@@ -1,9 +1,8 @@
 package import PrefetchCore
 
-/// Whose subscriptions: a configuration under one license.
 package struct SubscriptionKey: Hashable, Sendable {
   package var identity: String
-  /// Stands for the license, which itself is never stored.
+  /// Fingerprint of the license, which itself is never stored.
   package var licenseFingerprint: String
 
   package init(identity: String, licenseFingerprint: String) {
@@ -13,7 +12,7 @@ package struct SubscriptionKey: Hashable, Sendable {
 }
 
 extension StateStore {
-  /// Nil until they were initialised or replaced for the first time; an empty set is an answer.
+  /// Returns nil until subscriptions were first written; an empty set is a result.
   package func subscriptions(_ key: SubscriptionKey) throws(Failure) -> Set<String>? {
     guard let set = try subscriptionSet(key) else { return nil }
     let rows = try database.rows("SELECT name FROM subscriptions WHERE subscription_set=\(set)")
@@ -24,16 +23,13 @@ extension StateStore {
     return names
   }
 
-  /// Whether subscriptions of a configuration are remembered, under whatever license.
   package func hasSubscriptions(of identity: String) throws(Failure) -> Bool {
     try database.number(
       "SELECT count(*) FROM subscription_sets WHERE identity=\(identity)"
     ) ?? 0 > 0
   }
 
-  /// Joins the declared names the first time that a license is seen; afterwards they are ignored.
-  ///
-  /// Returns what is subscribed then.
+  /// Subscribes to the declared names when the license is new; returns the subscriptions.
   package func initialiseSubscriptions(
     _ key: SubscriptionKey,
     declared names: Set<String>
@@ -54,7 +50,6 @@ extension StateStore {
     }
   }
 
-  /// Within a transaction.
   private func write(_ names: Set<String>, for key: SubscriptionKey) throws(Failure) {
     try database.run(
       """

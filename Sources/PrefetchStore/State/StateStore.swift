@@ -1,12 +1,11 @@
 package import PrefetchCore
 
-/// What is remembered from run to run besides the cache: subscriptions, past runs, uses.
+/// State kept across runs outside the cache: subscriptions, past runs, uses.
 ///
-/// Losing it loses no content. So a damaged file is set aside and made anew by a process that
-/// writes, and reported in ``diagnostics``.
+/// Losing the state loses no content, so a writing process replaces a damaged file and says so.
 package final class StateStore {
   package private(set) var diagnostics: [Diagnostic] = []
-  /// Whether the clock agrees with what servers have told; asked only before something goes by time.
+  /// Whether the clock agrees with server dates; asked before anything expires.
   package var believesClock: () -> Bool = { true }
 
   private let file: DatabaseFile
@@ -17,32 +16,30 @@ package final class StateStore {
     case writing(Database)
   }
 
-  /// Opens the state for short changes and makes its folder and file where they are missing.
   package static func openForWriting(state path: String) throws(Failure) -> StateStore {
     let folder = try Folder.making(path, mode: 0o700)
     let file = DatabaseFile(folder: folder, name: name, schema: .state)
-    // A lock of its own, since one on the folder would wait for readers.
+    // A separate lock file, since a lock on the folder would wait for readers.
     let lockFile = try file.folder.openLock("state.lock", mode: 0o600)
     let lock = try KernelLock.wait(.exclusive, on: lockFile, for: file.path)
     defer { withExtendedLifetime(lock) {} }
     var reports: [Diagnostic] = []
     let database = try file.openForWriting(&reports)
     try file.removeLeftovers(of: name)
-    // A registered license is in it; SQLite gives its log the same mode.
+    // The state has a registered license; SQLite gives its log the same mode.
     try file.setMode()
     let store = StateStore(file, .writing(database))
     store.diagnostics = reports
     return store
   }
 
-  /// Why only a newer version of the program can use the state; nil where that is not so.
+  /// Returns why only a newer version of the program can use the state; nil otherwise.
   package static func objectionToNewer(state path: String) -> Failure? {
     let folder = (try? Folder(at: path)) ?? nil
     return folder.flatMap { DatabaseFile(folder: $0, name: name, schema: .state).objectionToNewer }
   }
 
-  /// Opens the state without creating or changing a file; nil when there is none, or when it is
-  /// damaged, which the diagnostic says: for a reader that is the same as none.
+  /// Opens the state read-only; returns nil when it is missing, or damaged with a report.
   package static func openForReading(
     state path: String,
     reports: inout [Diagnostic]
@@ -72,16 +69,14 @@ package final class StateStore {
     self.connection = connection
   }
 
-  /// Ends the use; nothing may be asked afterwards.
   package func close(patience: Duration = .milliseconds(200)) throws(Failure) {
     guard case .writing(let database) = connection else { return }
     try file.close(database, patience: patience)
   }
 
-  /// The folder of the state, as it was opened.
   var folderPath: String { file.folder.path }
 
-  /// Number that tells the file of the state from a copy of it, by inode and birth.
+  /// Hash of inode and birth, which tells the state's file from a copy.
   var fileMark: Int64 {
     get throws(Failure) {
       guard let status = try file.status() else { return 0 }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// The waiting of one connection for others that have the database.
+/// A connection's wait for processes that have locked the database.
 final class BusyWait {
   private let path: String
   private var wait = Wait()
@@ -11,13 +11,12 @@ final class BusyWait {
     self.path = path
   }
 
-  /// What ended the last wait, once.
   func takeEnding() -> Failure? {
     defer { ending = nil }
     return ending
   }
 
-  /// Called by SQLite with how often it has tried; it gives up at 0.
+  /// SQLite's busy handler; `tries` counts from 0, and the result 0 gives up.
   static let goesOn: @convention(c) (UnsafeMutableRawPointer?, Int32) -> Int32 = { context, tries in
     guard let context = unsafe context else { return 0 }
     let own = unsafe Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue()

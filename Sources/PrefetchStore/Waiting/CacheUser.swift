@@ -2,13 +2,12 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// A process that changes a cache, as it says itself in `CACHE/locks/claims.d`: for messages alone.
+/// A process that changes a cache, read from `CACHE/locks/claims.d` for messages.
 package struct CacheUser: Hashable, Sendable {
   var process: pid_t
   var start: Instant
   var command: String
 
-  /// What this process calls itself there.
   package static var command: String {
     get { ownCommand.withLock(\.self) }
     set { ownCommand.withLock { $0 = newValue } }
@@ -16,7 +15,7 @@ package struct CacheUser: Hashable, Sendable {
 
   private static let ownCommand = Mutex("")
 
-  /// Of those that are alive the stopped ones, which hold up the others; without any, all.
+  /// Returns stopped processes, which block others; if none is stopped, all living ones.
   static func others(in folder: Folder?) -> [CacheUser] {
     guard let folder, let names = try? folder.names() else { return [] }
     let users = names.compactMap { name in
@@ -31,7 +30,6 @@ package struct CacheUser: Hashable, Sendable {
     others(in: try? root.folder(CacheLayout.locksName)?.folder(CacheLayout.usersName))
   }
 
-  /// How messages name them.
   static func words(_ users: [CacheUser]) -> String {
     guard let first = users.first else { return "another process" }
     let command = first.command.isEmpty ? "" : " (`prefetch \(first.command)`"
@@ -40,7 +38,6 @@ package struct CacheUser: Hashable, Sendable {
     return "process \(first.process)\(command.isEmpty ? " (" : command + ", ")\(since)\(more)"
   }
 
-  /// `T` is how the kernel calls a process that was stopped.
   private var isStopped: Bool {
     guard let folder = try? Folder(at: "/proc/\(process)"),
       let file = try? folder.open("stat", O_RDONLY)
@@ -72,13 +69,13 @@ package struct CacheUser: Hashable, Sendable {
   }
 }
 
-/// The file that names this process, as long as it may change a cache.
+/// File that names this process while it may change a cache.
 final class CacheUserNote {
-  /// Nil where there can be none: then messages name nobody.
+  /// Nil when the folder cannot be made; messages then name no process.
   let folder: Folder?
   private let name = String(getpid())
   private let key: String
-  /// Number of open stores of this process by folder: the note stays until the last one is closed.
+  /// Number of this process's open stores per folder; the last one removes the file.
   private static let users = Mutex<[String: Int]>([:])
 
   init(in locks: Folder) {
@@ -102,7 +99,7 @@ final class CacheUserNote {
     if isLast { _ = try? folder?.remove(name) }
   }
 
-  /// Takes away what killed processes have left.
+  /// Removes files of killed processes.
   func tidy() {
     guard let folder else { return }
     for name in (try? folder.names()) ?? [] {

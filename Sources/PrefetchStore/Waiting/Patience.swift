@@ -2,16 +2,13 @@ internal import Glibc
 internal import PrefetchCore
 internal import Synchronization
 
-/// How long this process waits for others that use the same cache or state, and what ends that.
-///
-/// Signals, deadline and the user's patience concern the whole process, so its command says them once, and
-/// every lock asks here.
+/// Limit and end of waits for other processes, set once by the command for all locks.
 package struct Patience: Sendable {
   package var limit: Duration
-  /// When the command has to end.
+  /// Deadline of the command.
   package var end: ContinuousClock.Instant?
   package var isCancelled: @Sendable () -> Bool
-  /// Told once in each wait, after two seconds.
+  /// Called once per wait, after two seconds.
   package var tell: @Sendable (String) -> Void
 
   package init(
@@ -26,7 +23,6 @@ package struct Patience: Sendable {
     self.tell = tell
   }
 
-  /// That of this process.
   package static var current: Patience {
     get { shared.withLock(\.self) }
     set { shared.withLock { $0 = newValue } }
@@ -34,7 +30,7 @@ package struct Patience: Sendable {
 
   private static let shared = Mutex(Patience())
 
-  /// Returns when an attempt succeeds; throws when the patience ends.
+  /// Repeats an attempt until it succeeds; throws when the patience ends.
   static func wait(
     for path: @autoclosure () -> String,
     usedBy users: @autoclosure () -> [CacheUser] = [],
@@ -47,17 +43,16 @@ package struct Patience: Sendable {
     } while try !attempt()
   }
 
-  /// When the last wait in vain ended: what the same command wants next it does not wait for again.
+  /// End of the last failed wait; another wait of the same command fails at once.
   fileprivate static let lastEnd = Mutex<ContinuousClock.Instant?>(nil)
 }
 
-/// One wait for another process.
 struct Wait {
   private let start = ContinuousClock.now
   private var isTold = false
   private var isFirst = true
 
-  /// Sleeps a moment; gives what ends the wait.
+  /// Sleeps briefly; returns the failure that ends the wait.
   mutating func pause(
     for path: @autoclosure () -> String,
     usedBy users: () -> [CacheUser]
@@ -77,12 +72,12 @@ struct Wait {
     }
     tell(for: path(), usedBy: users)
     isFirst = false
-    // Short, so that what is waited for is never idle for long.
+    // Short, so that a free resource is not idle for long.
     poll(nil, 0, waited < .milliseconds(20) ? 1 : 5)
     return nil
   }
 
-  /// Names whom it waits for, once it has taken long enough.
+  /// Reports the processes waited for, once the wait has taken long enough.
   mutating func tell(for path: @autoclosure () -> String, usedBy users: () -> [CacheUser]) {
     guard !isTold, start.duration(to: .now) >= Self.silence else { return }
     isTold = true

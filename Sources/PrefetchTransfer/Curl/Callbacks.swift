@@ -3,7 +3,6 @@ internal import Glibc
 internal import PrefetchCore
 
 extension EasyHandle {
-  /// libcurl's callbacks are the same for every request; only what they feed changes.
   func prepareCallbacks() throws(Failure) {
     try unsafe set(CURLOPT_HEADERFUNCTION, function: receiveHeader)
     try unsafe set(CURLOPT_WRITEFUNCTION, function: receiveBody)
@@ -14,7 +13,7 @@ extension EasyHandle {
     try unsafe set(openSocket: openSocket, closeSocket: closeSocket)
   }
 
-  /// The lane owns the handle, so it lives as long.
+  /// Passes the lane to the callbacks; the lane owns the handle and lives as long.
   func attach(_ lane: Lane) throws(Failure) {
     let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     for option in [
@@ -23,7 +22,7 @@ extension EasyHandle {
     ] {
       try unsafe set(option, pointer: address)
     }
-    // A connection may outlive the lane, but not its pool's books.
+    // A connection may outlive the lane, but not its pool's sockets.
     let sockets = unsafe Unmanaged.passUnretained(lane.pool.sockets).toOpaque()
     try unsafe set(CURLOPT_CLOSESOCKETDATA, pointer: sockets)
     guard lane.pool.options.library.hasOurOpenSSL else { return }
@@ -32,8 +31,8 @@ extension EasyHandle {
   }
 }
 
-// libcurl refuses new transfers inside callbacks, so they only record. A count that differs from
-// the one given, or any other than zero, ends the transfer.
+// libcurl refuses new transfers inside callbacks, so they only record. Returning another count than
+// the given one, or another status than zero, ends the transfer.
 
 private func receiveHeader(
   _ bytes: UnsafeMutablePointer<CChar>?,
@@ -43,7 +42,7 @@ private func receiveHeader(
 ) -> Int {
   guard let context = unsafe context else { return 0 }
   let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  // It comes for every line, and libcurl's handle is the lane's.
+  // Called for every line: no retain, since the lane owns libcurl's handle.
   return unsafe Unmanaged<Lane>.fromOpaque(context)._withUnsafeGuaranteedRef { lane in
     unsafe lane.receiveHeader(line.bytes) ? size * count : 0
   }
@@ -105,12 +104,11 @@ private func noteRemark(
   _ size: Int,
   _ context: UnsafeMutableRawPointer?
 ) -> CInt {
-  // It comes for every line.
   if kind == CURLINFO_HEADER_IN {
     guard size > 0, let first = unsafe text?.pointee, first == 0x20 || first == 0x09,
       unsafe Lane.at(context)?.hidesFoldedLine() == true
     else { return 0 }
-    // libcurl reads the line after this call, and must not take it for the rest of a header.
+    // libcurl reads the line after this call, and must not take it for a continued header.
     unsafe text?.pointee = CChar(UInt8(ascii: ":"))
     return 0
   }
@@ -159,7 +157,6 @@ extension Lane {
     return unsafe Unmanaged<Lane>.fromOpaque(context).takeUnretainedValue()
   }
 
-  /// The lane of a handle, as one of libcurl's messages names it.
   static func of(_ handle: UnsafeMutableRawPointer) -> Lane? {
     var context: UnsafeMutableRawPointer?
     unsafe prefetch_curl_getinfo_pointer(handle, CURLINFO_PRIVATE, &context)

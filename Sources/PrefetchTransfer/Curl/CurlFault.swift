@@ -2,25 +2,24 @@ internal import CCurl
 internal import Glibc
 internal import PrefetchCore
 
-/// Why libcurl ended a transfer, with what it knew at that moment.
+/// libcurl's reason for ending a transfer, with the state at that moment.
 struct CurlFault: Error {
   enum Phase: Hashable, Sendable {
-    /// Before any request could be sent.
+    /// No request could be sent.
     case connecting
-    /// Asked, no whole head yet.
+    /// A request was sent; no whole head has arrived.
     case awaitingHead
     case receivingBody
   }
 
   var code: CURLcode
   var phase: Phase
-  /// libcurl's own words; they name hosts and certificates, never headers or URLs' queries.
+  /// libcurl's message; it names hosts and certificates, never headers or queries of URLs.
   var detail: String
-  /// The `errno` of the last system call that failed, or 0.
   var systemError: Int
-  /// The status with which a proxy refused a tunnel, or 0.
+  /// Status by which a proxy refused a tunnel, or 0.
   var proxyStatus: Int
-  /// Host and port of the proxy that the request went to; nil where it went to the server.
+  /// Host and port of the proxy that got the request; nil for a direct request.
   var proxy: String?
 }
 
@@ -28,10 +27,10 @@ extension CurlFault {
   /// `CURLE_TOO_LARGE`, which the headers of libcurl 7 do not name.
   static let tooLarge = CURLcode(rawValue: 100)
 
-  /// The one translation of libcurl's codes into ours.
+  /// Returns the failure for libcurl's code; no other place translates these codes.
   func failure(for url: WebURL, settings: TransportSettings) -> Failure {
     let host = url.authority
-    // What a connection leads to: the proxy where there is one, so that the server is not blamed.
+    // Other end of the connection: the proxy where there is one, so that the server is not blamed.
     let peer = proxy.map { "the proxy `\($0)`" } ?? "`\(host)`"
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -56,7 +55,7 @@ extension CurlFault {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return Failure(.pinMismatch, "the public key of `\(host)` matches none of its pins")
     case CURLE_PARTIAL_FILE where phase != .receivingBody:
-      // Over HTTP/2 a connection that ends before the head is called so.
+      // Over HTTP/2, a connection that ends before the head gives this code.
       return connectionFailure(host, peer)
     case CURLE_PARTIAL_FILE:
       return transient(.truncated, "`\(host)` ended the connection before the whole body was there")
@@ -75,12 +74,12 @@ extension CurlFault {
     case CURLE_URL_MALFORMAT:
       return Failure(.badURL, "libcurl does not accept `\(url.redacted)`")
     case CURLE_OUT_OF_MEMORY where phase == .awaitingHead, Self.tooLarge:
-      // libcurl 7 reports a header line beyond its own bounds in the first way, libcurl 8 headers and
-      // trailers in the second; sizes of bodies are watched by ourselves.
+      // libcurl 7 reports a header line beyond its bounds as out of memory, libcurl 8 headers and
+      // trailers as too large; body sizes are checked by ``RunningTransfer``.
       return Failure(.badResponse, "`\(host)` answered with headers larger than allowed")
     case CURLE_BAD_FUNCTION_ARGUMENT where phase != .connecting:
-      // And so a first header that begins with a blank, as if it went on with one before, and a
-      // trailer without a colon or with a zero byte.
+      // libcurl also gives this code for a first header that begins with a blank, and for a trailer
+      // without a colon or with a zero byte.
       return Failure(.badResponse, "`\(host)` answered with a header that libcurl cannot read")
     default:
       return Failure(
@@ -98,7 +97,6 @@ extension CurlFault {
     detail.isEmpty ? "" : ": \(detail)"
   }
 
-  /// A certificate that cannot be relied on, for a reason that begins with a colon.
   static func untrusted(_ host: String, _ reason: String) -> Failure {
     let isAboutTime = reason.contains("expired") || reason.contains("not yet valid")
     let isAboutIssuer = ["issuer", "self-signed", "self signed"].contains { reason.contains($0) }
@@ -136,7 +134,7 @@ extension CurlFault {
   }
 
   private func connectionFailure(_ host: String, _ peer: String) -> Failure {
-    // libcurl reports a refused tunnel and broken chunks with the code of a lost connection.
+    // libcurl gives the code of a lost connection for a refused tunnel and for broken chunks.
     if phase == .connecting, proxyStatus == 407 {
       return .wantedByProxy(proxy)
     }
@@ -160,7 +158,6 @@ extension CurlFault {
 }
 
 extension WebURL {
-  /// Host, and port where it says something.
   var authority: String {
     port == scheme.defaultPort ? host : "\(host):\(port)"
   }

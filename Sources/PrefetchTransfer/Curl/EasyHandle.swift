@@ -2,16 +2,13 @@ internal import CCurl
 internal import Glibc
 internal import PrefetchCore
 
-/// One of libcurl's transfers-to-be, used for one request after another.
-///
-/// It stays on the thread of its multi handle. Options keep their values until they are set again.
+/// libcurl's easy handle, bound to its multi handle's thread; options keep their values.
 @safe final class EasyHandle {
   let pointer: UnsafeMutableRawPointer
-  /// libcurl writes here what it has to say about a failure.
   private let errorText: UnsafeMutablePointer<CChar>
   let headers = HeaderList()
   let url: URLHandle
-  /// What the options that differ from request to request were set to last.
+  /// Last values of the options that differ between requests.
   var current = RequestOptions.Current()
   private var currentHeaders: UnsafeMutablePointer<curl_slist>?
   private var address = ""
@@ -19,7 +16,7 @@ internal import PrefetchCore
   private var isTracing = false
   private var isReuseForbidden = false
   private var isFreshDemanded = false
-  /// Released after the handle, which is in it.
+  /// Released after the handle, which uses the share.
   private let share: ConnectionShare?
 
   init(share: ConnectionShare?) throws(Failure) {
@@ -60,7 +57,6 @@ internal import PrefetchCore
     try check(unsafe prefetch_curl_setopt_offset(pointer, option, curl_off_t(value)), option)
   }
 
-  /// libcurl keeps a copy; nil unsets the option.
   func set(_ option: CURLoption, _ value: String?) throws(Failure) {
     try check(unsafe prefetch_curl_setopt_string(pointer, option, value), option)
   }
@@ -109,7 +105,6 @@ internal import PrefetchCore
     )
   }
 
-  /// Sends the lines of `headers`.
   func setHeaders() throws(Failure) {
     guard unsafe headers.first != currentHeaders else { return }
     unsafe currentHeaders = headers.first
@@ -119,7 +114,7 @@ internal import PrefetchCore
     )
   }
 
-  /// A copy of the bytes is what a POST sends.
+  /// Sets the body of a POST; libcurl copies the bytes.
   func set(postBody body: [UInt8]) throws(Failure) {
     try set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(body.count))
     let status = unsafe body.withUnsafeBytes { bytes in
@@ -129,14 +124,13 @@ internal import PrefetchCore
     try check(status, CURLOPT_COPYPOSTFIELDS)
   }
 
-  /// A number, zero where libcurl does not know it.
   func number(_ info: CURLINFO) -> Int {
     var value = 0
     unsafe prefetch_curl_getinfo_long(pointer, info, &value)
     return value
   }
 
-  /// TLS of the connection in use, where libcurl uses our OpenSSL; nil where there is none.
+  /// TLS session of the connection in use; nil without TLS or with another OpenSSL than ours.
   var session: TLSSession? {
     var session: UnsafeMutableRawPointer?
     unsafe prefetch_curl_getinfo_pointer(pointer, CURLINFO_TLS_SSL_PTR, &session)
@@ -152,13 +146,13 @@ internal import PrefetchCore
     return Int64(value)
   }
 
-  /// A time since the transfer began, nil where the phase was not reached.
+  /// Returns a time since the start of the transfer; nil for a phase that was not reached.
   func time(_ info: CURLINFO) -> Duration? {
     let microseconds = offset(info)
     return microseconds > 0 ? .microseconds(microseconds) : nil
   }
 
-  /// Where the last answer came from, which is where most of the next ones come from.
+  /// Address of the last server; cached, since most responses come from the same address.
   var remoteAddress: String? {
     var value: UnsafePointer<CChar>?
     unsafe prefetch_curl_getinfo_string(pointer, CURLINFO_PRIMARY_IP, &value)
@@ -169,9 +163,7 @@ internal import PrefetchCore
     return address
   }
 
-  /// Has libcurl tell what it thinks of the answer, which costs too much to hear it all the time.
-  ///
-  /// No libcurl refuses these two options.
+  /// Turns libcurl's remarks on the response on or off, since they are costly.
   func listen(_ isOn: Bool) {
     guard isOn != isListening else { return }
     isListening = isOn
@@ -179,39 +171,33 @@ internal import PrefetchCore
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, isOn ? 1 : 0)
   }
 
-  /// Has libcurl tell all that it sends, from now on.
   func trace() {
     isTracing = true
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_VERBOSE, 1)
   }
 
-  /// Keeps the connection from being used again, be it only for this transfer.
   func forbidReuse(_ isForbidden: Bool) {
     guard isForbidden != isReuseForbidden else { return }
     isReuseForbidden = isForbidden
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FORBID_REUSE, isForbidden ? 1 : 0)
   }
 
-  /// Has the next transfer make a connection of its own.
   func demandFreshConnection(_ isDemanded: Bool) {
     guard isDemanded != isFreshDemanded else { return }
     isFreshDemanded = isDemanded
     unsafe prefetch_curl_setopt_long(pointer, CURLOPT_FRESH_CONNECT, isDemanded ? 1 : 0)
   }
 
-  /// Has libcurl look for more to read although its socket has nothing: what ended the session may
-  /// have been read with the last bytes.
+  /// Makes libcurl read without a ready socket: a session's end may have come with the last bytes.
   func lookAgain() {
     unsafe curl_easy_pause(pointer, CURLPAUSE_RECV)
     unsafe curl_easy_pause(pointer, CURLPAUSE_CONT)
   }
 
-  /// Does it all at once, for a caller that has nothing else to do meanwhile.
   func perform() -> CURLcode {
     unsafe curl_easy_perform(pointer)
   }
 
-  /// Stops taking in what the server sends.
   func pause() {
     unsafe curl_easy_pause(pointer, CURLPAUSE_RECV)
   }
@@ -228,7 +214,7 @@ internal import PrefetchCore
     unsafe String(cString: errorText)
   }
 
-  /// An option is refused when this libcurl lacks it or has no memory.
+  /// Throws when libcurl lacks the option or has no memory.
   private func check(_ status: CURLcode, _ option: CURLoption) throws(Failure) {
     guard status != CURLE_OK else { return }
     let reason = unsafe String(cString: curl_easy_strerror(status))

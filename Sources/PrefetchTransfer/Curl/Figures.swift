@@ -2,14 +2,14 @@ internal import CCurl
 internal import PrefetchCore
 
 extension EasyHandle {
-  /// Bytes of the body as they came over the wire, so far.
+  /// Received bytes of the body, before decoding.
   var wireSize: Int64 {
     offset(CURLINFO_SIZE_DOWNLOAD_T)
   }
 
-  /// What libcurl measured; phases that a kept connection spared are nil.
+  /// Reads libcurl's measurements; phases that a reused connection skipped are nil.
   func measure(_ figures: inout TransferFigures, receivedSize: Int64) {
-    // libcurl forgets those of the chunks within which a transfer ends.
+    // libcurl does not count a chunk in which the transfer ends.
     figures.wireBytes = max(wireSize, receivedSize) + Int64(number(CURLINFO_HEADER_SIZE))
     figures.requestBytes = Int64(number(CURLINFO_REQUEST_SIZE)) + offset(CURLINFO_SIZE_UPLOAD_T)
     figures.total = time(CURLINFO_TOTAL_TIME_T)

@@ -1,10 +1,9 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// Request headers as the linked list that libcurl reads while a transfer runs.
+/// Request headers as a linked list that libcurl reads during a transfer.
 ///
-/// Lines and links stand in two blocks of memory that serve one request after another; libcurl
-/// neither copies nor frees them. The first lines may be kept from request to request.
+/// libcurl neither copies nor frees the memory, which serves one request after another.
 @safe final class HeaderList {
   private static let usualBytes = 1_024
   private static let usualCount = 16
@@ -26,12 +25,10 @@ internal import PrefetchCore
     unsafe links.deallocate()
   }
 
-  /// The list as it stands, nil when it is empty.
   var first: UnsafeMutablePointer<curl_slist>? {
     count == 0 ? nil : unsafe links.baseAddress
   }
 
-  /// Forgets the lines that are not kept.
   func clear() {
     byteCount = keptBytes
     count = keptCount
@@ -45,13 +42,13 @@ internal import PrefetchCore
     clear()
   }
 
-  /// What has been added so far stays when the list is cleared.
+  /// Keeps the present lines when the list is cleared.
   func keep() {
     keptBytes = byteCount
     keptCount = count
   }
 
-  /// Sends a field as it is; an empty value is a value.
+  /// Adds a field; an empty value is sent as such.
   func add(_ name: String, _ value: String) throws(Failure) {
     reserve(name.utf8.count + value.utf8.count + 3)
     let start = byteCount
@@ -61,13 +58,13 @@ internal import PrefetchCore
     } else {
       append(UInt8(ascii: ":"))
       append(UInt8(ascii: " "))
-      // A line end here would let the author of the value write further headers.
+      // A line end in the value would add headers.
       guard write(value) else { throw Self.controlCharacter(in: name) }
     }
     link(from: start)
   }
 
-  /// Keeps libcurl from sending a field of its own.
+  /// Keeps libcurl from sending a default field.
   func suppress(_ name: String) {
     reserve(name.utf8.count + 2)
     let start = byteCount
@@ -76,7 +73,6 @@ internal import PrefetchCore
     link(from: start)
   }
 
-  /// Makes room for one more line of so many bytes.
   private func reserve(_ bytes: Int) {
     if unsafe byteCount + bytes > text.count {
       moveText(toRoomFor: 2 * (byteCount + bytes))
@@ -89,7 +85,7 @@ internal import PrefetchCore
     for index in 1..<count { connect(index) }
   }
 
-  /// The links name places in the text, so they go along.
+  /// Moves the text to a larger block, and the links with it.
   private func moveText(toRoomFor size: Int) {
     let larger = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: size)
     guard let old = unsafe text.baseAddress, let new = larger.baseAddress else { return }
@@ -118,7 +114,7 @@ internal import PrefetchCore
     unsafe links[index - 1].next = unsafe links.baseAddress.map { unsafe $0 + index }
   }
 
-  /// What stands for bytes that are no UTF-8 goes out as these, which are fewer.
+  /// Writes text, turning placeholders of bytes that are not UTF-8 into these bytes again.
   private func write(_ string: String) -> Bool {
     let bytes = unsafe string.utf8.span.bytes
     guard HeaderBytes.has(HeaderText.lead, in: bytes) else { return write(bytes) }

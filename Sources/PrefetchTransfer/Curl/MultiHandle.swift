@@ -1,10 +1,9 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// libcurl's set of running transfers, with the connections they share.
 @safe final class MultiHandle {
   private let pointer: UnsafeMutableRawPointer
-  /// Its connections tell it when they are closed, the last ones at the very end.
+  /// Kept alive, since connections report their closing to it until the end.
   private let sockets: OpenSockets
 
   init(_ sockets: OpenSockets) throws(Failure) {
@@ -31,14 +30,12 @@ internal import PrefetchCore
     unsafe curl_multi_remove_handle(pointer, handle.pointer)
   }
 
-  /// Moves whatever can be moved without waiting.
   func perform() throws(Failure) {
     var running: CInt = 0
     try check(unsafe curl_multi_perform(pointer, &running))
   }
 
-  /// Sleeps until a socket is ready, the bell rings, or the time is over; false when there is
-  /// nothing to move, since only the bell rang or the time was up before libcurl wanted it.
+  /// Sleeps until a socket is ready, the bell rings or time is up; false if libcurl has no work.
   func poll(milliseconds: Int64, wokenBy bell: Bell) throws(Failure) -> Bool {
     var entry = curl_waitfd(
       fd: bell.descriptor,
@@ -60,7 +57,6 @@ internal import PrefetchCore
     return milliseconds == 0
   }
 
-  /// A transfer that is over, as libcurl reports it.
   func nextCompletion() -> (lane: Lane, result: CURLcode)? {
     var remaining: CInt = 0
     while let message = unsafe curl_multi_info_read(pointer, &remaining) {

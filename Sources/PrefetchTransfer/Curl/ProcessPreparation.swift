@@ -3,8 +3,8 @@ internal import Glibc
 package import PrefetchCore
 
 extension CurlTransport {
-  /// Takes out of the environment what would let it weaken TLS, write keys to a file, load code or
-  /// bend name lookups, since libraries read it behind our back; called first of all.
+  /// Removes variables by which libraries would weaken TLS, write keys, load code or change name
+  /// lookups; must be called first of all.
   package static func forgetEnvironment() {
     let names = [
       "SSLKEYLOGFILE", "OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES",
@@ -16,7 +16,7 @@ extension CurlTransport {
     }
   }
 
-  /// Readies libcurl for the whole process; called once, before there is a second thread.
+  /// Initialises libcurl; must be called once, before a second thread exists.
   package static func prepareProcess() throws(Failure) {
     forgetEnvironment()
     guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {

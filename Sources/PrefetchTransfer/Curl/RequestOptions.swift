@@ -1,20 +1,15 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// What a request needs of libcurl's options, and how little of it has to be set anew.
-///
-/// A pool keeps them for all of its requests, so that no request copies them.
+/// libcurl options of a pool's requests, kept so that only differences are set.
 final class RequestOptions {
-  /// What follows from the scheme of a URL alone.
   struct SchemeOptions {
     fileprivate var version: Int
-    /// Whether several requests may go over one connection at a time.
+    /// Whether a connection may carry several requests at a time.
     fileprivate(set) var mayShareConnection: Bool
-    /// Some hosts may be excepted from it.
     fileprivate(set) var proxy: ProxyChoice
   }
 
-  /// What a handle is set to.
   struct Current {
     fileprivate var scheme: WebURL.Scheme?
     fileprivate var version: Int?
@@ -23,10 +18,9 @@ final class RequestOptions {
     fileprivate var ownHeaders: OwnHeaders?
   }
 
-  /// The headers that are added to those of a request.
   fileprivate struct OwnHeaders: Hashable {
     var hasAgent: Bool
-    /// Whether leave is given to code the body; nil leaves that to the request.
+    /// Whether the server may code the body; nil leaves that to the request's own header.
     var coding: Bool?
   }
 
@@ -51,7 +45,7 @@ final class RequestOptions {
     )
   }
 
-  /// Whether HTTP/3 is worth a try: it needs UDP all the way, which no proxy here carries.
+  /// Returns whether to try HTTP/3, which needs UDP; no proxy here carries UDP.
   func triesHTTP3(_ url: WebURL) -> Bool {
     guard url.scheme == .https, library.has(.http3), https.proxy.url.isEmpty else { return false }
     switch settings.httpVersion {
@@ -69,22 +63,18 @@ final class RequestOptions {
 }
 
 extension EasyHandle {
-  /// libcurl reads up to a hundred buffers before it returns to the loop, which bounds how long one
-  /// fast transfer holds up all others.
+  /// Buffer size; libcurl reads up to a hundred buffers in one call, which delays other transfers.
   static let bufferSize = 65_536
-  /// The same under a limit of volume, which is passed by what one read brings and one more that is
-  /// refused.
+  /// Buffer size under a volume limit, which a transfer exceeds by one read and one refused read.
   static let countedBufferSize = TransferRequest.Allowance.excess
 
-  /// Bodies are decoded by ourselves, since libcurl takes a stream that ends too early for whole and
-  /// cannot be asked whether it did.
+  /// Accepted coding; bodies are decoded here, since libcurl takes a cut stream for a whole one.
   private static let coding = "gzip"
 
-  /// Sets what never changes between the requests of a pool.
   func prepare(_ pool: ConnectionPool) throws(Failure) {
     let settings = pool.options.settings
     try set(CURLOPT_NOSIGNAL, true)
-    // Otherwise a lookup that hangs would hold up the worker when its transfer ends.
+    // Otherwise a hanging lookup would block the worker when its transfer ends.
     try set(CURLOPT_QUICK_EXIT, true)
     try set(CURLOPT_FOLLOWLOCATION, false)
     try set(CURLOPT_HTTP09_ALLOWED, false)
@@ -93,7 +83,7 @@ extension EasyHandle {
     try set(CURLOPT_BUFFERSIZE, Self.bufferSize)
     try set(CURLOPT_TCP_KEEPALIVE, true)
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
-    // Zero would mean libcurl's own five minutes.
+    // Zero would mean libcurl's default of five minutes.
     try set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(1, settings.connectTimeout.milliseconds)))
     try prepareTrust(pool)
     try prepareCallbacks()
@@ -107,7 +97,7 @@ extension EasyHandle {
     try set(CURLOPT_SSL_SESSIONID_CACHE, false)
     try set(CURLOPT_SSLVERSION, pool.rules.minimumTLS.option)
     try set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    // Other TLS libraries have other names for ciphers and would refuse the whole list.
+    // Other TLS libraries name ciphers differently and would refuse the list.
     if pool.options.library.usesOpenSSL {
       try set(CURLOPT_SSL_CIPHER_LIST, TLSContext.ciphers(pool.rules))
     }
@@ -117,13 +107,12 @@ extension EasyHandle {
     }
     if let file = settings.proxyCAFile { try set(CURLOPT_PROXY_CAINFO, file) }
     if let folder = settings.proxyCADirectory { try set(CURLOPT_PROXY_CAPATH, folder) }
-    // Either one replaces the system's certificates, which libcurl would otherwise trust besides.
+    // Each of these replaces the system's certificates, which libcurl would otherwise trust too.
     guard settings.caFile != nil || settings.caDirectory != nil else { return }
     try set(CURLOPT_CAINFO, settings.caFile)
     try set(CURLOPT_CAPATH, settings.caDirectory)
   }
 
-  /// Sets what differs from the handle's last request.
   func prepare(_ transfer: RunningTransfer, _ options: RequestOptions) throws(Failure) {
     let queued = transfer.queued
     let scheme = queued.request.url.scheme
@@ -145,7 +134,6 @@ extension EasyHandle {
     try set(headersOf: transfer, options)
   }
 
-  /// Sets what makes a connection and sends no request over it.
   func prepare(probing url: WebURL, _ options: RequestOptions) throws(Failure) {
     try self.url.set(url, host: 0)
     try set(scheme: url.scheme, options)
@@ -155,7 +143,7 @@ extension EasyHandle {
 
   private func set(scheme: WebURL.Scheme, _ options: RequestOptions) throws(Failure) {
     guard current.scheme != scheme else { return }
-    // Only once all of it is set does it count.
+    // Counts only once all options are set.
     current.scheme = nil
     let values = options.of(scheme)
     try set(CURLOPT_PROTOCOLS_STR, scheme.rawValue)
@@ -188,7 +176,7 @@ extension EasyHandle {
     }
   }
 
-  /// libcurl formats what it adds by itself twice for every request, and these only once.
+  /// Sets the headers; libcurl would format its own fields twice for every request.
   private func set(
     headersOf transfer: RunningTransfer,
     _ options: RequestOptions
@@ -221,7 +209,6 @@ extension EasyHandle {
     try setHeaders()
   }
 
-  /// Those that one request after another has in common are written once.
   private func keep(_ own: RequestOptions.OwnHeaders, _ options: RequestOptions) throws(Failure) {
     current.ownHeaders = nil
     headers.clearAll()
@@ -246,7 +233,7 @@ extension ConnectionRules.MinimumTLS {
 }
 
 extension TransportSettings.HTTPVersion {
-  /// The nearest below HTTP/3 that this libcurl offers over TLS.
+  /// Returns the highest version below HTTP/3 that this libcurl offers over TLS.
   fileprivate func option(_ library: LibraryVersion) -> Int {
     guard library.has(.http2) else { return Int(CURL_HTTP_VERSION_1_1) }
     switch self {

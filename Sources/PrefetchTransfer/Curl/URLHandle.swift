@@ -1,10 +1,10 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// The URL of one handle in libcurl's own form, which spares it parsing while the server stays.
+/// A handle's URL in libcurl's parsed form, reused while the server stays the same.
 @safe final class URLHandle {
   let pointer: OpaquePointer
-  /// Of the URL that it holds; nil where parts of it cannot be set by themselves.
+  /// Scheme of the URL; nil when its parts cannot be set alone.
   private var scheme: WebURL.Scheme?
   private var host = 0
 
@@ -19,7 +19,6 @@ internal import PrefetchCore
     unsafe curl_url_cleanup(pointer)
   }
 
-  /// Sets the whole of it; `number` is that of the host and port.
   func set(_ url: WebURL, host number: Int) throws(Failure) {
     scheme = nil
     try check(set(CURLUPART_URL, url.string, UInt32(CURLU_PATH_AS_IS)), url)
@@ -27,10 +26,9 @@ internal import PrefetchCore
     host = number
   }
 
-  /// Sets what differs from the last request's.
   func set(_ queued: QueuedRequest) throws(Failure) {
     let (path, query) = (queued.request.url.path, queued.request.url.query)
-    // Given by themselves, libcurl rewrites the escapes of paths and queries.
+    // libcurl rewrites escapes in a path or query that is set alone.
     guard scheme == queued.request.url.scheme, host == queued.assignment.origin, !hasEscape(path),
       !(query.map(hasEscape) ?? false)
     else { return try set(queued.request.url, host: queued.assignment.origin) }

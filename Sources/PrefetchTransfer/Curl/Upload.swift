@@ -1,12 +1,11 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// What a request sends, read piece by piece from memory or from a file.
 final class Upload {
   private let bytes: [UInt8]
-  /// Negative where the bytes are in memory.
+  /// Descriptor of the file; negative for a body in memory.
   private let descriptor: CInt
-  /// libcurl goes back to the beginning when a connection was closed before anything came.
+  /// Position of the next byte; libcurl rewinds after a lost connection.
   var position: Int64 = 0
 
   init(_ body: UploadedBody) throws(Failure) {
@@ -25,7 +24,6 @@ final class Upload {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Nil where it cannot be read.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard let start = buffer.baseAddress else { return 0 }
     var count: Int

@@ -1,12 +1,10 @@
 internal import PrefetchCore
 
-/// What is known of the URLs that redirects of known answers lead to, until these are asked for.
 struct TierChains {
   private var rests: [String: OriginAnswer] = [:]
 
   private static let most = 65_536
 
-  /// The answer goes on from the target of its first redirect.
   mutating func note(_ answer: OriginAnswer) {
     guard let redirect = answer.redirects.first, rests.count < Self.most else { return }
     var rest = answer

@@ -1,50 +1,45 @@
 internal import PrefetchCore
 
-/// What is asked in the place of one request to an origin, one step after another, until it has its end.
+/// Requests of one lookup in the second tier, step by step, up to the response.
 struct TierLookup {
-  /// What is under way for it.
   enum Step {
-    /// The tier is asked what the origin last said.
+    /// A request to the tier for the record of the origin's last response.
     case record
-    /// The tier is asked for a body: one that was declared, or that of an answer.
+    /// A request to the tier for a body, declared or named by a record.
     case body(ContentDigest, OriginAnswer?)
-    /// The origin is asked whether its answer holds still.
+    /// A request to the origin to revalidate a record.
     case origin(OriginAnswer)
-    /// The origin is asked as if there were no tier.
+    /// The plain request to the origin, without the tier.
     case passed
   }
 
-  /// What is to be done next.
   enum Turn {
     case ask(Step)
-    /// The tier had it.
+    /// The tier had the response.
     case told(TransferResponse)
-    /// An answer that the tier had begins with a redirect.
+    /// The record begins with a redirect.
     case redirected(OriginAnswer)
-    /// The origin says that an answer holds still, and with that to us what was asked.
+    /// The origin confirmed the record, and with `isOurs` also the request's own validators.
     case renewed(OriginAnswer, isOurs: Bool)
-    /// The origin's own end.
+    /// The response or failure of the origin is final.
     case ended
-    /// The tier does not have it.
+    /// The tier does not have the record or body.
     case missed
-    /// It could not be asked, or refused to answer.
+    /// The tier could not be reached, or refused to respond.
     case refused(Failure)
-    /// It gave what it should not.
+    /// The tier sent invalid content.
     case lied(Failure)
-    /// What this machine has no room for, or called back, is no trouble of the tier's.
+    /// A failure of this machine, such as a full disk or a cancellation; not the tier's fault.
     case failed(Failure)
   }
 
   let request: TransferRequest
-  /// Where the transport makes the request itself.
   let order: Order?
   var step: Step
-  /// Whether the tier is passed by when what is under way has ended.
+  /// Whether to go to the origin once the request in flight has ended.
   var isAbandoned = false
   var isCancelled = false
-  /// Whether bytes of a body have come from the tier.
   var hasMoved = false
-  /// Received for it so far.
   var wireBytes: Int64 = 0
 
   var isAtTier: Bool {
@@ -54,24 +49,23 @@ struct TierLookup {
     }
   }
 
-  /// Whether the tier is giving a body, which is taken even where the tier is asked for nothing more.
+  /// Whether the tier is sending a body, which is accepted even after the tier was given up.
   var isBodyMoving: Bool {
     if case .body = step { hasMoved } else { false }
   }
 
-  /// Whether a body that came is in the staging.
+  /// Whether a received body is in the staging area.
   var isStaged: Bool {
     if case .record = step { false } else { true }
   }
 
-  /// How it begins; nil where the tier has nothing to say.
   static func firstStep(of request: TransferRequest, isTrusted: Bool) -> Step? {
     guard let question = request.tierQuestion, question.isFirstHop else { return nil }
     if let digest = question.digest { return .body(digest, nil) }
     return isTrusted && question.granted != nil ? .record : nil
   }
 
-  /// Whether what the tier knows may stand in for a question to the origin.
+  /// Returns whether a record may replace a request to the origin.
   static func mayUse(_ answer: OriginAnswer, for request: TransferRequest, at now: Instant) -> Bool
   {
     guard let granted = request.tierQuestion?.granted else { return false }
@@ -105,7 +99,7 @@ struct TierLookup {
 
   private func turn(_ given: Failure) -> Turn {
     if given.code == .cancelled || given.code.category == .io { return .failed(given) }
-    // A body that is too large for the item is so wherever it comes from; the origin is asked how large.
+    // A body that is too large is so from any source; the origin's response tells the size.
     if given.code == .tooLarge, isStaged { return .ask(.passed) }
     var failure = given
     failure.isTransient = false
@@ -125,9 +119,8 @@ struct TierLookup {
     }
   }
 
-  /// What the origin last said, as the tier has it.
   private func turn(_ answer: OriginAnswer, at now: Instant) -> Turn {
-    // What others were told by their headers is not what we would be.
+    // A response that varies by headers may differ for this client.
     guard answer.suitsAll else { return .ask(.passed) }
     guard Self.mayUse(answer, for: request, at: now) else {
       let isAskable =
@@ -139,7 +132,7 @@ struct TierLookup {
     return .told(answer.response(304, body: nil, at: now))
   }
 
-  /// A body is what it should be or nothing.
+  /// Returns the next action for a body, which must have the right digest.
   private func turn(
     _ body: StagedBody?,
     _ response: TransferResponse,
@@ -152,7 +145,7 @@ struct TierLookup {
       return .lied(Failure(.badResponse, text))
     }
     if let body, let answer { return .told(answer.response(200, body: body, at: now)) }
-    // A dry run asks no more than how large it is.
+    // A dry run needs only the size.
     var headers = answer?.response(200, body: nil, at: now).headers ?? HeaderBlock()
     if body == nil, let length = response.headers["Content-Length"] {
       headers = headers.filtered { !headers.isNamed($0, HeaderName("Content-Length")) }
@@ -169,14 +162,13 @@ struct TierLookup {
     )
   }
 
-  /// What the origin said when it was asked by what the tier knows of it.
   private func turn(
     _ answer: OriginAnswer,
     asked response: TransferResponse,
     at now: Instant
   ) -> Turn {
     guard response.status == 304 else { return .ended }
-    // It confirmed what we hold, which may not be what others were told.
+    // A 304 for this request's own validators may not confirm the record of others.
     let isOurs = request.isConditional
     guard !isOurs || request.isConfirmed(by: answer),
       Revalidation.confirms(response.headers, stored: answer.validators)
@@ -199,7 +191,6 @@ struct TierLookup {
 }
 
 extension OriginAnswer {
-  /// As it comes from the origin through a cache.
   func response(_ status: Int, body: StagedBody?, at now: Instant) -> TransferResponse {
     TransferResponse(
       status: status,
@@ -210,7 +201,6 @@ extension OriginAnswer {
     )
   }
 
-  /// Its first redirect; nil where it has none.
   func redirect(at now: Instant) -> TransferResponse? {
     redirects.first.map { redirect in
       TransferResponse(
@@ -224,7 +214,6 @@ extension OriginAnswer {
 }
 
 extension TransferRequest {
-  /// Asked by what an answer says of itself.
   func asking(whether answer: OriginAnswer) -> TransferRequest {
     guard !isConditional else { return self }
     var request = self
@@ -240,7 +229,7 @@ extension TransferRequest {
     value(of: "if-none-match") != nil || value(of: "if-modified-since") != nil
   }
 
-  /// Whether an answer says that what it asks about holds still.
+  /// Returns whether the record confirms the request's validators.
   fileprivate func isConfirmed(by answer: OriginAnswer) -> Bool {
     if let tag = value(of: "if-none-match") {
       return Revalidation.confirms(answer.headers, stored: Validators(entityTag: tag))

@@ -1,9 +1,9 @@
 internal import PrefetchCore
 
-/// Whether a tier is asked still, by what came of it so far.
+/// Whether a tier is still used, judged by its failures so far.
 struct TierStanding {
   private(set) var mayRead: Bool
-  /// How often in a row it could not be reached, or gave what it should not.
+  /// Successive failures to reach the tier; `liesInRow` counts invalid content.
   private var failuresInRow = 0
   private var liesInRow = 0
 
@@ -18,13 +18,13 @@ struct TierStanding {
     failuresInRow = 0
   }
 
-  /// It gave what was asked for, or said that it does not have it.
+  /// Records valid content, or a valid "not found".
   mutating func noteTruth() {
     failuresInRow = 0
     liesInRow = 0
   }
 
-  /// True where nothing more is asked of it in this run.
+  /// Records a failure; returns true when the run stops using the tier.
   mutating func note(_ failure: Failure) -> Bool {
     failuresInRow += 1
     guard
@@ -34,7 +34,6 @@ struct TierStanding {
     return giveUp()
   }
 
-  /// The same of what it should not have given.
   mutating func noteLie() -> Bool {
     liesInRow += 1
     return liesInRow >= Self.mostLies && giveUp()

@@ -1,17 +1,15 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// What a second tier is spoken to with.
+/// Settings and codings for requests to a second tier.
 package struct TierTerms {
   package var settings: TierSettings
-  /// Below it lie `cas/` and `ac/`.
+  /// Base URL; `cas/` and `ac/` lie below.
   package var base: WebURL
-  /// Puts into a request what its connection must prove, and what proves who asks.
+  /// Adds TLS rules and credentials to a request; the digest is that of the payload.
   package var equip: (inout TransferRequest, ContentDigest) -> Void
   package var encode: (OriginAnswer) -> [UInt8]
-  /// What is said of a URL.
   package var decode: ([UInt8], String) -> OriginAnswer?
-  /// Where the store has a body.
   package var path: (ContentDigest) -> String
 
   package init(
@@ -32,9 +30,9 @@ package struct TierTerms {
 
   static let longestRecord: Int64 = 64 << 10
 
-  // MARK: Requests
+  // // MARK: Requests
 
-  /// What asks the tier in the place of a request to an origin; nil for a step that is not the tier's.
+  /// Returns the request to the tier for a step; nil for a step at the origin.
   func question(_ step: TierLookup.Step, for original: TransferRequest) -> TransferRequest? {
     var request: TransferRequest
     switch step {
@@ -56,7 +54,7 @@ package struct TierTerms {
     return request
   }
 
-  /// `payload` is the digest of what it sends; nil where that is nothing.
+  /// Makes a request; `payload` is the digest of the uploaded body, nil for none.
   func request(
     _ id: TransferID,
     _ method: TransferRequest.Method,

@@ -1,11 +1,9 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// What is on its way to a second tier, a few bodies at a time.
+/// Queue of uploads to a second tier, a few at a time.
 struct TierWriting {
-  /// What one answer needs next.
   enum Step {
-    /// Whether its body is there.
     case look
     case body
     case record
@@ -13,15 +11,14 @@ struct TierWriting {
 
   struct Work {
     let answer: OriginAnswer
-    /// Nil where that is to be decided.
+    /// Next step; nil until decided.
     var step: Step?
   }
 
   var isOn = false
-  /// Whether it takes bodies and no records.
+  /// Whether the tier accepts bodies but no records.
   var refusesRecords = false
   private var waiting: [Work] = []
-  /// Of those, the first that has not begun.
   private var first = 0
   var underWay: [TransferID: Work] = [:]
   private var lastNumber = 0
@@ -30,11 +27,10 @@ struct TierWriting {
   var failuresInRow = 0
 
   static let mostAtOnce = 8
-  /// Some hundred bytes each.
   static let mostWaiting = 200_000
-  /// Of those that have begun, at the front of the line.
+  /// Most started items kept at the front of the queue.
   private static let mostBegun = 4_096
-  /// A body is rather sent than asked after.
+  /// Size up to which a body is sent without a check for existence.
   private static let smallSize: Int64 = 16 << 10
   private static let mostKnown = 1 << 20
 
@@ -42,7 +38,7 @@ struct TierWriting {
     first < waiting.count || !underWay.isEmpty
   }
 
-  /// False where there are too many to be kept in mind.
+  /// Queues an upload; returns false when the queue is full.
   mutating func append(_ answer: OriginAnswer, _ step: Step? = nil) -> Bool {
     guard waiting.count - first < Self.mostWaiting else { return false }
     waiting.append(Work(answer: answer, step: step))
@@ -68,7 +64,7 @@ struct TierWriting {
     return (newID(), work)
   }
 
-  /// No transfer of a run has such a number.
+  /// Returns a negative id, which no transfer of a run has.
   mutating func newID() -> TransferID {
     lastNumber -= 1
     return TransferID(lastNumber)
@@ -103,9 +99,9 @@ extension TieredTransport {
     write()
   }
 
-  /// What the origin has confirmed is told to others, its body brought along where that has gone.
+  /// Uploads a record that the origin has confirmed, with its body where the tier has lost it.
   func renew(_ answer: OriginAnswer) {
-    // Whether its body is here as well is not known.
+    // The store may not have the body.
     guard writing.isOn, answer.isForAll || terms.settings.sharesAll,
       writing.append(answer, .look)
     else { return }
@@ -145,7 +141,7 @@ extension TieredTransport {
 
   func written(_ id: TransferID, _ result: TransferResult) {
     guard let work = writing.underWay.removeValue(forKey: id) else { return }
-    // It was given back since another one met trouble, which is judged by that one.
+    // The transport returned this upload unsent after trouble with another one, which decides.
     if result.wasNotSent {
       if writing.isOn { _ = writing.append(work.answer, work.step) }
       return
@@ -167,7 +163,7 @@ extension TieredTransport {
     case (.record, 400...499):
       writing.refusesRecords = true
       figures.note(Failure(.http, "it refuses what origins said (`ac/`)"))
-    // A body that has gone here since it came is no trouble of the tier's.
+    // A body that was removed here meanwhile is no fault of the tier.
     case _ where result.failure?.code == .notFound:
       break
     case (_, let status):
@@ -186,7 +182,6 @@ extension TieredTransport {
     begin(writing.newID(), TierWriting.Work(answer: answer, step: step))
   }
 
-  /// 0 where none came.
   private func status(_ result: TransferResult) -> Int {
     if case .success(let response) = result.outcome { response.status } else { 0 }
   }

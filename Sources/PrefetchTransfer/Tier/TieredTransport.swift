@@ -1,20 +1,18 @@
 package import PrefetchCore
 
-/// A transport that asks a second tier before it asks an origin, and leaves there what others may use.
+/// Transport that asks a second tier before the origin, and uploads what others may use.
 ///
-/// Its requests go out as any others do, under the same limits; nothing that the tier says is believed
-/// but bytes that have the right digest and, where it is trusted, what an origin said.
+/// From the tier it accepts bodies with the right digest and, if trusted, records of origins.
 package final class TieredTransport: Transport, SecondTier {
   let terms: TierTerms
   let inner: any Transport
-  /// Where its bodies arrive.
   private let staging: any BodyStaging
   private let clock: any Clock
   package internal(set) var figures: TierFigures
   private var lookups: [TransferID: TierLookup] = [:]
   private var chains = TierChains()
   private var standing: TierStanding
-  /// What was known when it was asked for.
+  /// Events that were ready without a request.
   private var ready: [TransferEvent] = []
   var writing = TierWriting()
 
@@ -50,13 +48,12 @@ package final class TieredTransport: Transport, SecondTier {
     else { return inner.start(id, order) }
   }
 
-  /// Whether a request that the tier may answer waits for its answer; a required tier that was given up
-  /// still keeps the request from the origin.
+  /// Whether requests wait for the tier: a required one keeps them from the origin even if it failed.
   private var isConsulted: Bool {
     standing.mayRead || terms.settings.isRequired && terms.settings.isRead
   }
 
-  /// Ends a request that nobody is asked for.
+  /// Ends a request without sending it.
   private func end(_ id: TransferID, _ trouble: TierTrouble) {
     var unsent = TransferFigures()
     unsent.requestCount = 0
@@ -71,22 +68,20 @@ package final class TieredTransport: Transport, SecondTier {
     }
   }
 
-  /// The failure of a request to a required tier.
   private func refusal(_ reason: Failure) -> Failure {
     var failure = reason
     failure.message = "`cache.remote` is required: \(failure.message)"
     failure.isTransient = false
-    // However it refuses, what cannot do without it has no server.
+    // Items that need the tier have no server, however the tier refuses.
     if ![.trust, .connectivity].contains(failure.code.category) { failure.code = .serverBusy }
     return failure
   }
 
-  /// Whether the tier is asked first.
+  /// Starts a lookup; returns false when the request should go to the origin.
   private func begin(_ request: TransferRequest, order: Order?) -> Bool {
     guard let question = request.tierQuestion else { return false }
     guard question.isFirstHop else {
       if standing.mayRead, goOn(request) { return true }
-      // The record is nothing, and its redirects with it.
       if question.isLedByTier { end(request.id, .lostRecord) }
       return question.isLedByTier
     }
@@ -103,7 +98,6 @@ package final class TieredTransport: Transport, SecondTier {
     return true
   }
 
-  /// The same for the target of a redirect that the tier told.
   private func goOn(_ request: TransferRequest) -> Bool {
     let now = clock.now().wall
     guard let answer = chains.take(request.url.string),
@@ -178,7 +172,7 @@ package final class TieredTransport: Transport, SecondTier {
     return told
   }
 
-  /// What the request came to; nil where something else is asked first.
+  /// Returns the final result; nil when another request follows.
   private func received(_ id: TransferID, _ result: TransferResult) -> TransferResult? {
     guard let lookup = lookups[id] else { return nil }
     let earlier = lookup.wireBytes
@@ -192,7 +186,7 @@ package final class TieredTransport: Transport, SecondTier {
         discard(result, of: lookup)
         return result.ended(by: .refusal, failure(of: .refusal), besides: earlier)
       }
-      // What cannot do without it is asked for again.
+      // A request that needs the tier is sent again.
       if result.wasNotSent, terms.settings.isRequired { return end(result.outcome) }
       discard(result, of: lookup)
       return pass(id, result, end)
@@ -237,7 +231,7 @@ package final class TieredTransport: Transport, SecondTier {
     }
   }
 
-  /// Asks the origin; for the target of a redirect that the tier reported, the declared URL is asked anew.
+  /// Asks the origin; after a redirect from the tier, the declared URL is requested anew.
   private func pass(
     _ id: TransferID,
     _ result: TransferResult,
@@ -253,7 +247,7 @@ package final class TieredTransport: Transport, SecondTier {
     )
   }
 
-  /// Asks for what comes next, unless it was called back meanwhile.
+  /// Sends the next request, unless the transfer was cancelled.
   private func goOn(
     _ id: TransferID,
     _ step: TierLookup.Step,
@@ -286,7 +280,6 @@ package final class TieredTransport: Transport, SecondTier {
     staging.discard(body)
   }
 
-  /// Nothing more is asked of it in this run.
   private func giveUp(besides ended: TransferID) {
     chains.drop()
     for (id, lookup) in lookups where lookup.isAtTier && id != ended && !lookup.isBodyMoving {
@@ -297,7 +290,7 @@ package final class TieredTransport: Transport, SecondTier {
 }
 
 extension TransferResult {
-  /// The end of a request that the origin was not asked for.
+  /// Returns the result of a request that did not go to the origin.
   fileprivate func ended(
     by trouble: TierTrouble,
     _ failure: Failure,

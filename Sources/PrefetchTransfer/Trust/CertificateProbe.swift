@@ -1,11 +1,9 @@
 internal import CCurl
 package import PrefetchCore
 
-/// Shakes hands with a host and asks it for nothing, to see who it is.
+/// Connects to a host without sending a request, to read its certificates.
 package enum CertificateProbe {
-  /// The verified chain of a host, its own certificate first.
-  ///
-  /// What the settings trust is trusted here; only pins are of no weight.
+  /// Returns the verified chain, the host's own certificate first; pins do not count.
   package static func chain(
     of url: WebURL,
     settings: TransportSettings
@@ -18,7 +16,7 @@ package enum CertificateProbe {
       )
     }
     let sockets = OpenSockets()
-    // The handle closes its connection into these books, so they have to be there to the end.
+    // The handle reports closed connections to this object until its end.
     defer { withExtendedLifetime(sockets) {} }
     return try chain(of: url, ConnectionPools(settings, library: library, sockets: sockets))
   }

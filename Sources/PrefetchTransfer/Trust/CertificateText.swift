@@ -2,7 +2,6 @@ internal import COpenSSL
 internal import Glibc
 internal import PrefetchCore
 
-/// What a certificate says of itself, as people read it.
 enum CertificateText {
   static func subject(of certificate: OpaquePointer) -> String {
     unsafe text { unsafe prefetch_certificate_write_subject(certificate, $0) }
@@ -12,7 +11,7 @@ enum CertificateText {
     unsafe text { unsafe prefetch_certificate_write_issuer(certificate, $0) }
   }
 
-  /// The hosts that it is for: `DNS:example.org, IP Address:127.0.0.1`.
+  /// Returns the certificate's hosts: `DNS:example.org, IP Address:127.0.0.1`.
   static func names(of certificate: OpaquePointer) -> String {
     let place = unsafe X509_get_ext_by_NID(certificate, NID_subject_alt_name, -1)
     guard place >= 0, let names = unsafe X509_get_ext(certificate, place) else { return "" }
@@ -38,7 +37,6 @@ enum CertificateText {
 }
 
 extension ShownCertificate {
-  /// Of the handshake that is under way.
   init?(_ store: OpaquePointer) {
     guard let certificate = unsafe X509_STORE_CTX_get0_cert(store) else { return nil }
     let place = SSL_get_ex_data_X509_STORE_CTX_idx()

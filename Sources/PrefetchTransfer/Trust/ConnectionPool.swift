@@ -1,19 +1,16 @@
 internal import PrefetchCore
 
-/// The connections of one worker that were made under the same rules, and used under no others.
-///
-/// A connection that was made under other rules, or a session that was agreed on then, would never
-/// be shown to those who judge certificates.
+/// Connections made under one set of rules, which a connection under other rules might not pass.
 final class ConnectionPool {
   let number: Int
   let rules: ConnectionRules
   let options: RequestOptions
-  /// Why nothing can go out under these rules.
+  /// Why no request can be sent under these rules; nil if one can.
   let objection: Failure?
-  /// Nil where the set of transfers keeps the connections itself.
+  /// Nil when the multi handle keeps the connections itself.
   let share: ConnectionShare?
   let sockets: OpenSockets
-  /// The keys, by origin, that were found in place of those that are only to be reported.
+  /// Unexpected keys, by origin, found by report-only pins.
   private var unexpectedKeys: [Int: ContentDigest] = [:]
 
   init(
@@ -35,7 +32,6 @@ final class ConnectionPool {
       : Failure(.internal, "no memory left to keep connections apart")
   }
 
-  /// Whether addresses are looked at before a connection is made.
   var judgesAddresses: Bool { rules.reach != .anywhere }
 
   func note(unexpectedKey key: ContentDigest?, of origin: Int) {
@@ -49,7 +45,6 @@ final class ConnectionPool {
 }
 
 extension ConnectionRules {
-  /// What the settings of a run say of all its connections.
   init(_ settings: TransportSettings) {
     self.init()
     minimumTLS = settings.minimumTLS
@@ -59,7 +54,7 @@ extension ConnectionRules {
     pins.contains { !$0.onlyReports }
   }
 
-  /// Pins that cannot be checked are not passed over.
+  /// Returns a failure for pins that cannot be checked, which must not be ignored.
   fileprivate func objection(of library: LibraryVersion) -> Failure? {
     guard hasHoldingPins, !library.hasOurOpenSSL else { return nil }
     return Failure(
@@ -71,7 +66,6 @@ extension ConnectionRules {
 }
 
 extension [PinRule] {
-  /// Where the configuration says so.
   var words: String {
     flatMap(\.entries).map { "`\($0)`" }.joined(separator: ", ")
   }

@@ -1,14 +1,13 @@
 internal import PrefetchCore
 
-/// One pool of connections for each set of rules that a worker has met.
+/// Connection pools of a worker, one per set of rules.
 struct ConnectionPools {
   private let settings: TransportSettings
   private let library: LibraryVersion
   private let sockets: OpenSockets
   private(set) var all: [ConnectionPool]
   private var byRules: [ConnectionRules: ConnectionPool]
-  /// The rules' maker hands out the same object again and again; as long as it is kept here,
-  /// no other one has its address.
+  /// Pools by the rules' object; keeping the object ensures that no other gets its address.
   private var byObject: [ObjectIdentifier: (Shared<ConnectionRules>, ConnectionPool)] = [:]
   private var latest: (rules: Shared<ConnectionRules>, pool: ConnectionPool)?
 
@@ -27,7 +26,7 @@ struct ConnectionPools {
     byRules = [usual.rules: usual]
   }
 
-  /// The pool of a request, made when it is the first under its rules.
+  /// Returns the pool of a request, and makes one for new rules.
   mutating func pool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
     guard let rules else { return all[0] }
     if let latest, latest.rules === rules { return latest.pool }
@@ -37,7 +36,7 @@ struct ConnectionPools {
     return pool
   }
 
-  /// The pool for the same rules in which HTTP/1.1 alone is spoken.
+  /// Returns the pool with the same rules that uses HTTP/1.1 only.
   mutating func textualPool(for rules: Shared<ConnectionRules>?) -> ConnectionPool {
     var rules = rules?.value ?? all[0].rules
     rules.httpVersion = .http1
@@ -52,7 +51,7 @@ struct ConnectionPools {
     var settings = settings
     if let proxy = rules.proxy { settings.proxy = proxy }
     if let version = rules.httpVersion { settings.httpVersion = version }
-    // Over QUIC, not every libcurl lets us look at the chain.
+    // Not every libcurl shows the certificate chain over QUIC.
     if rules.hasHoldingPins, settings.httpVersion == .auto || settings.httpVersion == .http3 {
       settings.httpVersion = .http2
     }

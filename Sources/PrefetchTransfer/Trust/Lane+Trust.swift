@@ -2,11 +2,11 @@ internal import CCurl
 internal import PrefetchCore
 
 extension Lane {
-  /// Settles whether a proxy stands before a host, wherever that decides what is looked at.
+  /// Decides whether a proxy is used for a host, where that affects which addresses are checked.
   func settleProxy(before url: WebURL) throws(Failure) {
     let proxy = pool.options.of(url.scheme).proxy
     let isEncrypted = !proxy.url.isEmpty && proxy.isEncrypted
-    // Over plain http a proxy reads everything; what was said to have no proxy must have none.
+    // A proxy reads plain http: a host excepted from it must not use it.
     let isRead = !proxy.url.isEmpty && url.scheme == .http
     guard pool.judgesAddresses || isEncrypted || isRead else {
       judgesAddresses = false
@@ -19,9 +19,9 @@ extension Lane {
     try handle.set(CURLOPT_NOPROXY, isProxied ? "" : "*")
   }
 
-  /// Puts our demands into a TLS connection that libcurl is about to make; false forbids it.
+  /// Applies the rules to a TLS connection before its handshake; returns false to forbid it.
   func prepareHandshake(_ context: TLSContext) -> Bool {
-    // An encrypted proxy shakes hands before it is asked for a tunnel.
+    // The first handshake with an encrypted proxy precedes the tunnel.
     if isProxyEncrypted, handle.number(CURLINFO_HTTP_CONNECTCODE) == 0 {
       return context.applyProxyRules(for: self)
     }
@@ -43,7 +43,7 @@ extension Lane {
     return isGood
   }
 
-  /// A socket to an address that the name of a host leads to, -1 where none may go there.
+  /// Opens a socket to a host's address; returns -1 when that address is forbidden.
   func openSocket(_ address: SocketAddress) -> CInt {
     if judgesAddresses, let objection = pool.rules.reach.objection(to: address, of: host) {
       addressObjection = objection
@@ -59,7 +59,7 @@ extension Lane {
     )
   }
 
-  /// What was found out about the connection explains its fault better than libcurl can.
+  /// Returns a more precise failure than libcurl's, from facts about the connection.
   func verdict(on fault: CurlFault) -> Failure? {
     switch fault.code {
     case CURLE_PEER_FAILED_VERIFICATION:
@@ -67,7 +67,7 @@ extension Lane {
     case CURLE_SSL_CONNECT_ERROR:
       return trust.refusal ?? refusedIdentity(fault.detail) ?? handshakeObjection(fault.detail)
     case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-      // TLS 1.3 has the server judge our certificate once we are done.
+      // In TLS 1.3, the server judges the client certificate after the handshake.
       return refusedIdentity(fault.detail)
     case CURLE_SSL_CERTPROBLEM:
       return unusableIdentity(fault.detail)
@@ -78,7 +78,7 @@ extension Lane {
     }
   }
 
-  /// What a server says that wants to know who we are.
+  /// OpenSSL's texts for alerts about the client certificate.
   private static let doubts = [
     "alert certificate required", "alert bad certificate", "alert unsupported certificate",
     "alert certificate revoked", "alert certificate expired", "alert certificate unknown",
@@ -86,7 +86,7 @@ extension Lane {
   ]
 
   private func refusedIdentity(_ detail: String) -> Failure? {
-    // TLS 1.2 has no word for a certificate that is missing.
+    // TLS 1.2 has no alert for a missing client certificate.
     let isMissed = trust.hasSeenCertificates && detail.contains("alert handshake failure")
     guard isMissed || fault(detail, isOneOf: Self.doubts) else { return nil }
     let message =
@@ -109,7 +109,7 @@ extension Lane {
     words.contains { detail.contains($0) }
   }
 
-  /// OpenSSL's words for servers that offer only what is not safe enough.
+  /// OpenSSL's texts for servers that offer only insecure parameters.
   private static let weaknesses = [
     "alert protocol version", "unsupported protocol", "alert insufficient security",
     "dh key too small", "ee key too small", "ca key too small", "ca md too weak", "wrong curve",
@@ -118,7 +118,7 @@ extension Lane {
   ]
 
   private func handshakeObjection(_ detail: String) -> Failure? {
-    // A server that shares no cipher or curve with us breaks off before it shows a certificate.
+    // A server without a common cipher or curve closes before it shows a certificate.
     let isRefused = detail.contains("alert handshake failure") && !trust.hasSeenCertificates
     guard isRefused || fault(detail, isOneOf: Self.weaknesses) else { return nil }
     return Failure(

@@ -1,20 +1,19 @@
 internal import Glibc
 
-/// The sockets of one worker's connections, with the host that each leads to and the pool that it
-/// is in, since libcurl counts a host's connections in each pool by itself.
+/// Sockets of a worker's connections: libcurl counts a host's connections in each pool alone.
 final class OpenSockets {
   final class Connection {
     let descriptor: CInt
     let origin: Int
     let pool: Int
-    /// Lane whose request it was opened for.
+    /// Lane whose request opened the connection.
     let opener: ObjectIdentifier
-    /// Port of our end; 0 before the first request.
+    /// Local port; 0 before the first request.
     fileprivate var port = 0
     fileprivate var isClosed = false
-    /// Whether it carries one request at a time; nil before the first answer.
+    /// Whether the connection carries one request at a time; nil before the first response.
     var isTextual: Bool?
-    /// TLS to the proxy that stands before the server.
+    /// TLS session with the proxy.
     var proxySession: TLSSession?
 
     fileprivate init(descriptor: CInt, origin: Int, pool: Int, opener: ObjectIdentifier) {
@@ -24,12 +23,11 @@ final class OpenSockets {
       self.opener = opener
     }
 
-    /// Whether it is still there, with this port at our end.
     func isOpen(from port: Int) -> Bool {
       !isClosed && self.port == port
     }
 
-    /// Whether there are bytes or an end to be read, or no socket any more.
+    /// Whether there are bytes or an end to read, or the socket is closed.
     var hasUnreadBytes: Bool {
       if let proxySession, proxySession.hasUnreadBytes { return true }
       var byte: UInt8 = 0
@@ -39,13 +37,10 @@ final class OpenSockets {
   }
 
   private var connections: [CInt: Connection] = [:]
-  /// Connections over which a request went out.
-  ///
-  /// Two that lead to different addresses may have the same port here; then the later one counts, and
-  /// at worst a good connection is not used again.
+  /// Connections that carried a request, by local port; of two with the same port the later counts,
+  /// so that at worst a good connection is not reused.
   private var byPort: [Int: Connection] = [:]
 
-  /// -1 where the system has no socket left.
   func open(_ address: SocketAddress, origin: Int, pool: Int, for opener: ObjectIdentifier) -> CInt
   {
     let descriptor = address.makeSocket()
@@ -67,7 +62,7 @@ final class OpenSockets {
     Glibc.close(descriptor)
   }
 
-  /// The connection with this port at our end; `opener` made it just now, nil = it was used before.
+  /// Returns the connection with a local port; `opener` is the lane that has just opened it.
   func connection(from port: Int, madeFor opener: ObjectIdentifier?) -> Connection? {
     guard let opener else { return byPort[port] }
     // Several addresses of a host may have been tried at once.
@@ -81,10 +76,10 @@ final class OpenSockets {
     return made
   }
 
-  /// Shuts the connections to a host that stand idle in other pools; libcurl notices that much.
+  /// Shuts idle connections to a host in other pools, which libcurl notices.
   ///
-  /// Those over which nothing went out stay: libcurl 7 closes a socket that was never connected without
-  /// a word, so its number may be another's by now.
+  /// Sockets without a request stay: libcurl 7 closes a never connected socket silently, so its
+  /// number may belong to another one.
   func shutIdle(of origin: Int, besides pool: Int, isBusy: (Connection) -> Bool) {
     for (descriptor, connection) in connections
     where connection.origin == origin && connection.pool != pool && connection.port != 0

@@ -2,12 +2,10 @@ internal import CCurl
 internal import Glibc
 internal import PrefetchCore
 
-/// Where a connection is about to lead, as the lookup of a name said.
 struct SocketAddress {
   private let family: CInt
   private let kind: CInt
   private let protocolNumber: CInt
-  /// Nil for what is no Internet address.
   let text: String?
 
   init(_ pointer: UnsafePointer<curl_sockaddr>) {
@@ -16,7 +14,7 @@ struct SocketAddress {
     kind = value.socktype
     protocolNumber = value.protocol
     let size = Int(value.addrlen)
-    // What libcurl points to is longer than its declaration: a whole address lies there.
+    // libcurl's structure is longer than its declaration: a whole address follows.
     guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr), size > 0 else {
       text = nil
       return
@@ -33,7 +31,7 @@ struct SocketAddress {
   }
 
   private static func text(_ family: CInt, _ bytes: UnsafeRawBufferPointer) -> String? {
-    // Behind the family and the port, and in version 6 the flow.
+    // Skips family and port, and the flow of IPv6.
     let start =
       switch family {
       case AF_INET: 4
@@ -47,7 +45,6 @@ struct SocketAddress {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The port of our end, nil where there is no Internet socket any more.
   static func localPort(of descriptor: CInt) -> Int? {
     var address = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -57,7 +54,7 @@ struct SocketAddress {
       }
     }
     guard status == 0, [AF_INET, AF_INET6].contains(CInt(address.ss_family)) else { return nil }
-    // The port stands at the same place in both kinds of address.
+    // The port is at the same offset in both families.
     return unsafe withUnsafeBytes(of: &address) { bytes in
       unsafe Int(bytes[2]) << 8 | Int(bytes[3])
     }
@@ -65,7 +62,6 @@ struct SocketAddress {
 }
 
 extension ConnectionRules.Reach {
-  /// Why a connection may not be made to an address, nil where it may.
   func objection(to address: SocketAddress, of host: String) -> Failure? {
     let isLocal = address.text.flatMap { IPAddress($0) }?.isLocal
     let place = address.text ?? "something else than an address"

@@ -1,9 +1,7 @@
 internal import COpenSSL
 internal import PrefetchCore
 
-/// The settings of one TLS connection about to be made, as libcurl has prepared them.
-///
-/// What is set here beats everything that was read from OpenSSL's own configuration.
+/// Settings of a TLS connection about to be made; they override OpenSSL's configuration.
 @safe struct TLSContext {
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
   private static let ciphersWithoutForwardSecrecy = ":kRSA+AESGCM:kRSA+AES"
@@ -18,19 +16,18 @@ internal import PrefetchCore
     unsafe self.pointer = pointer
   }
 
-  /// Ciphers of TLS 1.2 and older; TLS 1.3 knows none without forward secrecy.
+  /// Returns ciphers of TLS 1.2 and older; all ciphers of TLS 1.3 have forward secrecy.
   static func ciphers(_ rules: ConnectionRules) -> String {
     rules.requiresForwardSecrecy ? ciphers : ciphers + ciphersWithoutForwardSecrecy
   }
 
-  /// False where OpenSSL refuses any of it; then no connection may be made.
+  /// Applies the rules; returns false when OpenSSL refuses, and then no connection may be made.
   func apply(_ rules: ConnectionRules) -> Bool {
     let isOld = rules.minimumTLS < .tls12
-    // Old versions sign with SHA-1, and short keys are below every level. What a certificate has to
-    // be is checked besides, so a level says nothing about that.
+    // Old versions use SHA-1 and short keys, below every level; certificates are checked elsewhere.
     let isLenient = isOld || !rules.requiresForwardSecrecy
     unsafe SSL_CTX_set_security_level(pointer, isLenient ? 0 : 2)
-    // The certificate that would be shown on the second time is not judged.
+    // A certificate shown in a renegotiation would not be checked.
     unsafe prefetch_ssl_forbid_renegotiation(pointer)
     unsafe prefetch_ssl_require_fresh_keys(pointer)
     unsafe prefetch_ssl_allow_old_servers(pointer, isOld ? 1 : 0)
@@ -41,7 +38,7 @@ internal import PrefetchCore
     return unsafe isOld || prefetch_ssl_set_signatures(pointer, Self.signatures) == 1
   }
 
-  /// For a proxy, which has to be trusted as far as the system goes; the lane is shown its session.
+  /// Applies the rules of an encrypted proxy, which the system trusts; the lane gets its session.
   func applyProxyRules(for lane: Lane) -> Bool {
     unsafe prefetch_ssl_set_owner(pointer, Unmanaged.passUnretained(lane).toOpaque())
     unsafe SSL_CTX_set_info_callback(pointer, noteSession)
@@ -49,14 +46,13 @@ internal import PrefetchCore
     return unsafe prefetch_ssl_set_minimum_version(pointer, CInt(TLS1_2_VERSION)) == 1
   }
 
-  /// Has the lane judge the certificates of the handshake, which never outlasts what it carries.
+  /// Makes the lane judge the certificates of the handshake; the lane outlives the handshake.
   func judge(by lane: Lane) {
     let address = unsafe Unmanaged.passUnretained(lane).toOpaque()
     unsafe SSL_CTX_set_cert_verify_callback(pointer, judgeCertificates, address)
   }
 }
 
-/// A TLS session of a connection that is open.
 @safe struct TLSSession {
   private let pointer: OpaquePointer
 
@@ -64,7 +60,6 @@ internal import PrefetchCore
     unsafe self.pointer = pointer
   }
 
-  /// Whether it holds bytes that were received and not read.
   var hasUnreadBytes: Bool {
     unsafe SSL_has_pending(pointer) == 1
   }

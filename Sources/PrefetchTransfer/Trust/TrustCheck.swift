@@ -1,20 +1,18 @@
 internal import COpenSSL
 internal import PrefetchCore
 
-/// What the certificates of one connection were found to be.
 struct TrustCheck {
-  /// Whether the server showed any, which it does once version and ciphers are agreed on.
+  /// Whether the server showed certificates, which happens after version and ciphers are agreed on.
   private(set) var hasSeenCertificates = false
-  /// Why they are not good enough; libcurl does not always hear of it.
+  /// Reason for refusing the certificates, which libcurl does not always learn.
   private(set) var refusal: Failure?
-  /// The server's key, where it is none of those that are only to be reported.
+  /// Server's key that matches no report-only pin.
   private(set) var unexpectedKey: ContentDigest?
-  /// What the server showed, good or not, and over which TLS; only filled on demand.
+  /// Server's certificate, valid or not; only kept on demand, like the chain.
   private(set) var shown: ShownCertificate?
-  /// Only filled on demand.
   private(set) var chain: [CertificateFacts] = []
 
-  /// False ends the handshake, before anything of the request was sent.
+  /// Verifies the certificates; returns false to end the handshake before any request is sent.
   mutating func judge(
     _ store: OpaquePointer,
     of host: String,
@@ -40,8 +38,7 @@ struct TrustCheck {
     return false
   }
 
-  /// Else a chain may end below the authority whose key is pinned, where the system trusts one of
-  /// the certificates on the way.
+  /// Requires a chain up to a root, not only up to a trusted intermediate below a pinned authority.
   private func requireWholeChain(_ store: OpaquePointer) {
     let parameters = unsafe X509_STORE_CTX_get0_param(store)
     unsafe X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN))

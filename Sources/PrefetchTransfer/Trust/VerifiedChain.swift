@@ -2,12 +2,10 @@ internal import COpenSSL
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// The certificates that OpenSSL has put together and found good, from the server's own up to the
-/// one that is trusted by itself; never what the server merely sent.
-///
-/// It is good as long as the verification lasts that it came from.
+/// Certificates that OpenSSL verified, up to the trusted root, not those that the server sent;
+/// valid only during the verification.
 @safe struct VerifiedChain {
-  /// SHA-256 gives half of its bits.
+  /// Security bits of a signature; SHA-256 gives half of its bits.
   private static let leastSignatureStrength: CInt = 128
   private static let leastBitsOfRSA: CInt = 2_048
   private static let leastBitsOfCurve: CInt = 256
@@ -23,7 +21,6 @@ internal import PrefetchCrypto
     self.count = count
   }
 
-  /// The keys' digests, from the server's own up.
   var keys: [ContentDigest] {
     (0..<count).compactMap { index in
       unsafe certificate(index).flatMap { unsafe Self.key(of: $0) }
@@ -43,14 +40,13 @@ internal import PrefetchCrypto
     }
   }
 
-  /// What is too weak about it.
   func weakness(isKeyLengthFree: Bool) -> String? {
     for index in 0..<count {
       guard let certificate = unsafe certificate(index) else { return "it cannot be read" }
       if !isKeyLengthFree, let weakness = unsafe Self.weakKey(of: certificate) {
         return "\(weakness)\(place(index))"
       }
-      // What is trusted by itself needs no signature.
+      // The root is trusted by itself and needs no signature.
       guard index < count - 1 else { continue }
       if let weakness = unsafe Self.weakSignature(of: certificate) {
         return "\(weakness)\(place(index))"

@@ -1,9 +1,8 @@
 internal import Glibc
 package import PrefetchCore
 
-/// Ends the sleep of one thread from another; rung twice before it is heard, it is heard once.
+/// Wakes a sleeping thread from another; repeated rings count once.
 package final class Bell: Sendable {
-  /// Readable once it was rung.
   let descriptor: CInt
   private let input: CInt
 
@@ -27,7 +26,7 @@ package final class Bell: Sendable {
 
   package func ring() {
     var byte: UInt8 = 1
-    // A pipe that takes no more was rung often enough.
+    // A full pipe has rung often enough.
     unsafe write(input, &byte, 1)
   }
 
@@ -36,7 +35,6 @@ package final class Bell: Sendable {
     unsafe read(descriptor, &bytes, 8)
   }
 
-  /// Sleeps until it is rung, a signal comes, or the time is over.
   package func sleep(atMost limit: Duration) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&entry, 1, CInt(clamping: max(1, limit.milliseconds))) > 0 else { return }

@@ -1,21 +1,17 @@
 internal import PrefetchCore
 
-/// Which worker asks which host, so that all workers together keep to what a host may get.
-///
-/// A host's connections are dealt out to the workers once and for all: its requests go to the least
-/// busy worker that has some of them.
+/// Shares of hosts' connections and streams, fixed per worker, so that all workers together respect
+/// a host's limit.
 struct HostShares {
   struct Assignment: Hashable, Sendable {
-    /// The number of the host and port; they count from zero.
+    /// Number of host and port, counted from zero.
     var origin: Int
     var worker: Int
-    /// Of HTTP/1.1.
     var connections: Int
-    /// Over one connection of HTTP/2 or 3.
     var streams: Int
-    /// How often the host was known to be in trouble by then.
+    /// Number of the host's troubles at the assignment, see ``WirePlaces``.
     var troubles = 0
-    /// Whether the worker has a connection for it, as far as is known.
+    /// Whether the worker has a free connection, as far as is known.
     var isUrgent = true
   }
 
@@ -24,9 +20,8 @@ struct HostShares {
   private let workerCount: Int
   private let connectionsPerHost: Int
   private var numbers: [String: Int] = [:]
-  /// Most requests go where the one before them went.
+  /// Last origin, since successive requests mostly go to one host.
   private var latest: (scheme: WebURL.Scheme, host: String, port: Int, number: Int)?
-  /// Transfers in work, by origin and worker.
   private var loads: [Int] = []
   private var totals: [Int]
   private var troubles: [Int] = []
@@ -56,7 +51,6 @@ struct HostShares {
     totals[worker] -= 1
   }
 
-  /// Requests handed over for the host from now on know of one trouble more.
   mutating func noteTrouble(of origin: Int) {
     troubles[origin] += 1
   }
@@ -67,7 +61,7 @@ struct HostShares {
     return (loadOfA, totals[a.worker]) < (loadOfB, totals[b.worker])
   }
 
-  /// The first workers get what cannot be divided; which is first differs from host to host.
+  /// Returns a worker's share; the remainder goes to the first workers, rotated by host.
   private func assignment(origin: Int, worker: Int) -> Assignment {
     let parts = min(workerCount, connectionsPerHost)
     let rank = (worker + workerCount - origin % workerCount) % workerCount

@@ -1,53 +1,42 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// One of libcurl's handles with what it carries at the moment.
-///
-/// libcurl's callbacks and messages find their way back through it.
+/// A libcurl handle and its present transfer; libcurl's callbacks refer to the lane.
 final class Lane {
   let handle: EasyHandle
-  /// Whose connections it uses.
   let pool: ConnectionPool
-  /// Nil while nothing is carried.
+  /// Present transfer; nil while idle.
   private(set) var transfer: RunningTransfer?
-  /// The last one, which serves again.
   private var spent: RunningTransfer?
   var watch: TransferWatch
-  /// The origin that the handle asked last.
   private(set) var origin = -1
-  /// Where it stands among the running ones.
   var position = 0
-  /// Whether it counts among those that keep the worker from sleeping long.
+  /// Whether the lane keeps the worker from long sleeps, see `multiplexedWait`.
   var mayShareConnection = false
-  /// What holds it to a rate, nil where nothing does.
   private(set) var rates: RateControl?
-  /// How much of what arrived was booked against a rate.
+  /// Received bytes already booked against a rate.
   var bookedSize: Int64 = 0
-  /// Connection that its request goes over; nil before that is known.
+  /// Connection of the request; nil until known.
   private(set) var connection: OpenSockets.Connection?
-  /// The same of the last request; most of the time it is the next one's too.
+  /// Connection of the last request, mostly used for the next one too.
   private var latest: OpenSockets.Connection?
-  /// Whether the request was held back, since bytes that nobody asked for wait on its connection.
+  /// Whether the request was not sent because unsolicited bytes wait on its connection.
   private(set) var isHeldBack = false
-  /// When it took up what it carries, by the calendar.
+  /// Wall time at which the transfer started.
   private(set) var startedAt = Instant(milliseconds: 0)
   var isPaused = false
-  /// When a paused transfer may go on.
+  /// Uptime at which a paused transfer may continue.
   var resumesAt: Duration = .zero
-  /// What was found of the connection that was made for what it carries.
   var trust = TrustCheck()
-  /// Why no connection was made to an address.
   var addressObjection: Failure?
-  /// Whether addresses are looked at, which those of a proxy are not.
+  /// Whether addresses are checked; not those of a proxy.
   var judgesAddresses = false
   var isProxyEncrypted = false
-  /// Whether a connection was made for what it carries.
+  /// Whether a connection was opened for the transfer.
   var hasOpenedSocket = false
-  /// TLS to the proxy, of the connection that was made last.
   var proxySession: TLSSession?
-  /// What is only to be looked at, where nothing is to be carried.
+  /// URL to connect to without a request.
   var probedURL: WebURL?
-  /// Heads of what was sent, where the user wants to look into it.
   private var sent: [UInt8] = []
 
   init(_ pool: ConnectionPool) throws(Failure) {
@@ -63,13 +52,11 @@ final class Lane {
     pool.options.settings.isTraced
   }
 
-  /// What was said on the way; nil where that is not traced.
   var trace: TransferTrace? {
     guard isTraced else { return nil }
     return TransferTrace(sent: String(decoding: sent, as: UTF8.self), shown: trust.shown)
   }
 
-  /// The server's name for people.
   var host: String {
     (transfer?.request.url ?? probedURL)?.authority ?? ""
   }
@@ -93,10 +80,9 @@ final class Lane {
     return transfer
   }
 
-  /// Notes that the request is about to go out; false holds it back.
+  /// Records that the request is about to be sent; returns false to hold it back.
   ///
-  /// Bytes that wait on a connection before the request would pass for its answer. Here is the last
-  /// place to see them, and the only one that all reuse of connections passes.
+  /// Bytes that wait on a connection would pass for the response; no later place sees them.
   func noteRequest(localPort: Int) -> Bool {
     guard let transfer else { return true }
     let isNew = hasOpenedSocket && handle.number(CURLINFO_NUM_CONNECTS) > 0
@@ -109,7 +95,7 @@ final class Lane {
     let connection = latest
     self.connection = connection
     if isNew { connection?.proxySession = proxySession }
-    // Over HTTP/2 and 3 each frame names its request.
+    // In HTTP/2 and HTTP/3, each frame names its request.
     if !isNew, let connection, connection.isTextual == true, hasUnreadBytes(connection) {
       isHeldBack = true
       handle.forbidReuse(true)
@@ -124,16 +110,15 @@ final class Lane {
     return transfer?.request.url.scheme == .https && handle.session?.hasUnreadBytes == true
   }
 
-  /// Whether bytes may wait where we cannot look for them: in another library's TLS.
+  /// Whether another TLS library may hold bytes that cannot be checked.
   private var hidesBytes: Bool {
     guard !pool.options.library.hasOurOpenSSL else { return false }
     return isProxyEncrypted || transfer?.request.url.scheme == .https
   }
 
-  /// False ends the transfer.
   func receiveHeader(_ line: RawSpan) -> Bool {
     guard let transfer else { return false }
-    // libcurl tells the bytes of a head and a body as they came, and what it finds behind them.
+    // libcurl then reports raw bytes of heads and bodies, and bytes after a response.
     if !handle.isListening, line.begins(with: "HTTP/1") { handle.listen(true) }
     guard transfer.receiveHeader(line) else { return false }
     guard let version = transfer.version else { return true }
@@ -142,22 +127,18 @@ final class Lane {
     return true
   }
 
-  /// Notes a line of a head that begins with a blank; whether libcurl must not see that.
-  ///
-  /// An answer with such a line fails in any case.
+  /// Records a header line that begins with a blank; returns whether to hide it from libcurl.
   func hidesFoldedLine() -> Bool {
     guard pool.options.library.keepsStaleHeader else { return false }
     transfer?.noteFoldedLine()
     return true
   }
 
-  /// Takes the bytes of a body before libcurl takes chunks apart.
   func noteRawBody(_ bytes: RawSpan) {
     transfer?.noteRawBody(bytes)
   }
 
-  /// Takes what libcurl says of the answer beside handing it out: it drops what comes with the end of
-  /// an answer and goes beyond it, and tells so only here.
+  /// Reads libcurl's remarks: only these report bytes after a response, which libcurl drops.
   func receiveRemark(_ text: RawSpan) {
     guard handle.isListening,
       text.begins(with: "Excess found") || text.begins(with: "Leftovers after chunking")
@@ -166,7 +147,6 @@ final class Lane {
     handle.forbidReuse(true)
   }
 
-  /// Takes the head of a request as it goes out.
   func noteSent(_ head: RawSpan) {
     guard isTraced, sent.count + head.byteCount <= Self.longestTrace else { return }
     unsafe head.withUnsafeBytes { unsafe sent.append(contentsOf: $0) }
@@ -174,11 +154,10 @@ final class Lane {
 
   private static let longestTrace = 65_536
 
-  /// False ends the transfer.
   func receiveBody(_ bytes: RawSpan) -> Bool {
     guard let transfer else { return false }
     guard transfer.receiveBody(bytes) else { return false }
-    // Pausing is the one thing that libcurl lets its callbacks do.
+    // Pausing is the only action that libcurl allows in a callback.
     rates?.note(self)
     return true
   }

@@ -1,12 +1,10 @@
 internal import Glibc
 
-/// A value that several threads use, one at a time.
-///
-/// It is the one class here whose safety the compiler cannot see. A POSIX mutex makes it true, and
-/// not the standard library's `Mutex`, since only the former is known to ThreadSanitizer.
+/// A value used by several threads, one at a time; a POSIX mutex, since ThreadSanitizer does not
+/// know the standard library's `Mutex`.
 @safe final class Locked<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  /// Not a field of its own: each access to one would be checked besides.
+  /// A pointer, since each access to a field would be checked for exclusivity.
   private let value: UnsafeMutablePointer<Value>
 
   init(_ value: Value) {

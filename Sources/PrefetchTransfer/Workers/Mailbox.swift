@@ -1,9 +1,9 @@
 internal import PrefetchCore
 
-/// Messages from one thread to another, in order, handed over by the batch.
+/// Messages from one thread to another, in order and in batches.
 ///
-/// The sender rings only when the receiver said that it goes to sleep, so a busy receiver costs no
-/// system calls. One that dozes wakes soon by itself and is rung for what is urgent only.
+/// The sender rings only for a sleeping receiver, and for a dozing one only if urgent, so that a
+/// busy receiver costs no system calls.
 final class Mailbox<Message: Sendable>: Sendable {
   enum Sleep: Hashable, Sendable {
     case awake
@@ -23,7 +23,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     bell = try Bell()
   }
 
-  /// Moves a batch over; the sender gets an empty array back.
+  /// Posts a batch; the sender gets an empty array back.
   func post(_ batch: inout [Message], isUrgent: Bool = true) {
     guard !batch.isEmpty else { return }
     let mustRing = state.withLock { state in
@@ -40,7 +40,6 @@ final class Mailbox<Message: Sendable>: Sendable {
     if mustRing { bell.ring() }
   }
 
-  /// Moves everything that was posted into an empty array.
   func take(into batch: inout [Message]) {
     batch.removeAll(keepingCapacity: true)
     state.withLock { state in
@@ -49,7 +48,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Asks to be rung for what comes from now on; false when something is there already.
+  /// Announces sleep, so that new messages ring; returns false when messages are there.
   func willSleep(_ sleep: Sleep = .asleep) -> Bool {
     state.withLock { state in
       guard state.messages.isEmpty else { return false }

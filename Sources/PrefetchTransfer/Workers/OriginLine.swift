@@ -1,24 +1,20 @@
 internal import PrefetchCore
 
-/// The requests of one worker for one origin that wait for their turn.
-///
-/// They wait here rather than in libcurl, which looks at every handle in every round.
+/// Queue of a worker's requests for one origin; in libcurl, they would cost time in every round.
 struct OriginLine {
   enum Sharing {
-    /// No server has answered yet.
+    /// No server has responded yet.
     case unknown
     /// HTTP/1.1: one request at a time on a connection.
     case single
-    /// HTTP/2 and 3.
     case multiplexed
   }
 
   private(set) var sharing: Sharing
-  /// Whether its requests go over the connections of several pools, which then share in what one
-  /// host may get: one request at a time on each connection.
+  /// Whether several pools share the host's limit, with one request at a time per connection.
   private(set) var isMixed = false
   private var pool: Int?
-  /// Whether HTTP/3 was tried in vain.
+  /// Whether HTTP/3 failed before.
   var avoidsHTTP3 = false
   private var connections = 1
   private var streams = 1
@@ -28,7 +24,7 @@ struct OriginLine {
   private(set) var waitingCount = 0
   /// Whether bodies came over HTTP/2 without a length.
   var hasOpenEnds = false
-  /// Whether it waits for what all workers may have on the wire together.
+  /// Whether the queue waits for a slot in ``WirePlaces``.
   var isStarved = false
 
   init(sharing: Sharing) {
@@ -39,7 +35,6 @@ struct OriginLine {
     sharing = isTextual || isMixed ? .single : .multiplexed
   }
 
-  /// `pool` is the number of the one that its connection will be in.
   mutating func enqueue(_ queued: QueuedRequest, pool: Int = 0, goesFirst: Bool = false) {
     if self.pool != pool {
       isMixed = self.pool != nil
@@ -56,7 +51,7 @@ struct OriginLine {
     waitingCount += 1
   }
 
-  /// The next request that may go out, which then counts as active, and where it stood.
+  /// Returns the next request that may start, now counted as active, and its place in the queue.
   mutating func next(_ mayStart: (TransferRequest) -> Bool) -> (QueuedRequest, place: Int)? {
     guard hasPlace else { return nil }
     skipTaken()
@@ -86,18 +81,16 @@ struct OriginLine {
     while firstWaiting < waiting.count, waiting[firstWaiting] == nil {
       firstWaiting += 1
     }
-    // A line that never runs empty must not grow.
+    // A queue that never runs empty must not grow.
     guard firstWaiting >= 64, firstWaiting * 2 >= waiting.count else { return }
     waiting.removeSubrange(..<firstWaiting)
     firstWaiting = 0
   }
 
-  /// Takes everything out that is not active yet.
   mutating func removeAll() -> [QueuedRequest] {
     removeAll(where: { _ in true })
   }
 
-  /// Takes those out that are not active yet.
   mutating func removeAll(in ids: Set<TransferID>) -> [QueuedRequest] {
     removeAll(where: { ids.contains($0.request.id) })
   }
@@ -106,19 +99,17 @@ struct OriginLine {
     activeCount -= 1
   }
 
-  /// What the end of a transfer says about HTTP/3.
+  /// Consequence of a transfer's end for HTTP/3.
   enum Lesson: Hashable, Sendable {
     case none
-    /// An older version answered in its place.
+    /// An older version responded instead.
     case didFallBack
-    /// Neither it nor an older version got a connection, and libcurl tells why of the former only.
+    /// No version got a connection, and libcurl's reason is that of HTTP/3 only.
     case mustTryOlder
   }
 
-  /// Learns from the end of a transfer.
-  ///
-  /// libcurl falls back where no connection of HTTP/3 can be made. One that breaks later is given up
-  /// here, so that the next try goes the older way.
+  /// Learns from a transfer's end: after a failure of HTTP/3, the next attempt avoids it, as
+  /// libcurl falls back only when it cannot connect.
   mutating func noteHTTP3(
     wasTried: Bool,
     isRequested: Bool,

@@ -1,33 +1,30 @@
 internal import PrefetchCore
 
-/// One request on its way to the wire, and which worker sends it over which connections.
-///
-/// It goes through many hands, so it is an object: a request is too large to be copied by each.
+/// A queued request with its worker assignment; an object, since copying requests is expensive.
 final class QueuedRequest: Sendable {
   let request: TransferRequest
   let assignment: HostShares.Assignment
 
-  /// What is left for it and others.
+  /// Remaining bytes of limits shared with other requests.
   let allowances: [Locked<Int64>]
   /// Nil for a request that is sent for the first time.
   let repetition: Repetition?
 
-  /// How a request differs from what was sent before for it, without the loop's knowledge.
+  /// Difference of a repeated request from the first; the loop does not see the repetition.
   final class Repetition: Sendable {
     enum Way: Sendable {
       case asBefore
       /// Over HTTP/1.1, which marks the end of every body.
       case overHTTP1
-      /// Over HTTP/2, since HTTP/1.1 was refused.
+      /// Over HTTP/2, since the server refused HTTP/1.1.
       case overHTTP2(refusal: Failure)
     }
 
     let way: Way
-    /// Whether it makes a connection of its own.
     let isOnFreshConnection: Bool
-    /// Requests that went out before.
+    /// Number of earlier requests.
     let requestCount: Int
-    /// Bytes that came in vain.
+    /// Bytes that earlier requests received.
     let wireBytes: Int64
 
     init(_ way: Way, isOnFreshConnection: Bool, after figures: TransferFigures) {
@@ -50,7 +47,6 @@ final class QueuedRequest: Sendable {
     self.repetition = repetition
   }
 
-  /// The same request once more; nil = in the same way.
   func repeated(
     _ way: Repetition.Way? = nil,
     isOnFreshConnection: Bool = false,
@@ -72,17 +68,15 @@ final class QueuedRequest: Sendable {
     }
   }
 
-  /// Whether an answer without a length would leave open where its body ends.
+  /// Whether the end of the body would be unknown without a length.
   var needsKnownEnd: Bool {
     guard case .get = request.method else { return false }
     return request.expectedSize == nil && !request.isPinned && request.url.scheme == .https
   }
 
-  /// Counts bytes that came, and says whether they may be taken.
+  /// Counts received bytes against the allowances; returns whether they are accepted.
   ///
-  /// What libcurl read together with the bytes that use an allowance up is here already and may be the
-  /// end of the body, so it is taken; `overdraft` is how much of that may still follow. Only what is
-  /// still to come is refused.
+  /// Up to `overdraft`, bytes that libcurl has already read are accepted: they may end the body.
   func mayTake(_ bytes: Int64, overdraft: inout Int64) -> Bool {
     let rests = allowances.map { allowance in
       allowance.withLock { rest in

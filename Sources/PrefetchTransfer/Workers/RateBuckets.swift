@@ -1,18 +1,16 @@
 internal import PrefetchCore
 
-/// The rates that hold for all workers together: of the whole run, of each host, of each group.
+/// Rate limits that all workers share: of the run, of each host, of each group.
 struct RateBuckets: Sendable {
-  /// Bursts of so much of a second keep a fast line busy and a slow one smooth.
+  /// Part of a second that a burst may fill.
   private static let burstsPerSecond: Int64 = 4
   private static let smallestBurst: Int64 = 16_384
 
-  /// How often workers look whether another rate of a timetable holds; also clocks that are set
-  /// are seen so.
+  /// Interval of reading the timetable, and clocks that were set.
   private static let lookEvery = Duration.seconds(1)
 
   private let ratePerHost: Int64?
   private let schedule: RateSchedule?
-  /// Tells the time of the week; asked where a timetable needs it.
   private let wallTime: @Sendable () -> Instant
   private var looksAgain: Duration?
   private var rate: Int64?
@@ -33,17 +31,16 @@ struct RateBuckets: Sendable {
     if schedule?.isSteady == false { looksAgain = now + Self.lookEvery }
   }
 
-  /// Whether every request is held to a rate, whatever its group.
   var holdsAll: Bool {
     schedule != nil || ratePerHost != nil
   }
 
-  /// Books what came for a request, which may be nothing; returns when the next may come.
+  /// Books bytes (or none) for a request; returns when the next bytes may come.
   mutating func take(_ bytes: Int64, for request: TransferRequest, at now: Duration) -> Duration {
     followTimetable(at: now)
     whole?.take(bytes, at: now)
     var readyAt = whole?.readyAt ?? now
-    // A debt is owed to the rate that holds; the worker looks whether it still does.
+    // The timetable may change the rate before the debt is paid.
     if let looksAgain { readyAt = min(readyAt, looksAgain) }
     if let ratePerHost {
       let host = request.url.host
@@ -57,7 +54,7 @@ struct RateBuckets: Sendable {
     return readyAt
   }
 
-  /// What is owed to one rate is not owed to the next.
+  /// Switches to the present rate; the debt to the former rate is dropped.
   private mutating func followTimetable(at now: Duration) {
     guard let due = looksAgain, due <= now else { return }
     looksAgain = now + Self.lookEvery

@@ -1,15 +1,10 @@
 internal import PrefetchCore
 
-/// Holds the transfers of one worker to the rates that all workers share.
-///
-/// What arrived is booked after the fact; a transfer in debt is paused until it is paid, and none
-/// begins meanwhile.
+/// Holds one worker's transfers to the shared rates: pauses those in debt for received bytes.
 final class RateControl {
   private let buckets: Locked<RateBuckets>
-  /// Whether every request is held to a rate, whatever its group.
   private let holdsAll: Bool
   private var paused: [Lane] = []
-  /// When the first request that waits for a rate may begin.
   private(set) var nextStart: Duration?
 
   init(_ buckets: Locked<RateBuckets>) {
@@ -17,7 +12,6 @@ final class RateControl {
     holdsAll = buckets.withLock { $0.holdsAll }
   }
 
-  /// When the first of the paused ones may go on.
   var nextResumption: Duration? {
     paused.lazy.map(\.resumesAt).min()
   }
@@ -26,7 +20,6 @@ final class RateControl {
     holdsAll || request.rateGroup != nil
   }
 
-  /// Whether nothing is owed to a rate that the request is held to.
   func mayStart(_ request: TransferRequest) -> Bool {
     guard holds(request) else { return true }
     let now = Uptime.now()
@@ -36,14 +29,13 @@ final class RateControl {
     return false
   }
 
-  /// Whether it is time to look again at those that might not start.
   func mayStartHeld() -> Bool {
     guard let due = nextStart, due <= Uptime.now() else { return false }
     nextStart = nil
     return true
   }
 
-  /// Books what came since the last time, and pauses a transfer that is in debt.
+  /// Books new bytes, and pauses a transfer in debt.
   func note(_ lane: Lane) {
     let now = Uptime.now()
     lane.resumesAt = book(lane, at: now)
@@ -53,12 +45,11 @@ final class RateControl {
     paused.append(lane)
   }
 
-  /// Lets those go on who paid.
   func resume() {
     guard !paused.isEmpty else { return }
     let now = Uptime.now()
     for lane in paused where lane.resumesAt <= now {
-      // Others may have taken what it waited for.
+      // Other transfers may have used the rate meanwhile.
       lane.resumesAt = book(lane, at: now)
       guard lane.resumesAt <= now else { continue }
       lane.isPaused = false

@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// Which requests wait for their turn, and when each of them begins.
 extension TransferWorker {
   mutating func enqueue(_ queued: QueuedRequest) {
     let origin = queued.assignment.origin
@@ -21,12 +20,11 @@ extension TransferWorker {
     waitingCount += 1
   }
 
-  /// Whether a request goes over HTTP/1.1 for the sake of its body's end.
   private func needsHTTP1(_ queued: QueuedRequest) -> Bool {
     mayNeedHTTP1 && lacksEndOverHTTP2(queued)
   }
 
-  // Inlined it would copy the request.
+  // Inlining would copy the request.
   @inline(never)
   private func lacksEndOverHTTP2(_ queued: QueuedRequest) -> Bool {
     switch queued.repetition?.way {
@@ -48,8 +46,7 @@ extension TransferWorker {
     return pools.textualPool(for: queued.request.connection)
   }
 
-  /// Repeats a request that has just ended, of which the loop hears nothing; false where there is no
-  /// reason to.
+  /// Repeats a request unknown to the loop; returns false when there is no reason to.
   mutating func repeatRequest(
     _ ended: RunningTransfer,
     _ result: TransferResult,
@@ -57,7 +54,7 @@ extension TransferWorker {
   ) -> Bool {
     let queued = ended.queued
     if lane.isHeldBack {
-      // Its place on the wire stays its own.
+      // The request keeps its slot.
       start(queued.repeated(isOnFreshConnection: true, after: result.figures))
       return true
     }
@@ -70,7 +67,7 @@ extension TransferWorker {
         mayNeedHTTP1 = true
         next = queued.repeated(.overHTTP1, after: result.figures)
       } else if ended.isOverHTTP1, let refusal = result.http1Refusal {
-        // What was learnt a while ago may not be so any more.
+        // A lesson from an earlier run may be outdated.
         next = queued.repeated(.overHTTP2(refusal: refusal), after: result.figures)
       } else {
         return false
@@ -85,7 +82,7 @@ extension TransferWorker {
     return true
   }
 
-  /// Starts what may start; the line that waits longer for a place that all share goes first.
+  /// Starts requests of a queue; queues that wait for a shared slot go first.
   mutating func advance(_ origin: Int) {
     guard starved.isEmpty else {
       starve(origin)
@@ -100,7 +97,7 @@ extension TransferWorker {
     starved.append(origin)
   }
 
-  /// The starved lines take turns, one request each, as long as there are places.
+  /// Starts requests of starved queues in turn, one each, while there are slots.
   mutating func startStarved() {
     while let origin = starved.first {
       starved.removeFirst()
@@ -108,7 +105,7 @@ extension TransferWorker {
       if startNext(of: origin) {
         starve(origin)
       } else if lines[origin].isStarved {
-        // It went to the end, but it is still its turn.
+        // The queue went to the end, but is still first.
         starved.removeLast()
         starved.insert(origin, at: 0)
         return
@@ -116,7 +113,6 @@ extension TransferWorker {
     }
   }
 
-  /// False when nothing of the line may start now.
   private mutating func startNext(of origin: Int) -> Bool {
     while let (queued, place) = lines[origin].next(rates.mayStart) {
       let answer = places.withLock { [number] in
@@ -140,7 +136,7 @@ extension TransferWorker {
     return false
   }
 
-  /// The loop that handed it over decides again.
+  /// Returns an unsent request to the loop, which decides again.
   private mutating func giveBack(_ queued: QueuedRequest) {
     let reason = Failure(
       .cancelled,
@@ -150,7 +146,6 @@ extension TransferWorker {
     mustReport = true
   }
 
-  /// Begins what waited for a rate.
   mutating func startHeld() {
     guard rates.mayStartHeld() else { return }
     for origin in lines.indices {
@@ -189,7 +184,7 @@ extension TransferWorker {
     }
   }
 
-  /// A handle that asked the same origin before has the least to change.
+  /// Returns an idle lane, if possible the origin's last one, which needs the least change.
   private mutating func takeLane(
     for origin: Int,
     in pool: ConnectionPool
@@ -203,17 +198,17 @@ extension TransferWorker {
     return try Lane(pool)
   }
 
-  /// What a host has in other pools counts among its connections all the same.
+  /// Closes idle connections in other pools, which count towards the host's limit.
   private func shutIdle(of origin: Int, besides pool: ConnectionPool) {
     sockets.shutIdle(of: origin, besides: pool.number) { connection in
       running.contains { lane in
-        // Which connection a lane uses is not known before it has one.
+        // The connection of a lane is unknown at first.
         lane.connection.map { $0 === connection } ?? (ObjectIdentifier(lane) == connection.opener)
       }
     }
   }
 
-  /// Those in line go first, lest they start in the place of those that are broken off.
+  /// Cancels queued requests first, so that they do not start in place of the dropped ones.
   mutating func cancel(_ ids: Set<TransferID>) {
     mustReport = true
     for origin in lines.indices where lines[origin].waitingCount > 0 {
@@ -241,7 +236,7 @@ extension TransferWorker {
     places.withLock { [number] in $0.giveBack(number) }
   }
 
-  /// Nothing that was meant for the host goes out before the dispatcher knows its trouble.
+  /// Returns all queued requests of a host to the loop, which must learn of the trouble first.
   mutating func hold(_ origin: Int) {
     places.withLock { $0.noteTrouble(of: origin) }
     let unsent = lines[origin].removeAll()

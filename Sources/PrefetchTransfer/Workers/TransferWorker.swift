@@ -1,25 +1,23 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// One thread's transfers: a set of libcurl's handles, and all that is done with what they bring.
+/// One worker thread: a multi handle and its transfers; only the mailboxes are shared.
 ///
-/// Nothing of it is touched by any other thread once `run` has begun; the mailboxes are the doors.
-/// It is a structure, so that no access to its fields has to be checked while it runs.
+/// A structure needs no exclusivity checks of its fields.
 struct TransferWorker {
-  /// libcurl 7 may sleep on data that it has read already for another stream of a connection.
+  /// libcurl 7 may have read data of another stream already, so the worker must not sleep longer.
   private static let multiplexedWait: Duration = .milliseconds(10)
   private static let longestSleep: Duration = .seconds(60)
   private static let idleLaneLimit = 64
-  /// How long it may be before new orders are seen that cannot start at once.
   private static let doze: Duration = .milliseconds(5)
-  /// Results are handed over by the batch as long as requests are left to send meanwhile.
+  /// Longest delay of results while requests are queued.
   private static let batchTime: Duration = .milliseconds(1)
   private static let fewWaiting = 4
 
   let number: Int
   let settings: TransportSettings
   let staging: any BodyStaging
-  /// Of all workers.
+  /// Mailboxes of all workers.
   private let orders: [Mailbox<WorkerOrder>]
   private let reports: Mailbox<WorkerReport>
   let multi: MultiHandle
@@ -30,18 +28,16 @@ struct TransferWorker {
   private let silence: Locked<SummedSilence>
   var lines: [OriginLine] = []
   var running: [Lane] = []
-  /// By the number of their pool.
   var idle: [[Lane]] = [[]]
-  /// Lines that wait for what all workers may have together, in turn.
+  /// Origins whose queues wait for a shared slot, in turn.
   var starved: [Int] = []
   var waitingCount = 0
   var sharingCount = 0
   private var incoming: [WorkerOrder] = []
   private var outgoing: WorkerReport
-  /// When what is outgoing must be handed over.
   private var reportsDue: Duration?
   var mustReport = false
-  /// Whether any host may have to be asked over HTTP/1.1.
+  /// Whether some host may need HTTP/1.1.
   var mayNeedHTTP1: Bool
   let mustUploadOverHTTP1: Bool
   private var nextInspection: Duration = .zero
@@ -77,7 +73,6 @@ struct TransferWorker {
     try multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, 8 * settings.connectionsPerHost)
   }
 
-  /// Works until told to stop; then whatever is under way is broken off.
   mutating func run() {
     while true {
       obey()
@@ -89,7 +84,6 @@ struct TransferWorker {
       inspect()
       wakeWaiting()
       postReports()
-      // What has just begun can be sent at once.
       if !mustPerform { sleep() }
     }
     for lane in running {
@@ -126,7 +120,6 @@ struct TransferWorker {
     if !cancelled.isEmpty { cancel(cancelled) }
   }
 
-  /// What one worker does not need any more, another may wait for.
   private func wakeWaiting() {
     guard orders.count > 1 else { return }
     guard let other = places.withLock({ [number] in $0.nextWaiting(besides: number) }) else {
@@ -135,7 +128,6 @@ struct TransferWorker {
     orders[other].bell.ring()
   }
 
-  /// As long as there is work in hand the engine need not hear of every single result.
   private mutating func postReports() {
     guard !outgoing.isEmpty else { return }
     if !mustReport, outgoing.count < WorkerReport.usualSize, waitingCount > 0 {
@@ -153,7 +145,7 @@ struct TransferWorker {
 
   // MARK: The loop
 
-  /// Each call asks the system for every socket in use, so it is made only when it may bring news.
+  /// Calls libcurl only when that may bring news, since each call checks every socket.
   private mutating func perform() {
     mustPerform = false
     do throws(Failure) {
@@ -171,10 +163,10 @@ struct TransferWorker {
     let now = Uptime.now()
     guard now >= nextInspection else { return }
     nextInspection = now + TransferWatch.interval(settings)
-    // Backwards, since a lane that settles gives its place to the last one.
+    // Backwards: settling a lane moves the last lane to its index.
     for lane in running.reversed() {
       guard let transfer = lane.transfer else { continue }
-      // Who is kept waiting by us has not stalled.
+      // A transfer paused by the rate control has not stalled.
       if lane.isPaused { transfer.hasActivity = true }
       if lane.mayShareConnection, !transfer.hasActivity, transfer.isRequested, !lane.isPaused,
         lane.pool.options.library.overlooksEndOfSession
@@ -196,7 +188,7 @@ struct TransferWorker {
   }
 
   private mutating func sleep() {
-    // Who has requests in line looks for more whenever one of those on the wire ends.
+    // With queued requests, the end of a transfer makes the worker look for more orders.
     let isDozing = waitingCount > 0 || !outgoing.isEmpty
     guard orders[number].willSleep(isDozing ? .dozing : .asleep) else { return }
     var limit = Self.longestSleep
@@ -210,7 +202,7 @@ struct TransferWorker {
     if isDozing { limit = min(limit, outgoing.isEmpty ? Self.doze : Self.batchTime) }
     do throws(Failure) {
       let isMoving = try multi.poll(milliseconds: limit.milliseconds, wokenBy: orders[number].bell)
-      // Data for one stream may have been read with another's; then no socket ever tells of it.
+      // Data of one stream may have been read with another's; no socket reports that.
       mustPerform = isMoving || sharingCount > 0
     } catch {
       failAll(error)
@@ -247,7 +239,7 @@ struct TransferWorker {
     figures.version = version
     figures.started = lane.startedAt
     lane.handle.measure(&figures, receivedSize: transfer.receivedSize)
-    // libcurl has looked at no clock since something happened last.
+    // libcurl reads the clock only at events.
     let isCut = if case .brokenOff = ending { true } else { transfer.isGivenUp }
     if isCut {
       figures.total = max(figures.total ?? .zero, Uptime.wallTime() - lane.startedAt)
@@ -268,7 +260,7 @@ struct TransferWorker {
     running.removeLast()
     if lane.mayShareConnection { sharingCount -= 1 }
     lane.unload()
-    // A handle that is taken out while it pauses might begin its next transfer so.
+    // A handle removed while paused might start its next transfer paused.
     let pool = lane.pool.number
     if !lane.isPaused, idle[pool].count < Self.idleLaneLimit { idle[pool].append(lane) }
     let origin = lane.origin
@@ -307,7 +299,6 @@ struct TransferWorker {
     goOn(with: origin)
   }
 
-  /// The result with what its repetition showed of the host's versions of HTTP.
   private func taught(_ result: TransferResult, _ queued: QueuedRequest) -> TransferResult {
     let failures = AnswerFailures(host: queued.request.url.authority)
     switch queued.repetition?.way {

@@ -1,9 +1,8 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// Time for intervals within one worker; never compared with another worker's.
 enum Uptime {
-  /// What the machine's clock says, for how old an answer is and when a transfer began.
+  /// Returns the wall time, for ages of responses and starts of transfers.
   static func wallTime() -> Instant {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -1,12 +1,11 @@
-/// What all workers may have on the wire together, and which hosts are in trouble.
+/// Slots for requests in flight, shared by all workers, and troubles of hosts.
 ///
-/// Every worker has a share that no other keeps from it; what one does not use, others may.
+/// Each worker has a guaranteed share, which others may use while it is idle.
 struct WirePlaces: Sendable {
   enum Answer: Hashable, Sendable {
     case granted
-    /// Another one has to end first.
     case full
-    /// It was asked for before the host's last trouble was known.
+    /// The request was assigned before the host's last trouble was known.
     case outdated
   }
 
@@ -14,10 +13,9 @@ struct WirePlaces: Sendable {
   private let shares: [Int]
   private var held: [Int]
   private var isWaiting: [Bool]
-  /// Whether it was handed requests that it has not looked at yet, and may want its share for.
+  /// Whether a worker has new orders that may need its share.
   private var isCalled: [Bool]
   private var total = 0
-  /// How often each host answered with trouble.
   private var troubles: [Int] = []
 
   init(limit: Int, workers: Int) {
@@ -28,7 +26,7 @@ struct WirePlaces: Sendable {
     isCalled = Array(repeating: false, count: workers)
   }
 
-  /// Said before requests are handed over, so that the first that looks does not take it all.
+  /// Called before orders are posted, so that the first worker does not take all slots.
   mutating func call(_ worker: Int) {
     isCalled[worker] = true
   }
@@ -37,7 +35,7 @@ struct WirePlaces: Sendable {
     isCalled[worker] = false
   }
 
-  /// Asks for a place; `known` is how often the host was in trouble when the request was handed over.
+  /// Takes a slot; `known` is the number of the host's troubles when the request was assigned.
   mutating func take(_ worker: Int, host: Int, knowing known: Int) -> Answer {
     guard known == count(of: host) else { return .outdated }
     guard total < limit, held[worker] < shares[worker] || !isAnotherOwed(worker) else {
@@ -55,7 +53,7 @@ struct WirePlaces: Sendable {
     total -= 1
   }
 
-  /// Another worker that waits for a place and could have one now.
+  /// Returns another worker that waits for a slot and could have one now.
   mutating func nextWaiting(besides worker: Int) -> Int? {
     guard total < limit else { return nil }
     for other in isWaiting.indices where other != worker && isWaiting[other] {
@@ -65,7 +63,7 @@ struct WirePlaces: Sendable {
     return nil
   }
 
-  /// From now on only requests that were handed over later may start.
+  /// Blocks requests for the host that were assigned before.
   mutating func noteTrouble(of host: Int) {
     while troubles.count <= host { troubles.append(0) }
     troubles[host] += 1

@@ -1,28 +1,23 @@
 internal import PrefetchCore
 
-/// What the loop tells a worker.
 enum WorkerOrder: Sendable {
   case start(QueuedRequest)
   case order(TransferID, Order, HostShares.Assignment)
   case cancel(TransferID)
-  /// The same, and what has come is kept.
+  /// Cancels a transfer and keeps its part.
   case interrupt(TransferID)
   case stop
 }
 
-/// What a worker tells the loop, some of it at a time.
 struct WorkerReport: Sendable {
-  /// How many events are usually handed over together.
   static let usualSize = 32
 
   let worker: Int
   private(set) var events: [TransferEvent] = []
   private(set) var ends: [End] = []
 
-  /// What the loop's books need of a transfer that is over.
   struct End: Sendable {
     var origin: Int
-    /// Whether it counts among the host's troubles.
     var isTrouble: Bool
   }
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A POSIX thread that is joined by the caller that started it.
+/// A POSIX thread, joined by its creator.
 @safe package struct WorkerThread {
   private final class Start {
     let body: () -> Void
@@ -12,9 +12,7 @@ internal import Glibc
 
   private let identifier: pthread_t
 
-  /// Nil when the system has no thread left.
-  ///
-  /// Signals stay with the thread that started it.
+  /// Starts the thread with all signals blocked; returns nil when the system refuses.
   package init?(_ body: sending @escaping () -> Void) {
     let start = unsafe Unmanaged.passRetained(Start(body))
     var all = sigset_t()
