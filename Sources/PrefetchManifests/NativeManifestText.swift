@@ -4,7 +4,7 @@ internal import PrefetchDocuments
 /// Writes a native manifest; equal facts give equal text.
 package struct NativeManifestText {
   package enum Layout: Hashable, Sendable {
-    /// One JSON document with an item per line.
+    /// A single JSON document with an item per line.
     case document
     /// The object without its items, then one item per line.
     case lines

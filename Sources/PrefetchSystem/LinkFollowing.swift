@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Rule for symbolic links that the user names for output: the kernel's `fs.protected_symlinks`.
 ///
-/// It also holds where the kernel's rule is off: in a sticky folder such as `/tmp` another user's
+/// The rule also holds where the kernel's rule is off: in a sticky folder such as `/tmp` another user's
 /// link is not followed, since that user would choose which file is overwritten.
 enum LinkFollowing {
   /// Returns whether the path is a link that may be followed; throws for a forbidden link.

@@ -47,7 +47,7 @@ extension TOMLScanner {
       }
     }
     offset += 3
-    // One or two quotes may directly precede the closing ones.
+    // Up to two quotes may directly precede the closing ones.
     for _ in 0..<2 where take(quote) { text.append(quote) }
     return String(decoding: text, as: UTF8.self)
   }

@@ -31,8 +31,7 @@ enum GenericJSON {
     }
     if let nodes = root.sequence {
       var shape = shape
-      // One `revision` makes the list a precache manifest, whose other URLs are versioned
-      // themselves.
+      // A single `revision` makes the list a precache manifest; its other URLs name their version.
       shape.isVersioned =
         shape.urls.isEmpty && nodes.contains { $0["revision"] != nil }
       return Items(nodes: nodes.map { Item(node: $0) }, shape: shape)

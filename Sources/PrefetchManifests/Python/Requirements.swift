@@ -101,7 +101,7 @@ private struct RequirementsReader {
       draft.leaveOut(CountedNoun("package from local folders", "packages from local folders"))
     case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
       "--only-binary", "--use-feature":
-      // These options do not change which files an exact requirement with digests means.
+      // Such options do not change which files an exact requirement with digests means.
       break
     case _ where ["-r", "-i", "-f"].contains { name.hasPrefix($0) && !name.hasPrefix("--") }:
       // Values may follow short options directly.
