@@ -8,10 +8,10 @@ import Testing
 
 /// No key is read for nothing: each changes the request of a run, or else what reads it.
 @Suite("Keys and what they change") struct KeyEffectTests {
-  /// What reads a key that no request holds.
+  /// Reader of a key that no run request contains.
   struct Reader: Sendable {
     var who: String
-    /// Keys that would hide its effect, and are taken out first.
+    /// Keys that would hide the effect and are removed first.
     var without: [String] = []
     var read: @Sendable (LoadedConfiguration) -> String
   }

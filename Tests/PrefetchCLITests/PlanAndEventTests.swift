@@ -154,7 +154,7 @@ struct PlanLinesTests {
 }
 
 extension ReportEnvelope {
-  /// What a dry run prints while its items settle.
+  /// Lines that a dry run prints while its items settle.
   var planLines: [String] {
     var text: [UInt8] = []
     let printer = PlanPrinter(

@@ -245,7 +245,7 @@ extension ReportFixture {
     return item
   }
 
-  /// Its server could not be asked, and an older copy may stand in.
+  /// Item whose server was unreachable and whose stale copy may be used.
   private var stale: ItemResult {
     var item = item("stale", .cached, .keep, .stale)
     item.source = .stale
@@ -257,7 +257,7 @@ extension ReportFixture {
     return item
   }
 
-  /// It leads elsewhere, and `follow: false` forbids to go there.
+  /// Item that is redirected although `follow: false` forbids following.
   private var redirected: ItemResult {
     var item = item("redirected", .failed, .fail, .redirected)
     item.status = 302

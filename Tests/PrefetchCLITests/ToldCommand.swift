@@ -3,9 +3,9 @@ import Testing
 /// A command line as it stands in a text, with placeholders where the reader puts in something.
 struct ToldCommand: CustomTestStringConvertible {
   var text: String
-  /// Where it stands, for the author who has to change it.
+  /// Location of the text, for the author who has to change it.
   var place: String
-  /// Whether it has all that it needs.
+  /// Whether the command needs no further words.
   var isWhole = false
 
   var testDescription: String { "\(place): \(text)" }

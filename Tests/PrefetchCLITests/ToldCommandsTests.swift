@@ -95,7 +95,7 @@ struct ToldCommandsTests {
 
   private func check(_ words: [String], of told: ToldCommand) {
     var words = words
-    // What the program puts in may be any command.
+    // The program may substitute any command.
     if let first = words.first, ["COMMAND", ToldCommand.blank].contains(first) {
       words[0] = "run"
     }
@@ -162,7 +162,7 @@ struct ToldCommandsTests {
     return ToldCommand(text: text, place: place)
   }
 
-  /// What is printed bold, and the lines of examples.
+  /// Returns the bold texts and the lines of examples.
   private static func spans(inManual text: String, _ page: String) -> [ToldCommand] {
     let plain = text.replacing("\\-", with: "-").replacing("\\(aq", with: "'")
       .replacing("\\(dq", with: "\"").replacing("\\[u2026]", with: "…")

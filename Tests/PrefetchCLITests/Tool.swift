@@ -4,7 +4,7 @@
 struct Tool {
   var path: String
 
-  /// Nil where it is not installed.
+  /// Finds a program; returns nil when it is not installed.
   init?(_ name: String) {
     let candidates = ["/usr/bin/\(name)", "/bin/\(name)", "/usr/local/bin/\(name)"]
     guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }

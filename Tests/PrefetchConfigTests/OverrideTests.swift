@@ -136,7 +136,7 @@ struct OverrideTests {
     #expect(configuration.policy.concurrency == 7)
     #expect(configuration.policy.room.limit == 2_000_000_000)
     #expect(configuration.policy.maximumStale == .seconds(3600))
-    // What stands beside it stays.
+    // Neighbouring keys keep their values.
     #expect(configuration.policy.freshnessLimit == .seconds(300))
     #expect(configuration.cache.folder == "/work/store")
     #expect(configuration.segments[0].declaration.lifetime == .atMost(.seconds(600)))

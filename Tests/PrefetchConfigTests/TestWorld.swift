@@ -42,7 +42,7 @@ struct TestWorld: Sendable {
   }
 }
 
-/// One YAML text as the only file.
+/// Loads a YAML text as the only file.
 func load(
   yaml: String,
   variables: [String: String] = [:],

@@ -81,7 +81,7 @@ import Testing
     #expect(wholeCount > 10)
   }
 
-  /// Plain items of runs that are not watched are told of by the group.
+  /// Runs without observers report plain items in groups.
   @Test("A run that nobody watches does and counts the same", arguments: blocks)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)

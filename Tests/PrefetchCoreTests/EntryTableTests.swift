@@ -123,7 +123,7 @@ import Testing
 
   static let bases = ["https://cdn.example/app/v1/list.json?x=/", "http://b.example", nil]
 
-  /// Whatever is taken as it stands is what the long way would have made of it.
+  /// Checks that a URL accepted without parsing equals the parsed one.
   func check(_ text: String, base: String?) throws -> Bool {
     let base = try base.map { try WebURL($0) }
     try checkParsing(text, base)

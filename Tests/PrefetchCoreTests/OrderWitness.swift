@@ -45,7 +45,7 @@ struct OrderWitness {
     return Standing(job: job, host: host, rank: rank)
   }
 
-  /// Who has a place on the wire, or one in the worker's hands.
+  /// Returns the jobs that are in flight or with a worker.
   private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
     var jobs = Set(dispatcher.wire.transfers.map(\.job))
     for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
@@ -61,7 +61,7 @@ struct OrderWitness {
     return jobs
   }
 
-  /// Who is in line; documents between two tries are not.
+  /// Returns the queued jobs, without documents in backoff.
   private static func waiting(_ dispatcher: borrowing Dispatcher) -> [Job] {
     var jobs: [Job] = []
     for (item, work) in dispatcher.items.enumerated() where work.state == .queued {

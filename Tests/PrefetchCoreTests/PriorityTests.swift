@@ -182,7 +182,7 @@ import Testing
     #expect(world.run() != nil)
     let times = Self.times(world)
     #expect(times["a/first.json"] == 0)
-    // As long as it could be asked at any moment it kept them waiting, and no longer.
+    // The list held a start barrier only while its own request could still be sent.
     #expect(times["b/fifty.json"] == 100)
     #expect(times["a/one.json"].map { $0 >= 120_100 } == true)
     for path in Self.items("fifty", 3, on: "b") + Self.items("none", 3, on: "b") {

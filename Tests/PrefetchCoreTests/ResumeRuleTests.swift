@@ -126,7 +126,7 @@ struct ResumedHeadTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var answer: [(String, String)]
-    /// What the head says then, in its order.
+    /// Expected lines of the head, in order.
     var expected: [(String, String)]
 
     init(_ name: String, _ answer: [(String, String)], _ expected: [(String, String)]) {

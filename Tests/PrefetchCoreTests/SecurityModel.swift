@@ -13,11 +13,11 @@ struct SecurityModel {
     }
 
     var key: Key
-    /// As it is written.
+    /// Text as written in the configuration.
     var text: String
     var isForSubdomains: Bool
     var opensHTTP: Bool
-    /// 10, 11, 12, 13.
+    /// TLS version as 10, 11, 12 or 13.
     var version: Int
     var isSecret: Bool
     var isOver: Bool

@@ -15,16 +15,15 @@ struct SimulatedWorld {
   private(set) var now: Moment
 
   private let request: RunRequest
-  /// What a dry run asks of items, which no budget counts.
   private let pool: WorldPool
   private let start: Dispatcher.Start
   private let inventory: InventoryFacts
-  /// By the numbers of the inventory's rows.
+  /// Records by the numbers of the inventory's rows.
   private let records: [ContentRecord]
   private var transfers: [TransferRequest] = []
-  /// Those of them that have a place on the wire.
+  /// Transfers in flight.
   private var sent: Set<TransferID> = []
-  /// Those that come back, since their host answered with trouble before they were sent.
+  /// Transfers returned unsent because their host had trouble.
   private var unsent: [TransferRequest] = []
   private var cancelled: Set<TransferID> = []
   private var internalEvents: [Event] = []
@@ -32,8 +31,9 @@ struct SimulatedWorld {
   private var nextBody = 1
   private var hasHalted = false
   private var committed: Set<ContentDigest> = []
-  /// What the dispatcher was told of the network.
+  /// Network situation as reported to the dispatcher.
   private var situation = NetworkSituation()
+  /// Transfers of a dry run's probes, which no budget counts.
   private var probes: Set<TransferID> = []
   private var begun: Set<String> = []
   private var isMultiplexed: Set<String> = []
@@ -237,7 +237,7 @@ struct SimulatedWorld {
     return .documentFound(number, isOurs: true, found)
   }
 
-  /// What another run may have stored since this one began.
+  /// Returns the record that another run may have stored meanwhile.
   private mutating func brought(_ url: String) -> ContentRecord? {
     guard guest.happens(40) else { return nil }
     var record = ContentRecord(url: url, id: "")
@@ -280,7 +280,7 @@ struct SimulatedWorld {
     }
   }
 
-  /// What has begun may go on, as long as there is a budget.
+  /// Checks that a new transfer is permitted; a begun one may go on while a budget is left.
   private mutating func checkNetwork(_ transfer: TransferRequest) {
     let isDeclared = WorldPool.urls.contains(transfer.url)
     let isNew = begun.insert(transfer.partialKey ?? transfer.url.string).inserted
@@ -363,7 +363,7 @@ struct SimulatedWorld {
     if liveBodies.remove(body.id) == nil { problems.append("body \(body.id) was released twice") }
   }
 
-  /// What is published must be stored: nothing that is only on its way.
+  /// Checks that published files are stored, not only in flight.
   private mutating func published(_ plan: TreePlan) -> TreeOutcome {
     if hasHalted { problems.append("a tree is made after a halt") }
     if request.mode != .run { problems.append("\(request.mode): a tree is made") }
@@ -470,7 +470,7 @@ extension SimulatedWorld {
     return TransferResponse(status: status, headers: HeaderBlock(headers), body: body)
   }
 
-  /// What the documents of an item of several files say.
+  /// Returns the reading of a multi-file item's documents.
   private mutating func reading(
     after documents: [BundleDocument]
   ) -> Result<BundleReading, Failure> {

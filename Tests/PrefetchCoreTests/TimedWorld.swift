@@ -26,7 +26,7 @@ struct TimedWorld {
 
   private struct Transfer {
     var request: TransferRequest
-    /// Nil as long as it waits for a place.
+    /// End of the transfer; nil while it is queued.
     var end: Duration?
   }
 
@@ -40,7 +40,7 @@ struct TimedWorld {
   var manifests: [String: [ManifestEntry]] = [:]
   var policy = RunPolicy()
   var segments: [SegmentDeclaration] = []
-  /// What the last run left.
+  /// Segment records of the last run.
   var records: [SegmentRecord] = []
   var mode = RunRequest.Mode.run
 

@@ -183,7 +183,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [])
     queue.finished(1, on: a, httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [10])
-    // One that comes back counts as much as one that waits.
+    // A returned job counts as much as a waiting one.
     queue.finished(2, on: a, httpVersion: "1.1")
     queue.expect(2, rank: Self.rank(1))
     #expect(Self.takeAll(&queue) == [11])
@@ -302,7 +302,7 @@ extension TransferQueue {
     append(job, to: table.host(host), rank: rank)
   }
 
-  /// The same as ``take(at:)`` for a caller that holds no host.
+  /// Takes the next job without a time limit, for callers without hosts.
   mutating func take() -> (job: Int, host: String)? {
     take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
   }

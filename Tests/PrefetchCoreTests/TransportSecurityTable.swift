@@ -1,8 +1,8 @@
 import PrefetchCore
 
-/// What is asserted of single hosts, set of rules by set of rules.
+/// Assertions about single hosts for each set of rules.
 ///
-/// `+` is leave to speak plain http, `-` its refusal; what follows is the key or entry that decided.
+/// `+` permits plain http, `-` refuses it; the deciding key or entry follows.
 enum TransportSecurityTable {
   typealias Exception = TransportSecurity.Exception
 

@@ -16,7 +16,7 @@ private enum Made {
     RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE4D92ghHbFUd3doXuZA0Uh6Y0us7MZSUEtPss6x3D6ErbeyyWlfYUjXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9reAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
     """
-  /// Of `otherKey`, with the password `secret words`.
+  /// Secret key of `otherKey`, encrypted with the password `secret words`.
   static let encryptedKey = """
     untrusted comment: minisign encrypted secret key
     RWRTY0IyBmpzGjqSiafMGZDD7k1Cb3BfoolHjS3xKJdYFh92MkEAAAACAAAAAAAAAEAAAAAAh+99ouM8cpUcF25pfPAT1JG8lnKe5yovr8KroqyPEDmxDOzczYqYc1EQnVSDDci6X8UBQTezFoXHyRFsigCObKM24qlRSydhvN9I2guL4VAEeW0g961hMsuC0tpQIRYh26Pq2P6D6rI=
@@ -125,7 +125,7 @@ struct MinisignTests {
       Self.message { try Made.verify(Made.signature, of: Array("ho\n".utf8)) }
         == "the key 556C4708DAFD8013 did not sign these bytes"
     )
-    // The same key signed both comments, each with its own signature.
+    // The key signed both comments, each with its own signature.
     let comment = Made.emptySignature.split(separator: "\n")
     var lines = Made.signature.split(separator: "\n")
     lines[2] = comment[2]
@@ -230,7 +230,7 @@ struct MinisignTests {
       case 0:
         let isUntouched = text.hasSuffix(Made.signature.drop { $0 != "\n" })
         let comment = try? Made.verify(sample)
-        // What only damaged the untrusted comment, or a line end, proves as much as before.
+        // Damage to the untrusted comment or to a line end does not affect the proof.
         let isSame = comment?.text == "timestamp:1795327479\tfile:m\thashed"
         #expect(comment == nil || isSame || isUntouched, "\(text)")
       case 1: _ = try? Made.verify(Made.signature, keys: [text])

@@ -12,7 +12,7 @@ extension Node {
     }
   }
 
-  /// The same without kinds, which not all syntaxes have.
+  /// Description without kinds, which not all syntaxes have.
   var texts: String {
     switch content {
     case .scalar(let scalar): "'\(scalar.text)'"

@@ -88,7 +88,7 @@ struct FragmentDigestTests {
     switch read(number, "#sha256=zz") {
     case .failure(let failure): #expect(failure.message.contains("no sha256"))
     case .success(let manifest):
-      // Of a mirror that cannot be taken only the mirror is lost.
+      // An unusable mirror costs only the mirror.
       let words = manifest.rejected.map(\.failure.message) + manifest.warnings.map(\.message)
       #expect(words.contains { $0.contains("no sha256") || $0.contains("its digest is none") })
       #expect(manifest.entries.allSatisfy { $0.url.host == "b.example" })

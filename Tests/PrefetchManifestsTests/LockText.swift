@@ -64,7 +64,7 @@ enum LockReader: String, CaseIterable, Sendable {
     }
   }
 
-  /// What there is to spoil.
+  /// Texts to damage, by reader.
   static let seeds: [LockReader: [String]] = [
     .cargoLock: [
       """
@@ -216,7 +216,7 @@ enum LockReader: String, CaseIterable, Sendable {
 
   static let sha1 = String(repeating: "5c", count: 20)
   static let sha256 = String(repeating: "ab", count: 32)
-  /// The same digest.
+  /// `sha256` in base64.
   static let base64 = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
 }
 

@@ -5,7 +5,7 @@ import Testing
 enum MutationSamples {
   struct Row: Sendable, CustomTestStringConvertible {
     var format: ManifestFormat?
-    /// Where it is no manifest by itself.
+    /// Role of a document that is not a manifest of its own.
     var part: ManifestPart.Role?
     var samples: [String]
 

@@ -59,7 +59,7 @@ import Testing
 
   // MARK: Rules
 
-  /// What is against the rules in what was read, in words.
+  /// Returns the first violation of the rules in a manifest.
   private static func fault(of manifest: Manifest, from bytes: [UInt8]) -> String? {
     for entry in manifest.entries {
       if let words = fault(of: entry) { return words }

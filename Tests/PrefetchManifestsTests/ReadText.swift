@@ -33,12 +33,12 @@ func readBytes(_ bytes: [UInt8], _ source: ManifestSource) -> Result<Manifest, F
 }
 
 extension Manifest {
-  /// Its entries in one line each: the URL and whatever else is said.
+  /// Entries, each as a line with its URL and further facts.
   var lines: [String] {
     entries.map(\.line)
   }
 
-  /// What failed alone, with what it was.
+  /// Rejected items with their failures.
   var refusals: [String] {
     rejected.map { "\($0.url): \($0.failure.code.rawValue): \($0.failure.message)" }
   }

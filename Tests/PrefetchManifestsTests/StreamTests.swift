@@ -108,7 +108,7 @@ struct StreamTests {
       #expect(list["DEFAULT"] != "YES" || list["AUTOSELECT"] != "NO")
     }
     #expect(found == defaults)
-    // Nobody reads along by default where the author does not want it.
+    // Subtitles are not shown by default unless the author marks some as default.
     let subtitles = master.split(separator: "\n").filter { $0.contains("TYPE=SUBTITLES") }
     #expect(subtitles.allSatisfy { !$0.contains("DEFAULT=YES") })
   }

@@ -207,7 +207,7 @@ struct KeptPartTests {
     try leavePart(of: 2_000_000, in: try open())
     let store = try open()
     let part = try #require(try store.partials()[Self.key])
-    // What waits in memory for the next write is lost with the process.
+    // Bytes in the write buffer are lost with the process.
     #expect(part.offset > 1_900_000)
     let rest = try store.beginBody(plan(part))
     try append(Int(part.offset)..<3_000_000, to: rest)
@@ -330,7 +330,7 @@ struct KeptPartTests {
     if change == .published {
       #expect(FileTree.read(place.path + "/object")?.count == 1_500_000)
     }
-    // It is in no writer's way: the body is fetched from its beginning.
+    // The broken part hinders no writer: the body is fetched from its beginning.
     let whole = try store.beginBody(plan())
     try append(0..<3_000_000, to: whole)
     _ = try store.commit([.store(.cached(Self.key), body: try whole.finish(), joining: [])])

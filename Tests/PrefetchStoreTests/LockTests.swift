@@ -31,7 +31,7 @@ struct LockTests {
     let number = try #require(
       FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88")
     )
-    // What a fork does with every descriptor.
+    // A fork duplicates every descriptor.
     let shared = dup(number)
     try #require(shared >= 0)
     defer { close(shared) }

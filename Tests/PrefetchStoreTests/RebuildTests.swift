@@ -35,7 +35,7 @@ private struct Patient {
     place.cache + "/index.sqlite"
   }
 
-  /// As it was before any damage.
+  /// Restores the undamaged state.
   func heal() {
     for name in FileTree.names(place.cache) where name.hasPrefix("index.") {
       FileTree.remove(place.cache + "/" + name)
@@ -299,13 +299,13 @@ struct RebuildTests {
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
-      // What no row names yet may still be named by a manifest that this run did not see.
+      // A manifest that this run did not see may still name an object without a row.
       try patient.place.run(at: patient.start) { (store: DiskStore) throws in
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
     }
-    // Who tidies up by hand spares it as well, until it had its time.
+    // A manual cleanup spares the object as well until its time is over.
     for (days, size) in [(0, 6), (8, nil)] as [(Int64, Int64?)] {
       let later = patient.start + .seconds(days * 24 * 3600)
       try patient.place.run(at: later) { (store: DiskStore) throws in

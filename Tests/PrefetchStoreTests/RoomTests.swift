@@ -69,7 +69,7 @@ struct RoomTests {
     // The body is still there to be committed.
     _ = try store.commit([change], within: 21)
     #expect(try store.text(of: digest("abc")) == "abc")
-    // What takes no room may always be written.
+    // A change that takes no room is always accepted.
     _ = try store.commit([.forget(.extras)], within: 1)
   }
 

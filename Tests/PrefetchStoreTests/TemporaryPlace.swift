@@ -76,7 +76,7 @@ enum FileTree {
     status(path) != nil
   }
 
-  /// One that this process has of the file.
+  /// Returns this process's descriptor of a file.
   static func descriptor(of path: String) -> Int32? {
     var wanted = stat()
     guard unsafe stat(path, &wanted) == 0 else { return nil }

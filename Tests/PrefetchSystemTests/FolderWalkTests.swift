@@ -16,7 +16,7 @@ import Testing
     try FolderWalk(folder.path) { _, _ in .take }
   }
 
-  /// What came of reading the one file, with something done once its bytes are taken.
+  /// Reads the only file, applying a change after its bytes are taken; returns the fault.
   private func read(
     _ walk: FolderWalk,
     _ change: (String) -> Void = { _ in }

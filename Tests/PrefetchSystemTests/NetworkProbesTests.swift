@@ -210,7 +210,7 @@ private struct Machine {
     #expect(!isRunning(process))
   }
 
-  /// One that its parent has not collected yet does not run any more.
+  /// A zombie process does not count as running.
   private func isRunning(_ process: pid_t) -> Bool {
     guard let status = try? FileReading.read("/proc/\(process)/stat", limit: 4096) else {
       return false

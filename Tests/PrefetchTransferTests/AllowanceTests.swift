@@ -8,7 +8,7 @@ import Testing
 struct AllowanceTests {
   private static let tag = "\"v1\""
   private static let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
-  /// What is read at once and so may come with the bytes that use an allowance up.
+  /// Size of one read, which may exceed a used-up allowance.
   private static let read = EasyHandle.countedBufferSize
 
   private func request(_ bench: TransferBench, _ url: WebURL, _ sizes: Int...) -> TransferRequest {

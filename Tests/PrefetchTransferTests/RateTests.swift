@@ -48,7 +48,8 @@ struct RateTests {
     let request = bench.request(try server.url()) { request in
       if limit == "group" { request.rateGroup = .init(name: "a", rate: 1) }
     }
-    // Progress is told only when the transfer is looked at, long after all of it could have come.
+    // Progress is reported only when the transfer is polled, long after all of it could have
+    // arrived.
     let results = try bench.results(of: [request]) {
       if bench.progress[request.id] != nil { bench.transport.cancel(request.id) }
     }

@@ -1,13 +1,12 @@
 import PrefetchDocuments
 
-/// One configuration that differs from a valid one in a single place.
+/// A configuration that differs from a valid one in a single place.
 struct SchemaProbe: Sendable {
-  /// The place without indices: `segments[].urls[].ttl`.
+  /// Path of the change without indices: `segments[].urls[].ttl`.
   var path: String
-  /// What stands there instead, as JSON; `no key`, `as NAME` for another spelling of the key, or
-  /// `key NAME` for one more beside it.
+  /// Replacement as JSON; `no key` removes the key, `as NAME` respells it, `key NAME` adds another.
   var change: String
-  /// The whole of it as JSON.
+  /// Whole configuration as JSON.
   var document: String
 }
 

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The properties that are asked for, besides by the lines that declare keys.
+  /// Returns the properties that code uses, except in lines that declare keys.
   private func mentions(in text: String) -> [String] {
     text.split(separator: "\n").flatMap { line -> [String] in
       let line = line.drop { $0 == " " }

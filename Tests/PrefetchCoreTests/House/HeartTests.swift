@@ -1,9 +1,9 @@
 import Testing
 
-/// What cannot be seen in any one file of the heart: how much a type keeps, how far it spreads, and in
-/// how many files one thing is decided.
+/// Limits of the core that no single file shows: state per type, files per type, files per
+/// decision.
 ///
-/// What is beyond a bound stands here by name with what it has today, which may only become less.
+/// Types beyond a limit are listed with their present values, which may only shrink.
 @Suite("The heart")
 struct HeartTests {
   private static let sources: [(file: String, tokens: SwiftTokens)] =
@@ -57,11 +57,11 @@ struct HeartTests {
     compare(found.mapValues(\.files.count), with: Self.stillTooWide, "files")
   }
 
-  /// What is decided in one file, and in which.
+  /// Decisions that belong into one file, and the files.
   private static let places: [(words: [String], files: Set<String>)] = [
     (["Revalidation", "confirms"], ["Exchange+Answers.swift"]),
     (["askOrigin"], ["Exchange+Answers.swift"]),
-    // What a kind of run does stands in the table of its modes.
+    // Only the table of run modes decides what a kind of run does.
     (["mode", "run"], []), (["mode", "plan"], []), (["mode", "get"], []),
     (["func", "isQuiescent"], ["Obligations.swift"]),
     (["transferCount"], ["Dispatcher+Transfers.swift", "Obligations.swift", "Wire.swift"]),

@@ -1,8 +1,8 @@
-/// What the sources of a target may import, and how.
+/// Rules for the imports of a target's sources.
 struct ImportRules {
   struct Import: Equatable {
     var module: String
-    /// Nil where none is written.
+    /// Written access level; nil when there is none.
     var access: String?
     var line: Int
   }
@@ -33,8 +33,7 @@ struct ImportRules {
     "CRelease": ["PrefetchCLI"],
     "CLinux": ["PrefetchStore", "PrefetchSystem"],
   ]
-  /// Who decides makes no calls to the system; everything else is the standard library's, which
-  /// leaves no room for Foundation.
+  /// Allowed system modules: the core makes no system calls, and no target imports Foundation.
   private static let standard: [String: Set<String>?] = [
     "Swift": nil,
     "Synchronization": nil,
@@ -58,7 +57,8 @@ struct ImportRules {
     return from < to ? nil : "`\(module)` does not stand below \(target)"
   }
 
-  /// What is wrong with the imports of a file; `declared` is what the package gives its target.
+  /// Returns the violations of a file; `declared` are the dependencies of its target in the
+  /// package.
   static func problems(of text: SwiftTokens, in target: String, declared: Set<String>) -> [String] {
     imports(in: text).flatMap { found -> [String] in
       var problems: [String] = []

@@ -14,7 +14,7 @@ enum Repository {
     }
   }
 
-  /// What is in a folder, in order; nothing where there is none.
+  /// Returns the names in a folder, sorted; none when the folder is missing.
   static func names(in folder: String) -> [String] {
     guard let stream = unsafe opendir("\(root)/\(folder)") else { return [] }
     defer { unsafe closedir(stream) }

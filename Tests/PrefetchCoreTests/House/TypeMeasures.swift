@@ -1,9 +1,9 @@
-/// What the sources show of each type: its stored properties, whether it changes, and where it stands.
+/// Measures of each type in the sources: stored properties, mutation and files.
 ///
-/// It goes by words: the type of a member is the innermost one whose braces are open around it.
+/// The type of a member is found by words: the innermost type whose braces are open.
 struct TypeMeasures {
   struct Measure {
-    /// Those of its instances; a copy of it has as many.
+    /// Stored properties of instances, which a copy has as well.
     var stored: [String] = []
     var isClass = false
     var hasMutation = false
@@ -24,7 +24,7 @@ struct TypeMeasures {
     "mutating", "nonmutating", "lazy", "weak", "unowned", "final", "override", "indirect",
   ]
 
-  /// What a brace encloses.
+  /// Kind of an open brace.
   private enum Scope {
     case type(String)
     case other
@@ -139,8 +139,7 @@ struct TypeMeasures {
     return (names, place)
   }
 
-  /// Behind the value that begins here: at the next line that begins a declaration, or a brace that
-  /// closes more than was opened.
+  /// Returns the index after a value: at the next declaration's line or an unmatched closing brace.
   private static func end(of all: [SwiftTokens.Token], _ start: Int) -> Int {
     var place = start
     var depth = 0

@@ -34,13 +34,13 @@ struct UnusedNames {
     }
   }
 
-  /// What is declared and not mentioned, in order.
+  /// Declared names without any mention, sorted.
   var unused: [Declaration] {
     declarations.filter { !mentioned.contains($0.name) }
       .sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// Where the names of an enumeration's cases stand; none where a `switch` looks at values.
+  /// Returns the indices of an enumeration's case names; none for the cases of a `switch`.
   private static func cases(_ all: [SwiftTokens.Token], after keyword: Int) -> [Int] {
     var names: [Int] = []
     var index = keyword + 1

@@ -1,6 +1,6 @@
 import Testing
 
-/// What nothing but tests mentions does not exist, or has its reason here.
+/// Names that only tests mention must be removed, or listed here with a reason.
 @Suite struct UnusedNamesTests {
   private static let reasons = [
     "StringInterpolation": "the compiler asks for it where a query is written",

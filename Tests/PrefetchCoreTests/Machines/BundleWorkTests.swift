@@ -168,7 +168,7 @@ struct BundleWorkTests {
       let ended = BundleWork.Ending.failed(Failure(row.code, "no"))
       _ = work.end(.part(0), at: piece, ended, mayGoOn: row.mayGoOn)
       #expect(Self.stage(of: work) == row.stage, "\(row)")
-      // What ends afterwards changes nothing.
+      // Later outcomes change nothing.
       let second = BundleWork.Ending.deferred(nil)
       if case .fails = row.stage { _ = work.end(.part(0), at: piece, second, mayGoOn: true) }
       #expect(row.stage == .isToBeRead || Self.stage(of: work) == row.stage)
@@ -228,7 +228,7 @@ struct BundleWorkTests {
 
   @Test("What is behind the beginning waits with it, and nothing of another edition does")
   func restOfBeginning() throws {
-    // Of the last try a piece waits that was of another edition.
+    // A piece of another edition is left over from the last attempt.
     var old = Self.file("c.ts", 5)
     old.isReserved = true
     var work = try #require(
@@ -311,9 +311,9 @@ struct BundleWorkTests {
       isHere: Self.all
     )
     #expect(same.isSame && same.record.fetchedAt == now)
-    // What is opened first is what tells that it is the same.
+    // Only the main document decides whether the bundle is unchanged.
     #expect(same.surplus.map(\.id) == [7, 1] && same.main == text && same.besides.isEmpty)
-    // A body that was lost comes back with it.
+    // A lost body is restored together with the bundle.
     let isHere = { (digest: ContentDigest) in digest != Self.digest(7) }
     let healed = work.whole(of: new.record, wasUsable: true, [text], at: now, isHere: isHere)
     #expect(healed.isSame && healed.besides.map(\.id) == [7])

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Where items lie in published trees.
+/// Paths of items in published trees.
 @Suite("A name in a published tree")
 struct TreeNameTests {
   struct Case: Sendable, CustomTestStringConvertible {

@@ -24,7 +24,7 @@ struct NightItem {
   enum Tags: Hashable {
     case none
     case strong
-    /// The same weak tag for every variant.
+    /// An equal weak tag for every variant.
     case weak
     case latin
     /// nginx's tags: weak where the body may be encoded, strong elsewhere and in every 304.

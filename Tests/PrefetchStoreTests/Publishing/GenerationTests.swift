@@ -129,7 +129,7 @@ struct GenerationTests {
   func twoAtOnce() throws {
     let ground = try ground(keeping: 3)
     var isOver = false
-    // Waits for its turn until it is told to stop, which here is at once.
+    // The other publisher waits for the lock until it is stopped, here at once.
     let other = try ground.reopened(state: "/state2") { !isOver }
     var refused: [ErrorCode?] = []
     let busy = try ground.reopened {

@@ -76,7 +76,7 @@ struct PublishedTreeTests {
       #expect(FileTree.listing(ground.folder)[path] == facts, "\(path) was touched")
     }
     #expect(ground.files["b"] == "b")
-    // What is theirs does not go either.
+    // Files of others are not removed either.
     try ground.publish(["c": "c"])
     #expect(
       ground.files == ["a": "theirs", "same": "same", "dir/beside": "beside", "c": "c"]

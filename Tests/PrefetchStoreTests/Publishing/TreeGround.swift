@@ -24,7 +24,7 @@ struct TreeGround {
 
   var folder: String { rules.folder }
 
-  /// The same place for another segment.
+  /// Returns the ground of another segment with the same tree.
   func other(_ name: String) -> TreeGround {
     var other = self
     other.key = SegmentKey(identity: key.identity, name: name)

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import PrefetchTransfer
 
-/// What a machine has when its night begins.
+/// Contents of a machine's cache when its night begins.
 struct FleetCache {
   static let key = SegmentKey(identity: "fleet", name: "nightly")
 
@@ -45,10 +45,11 @@ struct FleetCache {
   }
 }
 
-/// One run of a machine, or of many that are alike: the dispatcher, the transport that asks the
-/// tier, and between them what an engine does.
+/// A run of one machine, or of many identical ones.
+///
+/// It connects the dispatcher with the tiered transport, as the engine does.
 final class FleetMachine {
-  /// How many there are of it.
+  /// Number of identical machines.
   let count: Int
   let start: Int64
   let wire: FleetWire
@@ -126,7 +127,7 @@ final class FleetMachine {
     (transport, tier) = (tiered, tiered)
   }
 
-  /// Whatever has come is told, and what is to be done for it done, until nothing is left.
+  /// Handles all events and performs their effects until nothing is left.
   func go(at time: Int64) {
     clock.advance(by: .milliseconds(time - self.time))
     self.time = time

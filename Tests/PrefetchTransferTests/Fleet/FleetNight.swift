@@ -23,7 +23,7 @@ final class FleetNight {
   private(set) var inventory = FleetCache.inventory(of: [])
   private(set) var manifest = Manifest()
   private(set) var playedCount = 0
-  /// What machines reported that was not as it should be.
+  /// Errors in the machines' reports.
   private(set) var problems: [String] = []
 
   private enum Happening {

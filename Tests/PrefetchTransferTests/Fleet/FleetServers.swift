@@ -68,7 +68,7 @@ final class FleetServers {
     return Page(digest: digest, size: size, headers: HeaderBlock(fields), tag: tag)
   }
 
-  /// What the list says.
+  /// Manifest that lists all items.
   var manifest: Manifest {
     var entries: [ManifestEntry] = []
     for item in 0..<plan.itemCount {
@@ -168,7 +168,7 @@ final class FleetServers {
 
   // MARK: What the tier has
 
-  /// What was sent there is whole now, and others find it from now on.
+  /// Completes an upload, which other machines find from now on.
   func finish(_ request: TransferRequest) {
     guard case .put(let body) = request.method else { return }
     switch body {
@@ -178,7 +178,7 @@ final class FleetServers {
     }
   }
 
-  /// As long as a real record is.
+  /// Encodes a record with the size of a real one.
   func encode(_ answer: OriginAnswer) -> [UInt8] {
     said.append(answer)
     let number = String(said.count - 1)
@@ -202,7 +202,7 @@ final class FleetServers {
     let lasts = plan.tier == .trusted && plan.items == .lasting
     return pages.allSatisfy { url, page in
       guard kept.contains(page.digest) else { return false }
-      // What is named by digest has no record.
+      // Items pinned by digest have no record.
       if plan.items == .pinned, url != Self.list { return true }
       guard let answer = last[url], answer.digest == page.digest else { return false }
       return !lasts || night <= answer.answeredAt

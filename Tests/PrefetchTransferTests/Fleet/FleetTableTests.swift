@@ -2,7 +2,7 @@ internal import Glibc
 import PrefetchTestSupport
 import Testing
 
-/// What `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
+/// The table that `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
 @Suite("The table of a fleet", .enabled(if: FleetTable.isAsked, "Tests/Benchmarks/fleet makes it"))
 struct FleetTableTests {
   @Test("is made of nights that go well")

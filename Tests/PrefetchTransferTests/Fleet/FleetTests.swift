@@ -56,7 +56,7 @@ struct FleetTests {
     let together = Self.small(.lasting, .trusted, splay: .zero)
     let race = played(together, inFull: false).servers
     #expect((race.origin.requests, race.origin.whole) == (6 * 21, 6 * 2))
-    // Those that come one after another need one question for all of them.
+    // Machines that start one after another need a single request for all of them.
     var apart = together
     apart.splay = .seconds(1_200)
     let calm = played(apart, inFull: false).servers

@@ -1,11 +1,11 @@
 import PrefetchCore
 
-/// The requests of one machine: some on the wire, the others in line, as the workers have them.
+/// The requests of a machine: some in flight, the others queued, as with real workers.
 final class FleetWire: Transport {
-  /// What was sent, and when its answer is whole.
+  /// Called with each request that is sent.
   var send: (TransferRequest) -> Void = { _ in }
   private var lines: [FleetServers.Host: [TransferRequest]] = [:]
-  /// Of a line, those that are sent already.
+  /// Number of sent requests in each queue.
   private var sent: [FleetServers.Host: Int] = [:]
   private var onWire: [FleetServers.Host: Int] = [:]
   private var ended: [TransferEvent] = []

@@ -13,11 +13,11 @@ final class TierBench {
   let clock = FakeClock()
   let store = MemoryTier()
   let site = Site()
-  /// What comes in place of an honest answer; nil answers honestly.
+  /// Returns a response in place of the correct one; nil responds correctly.
   var conduct: (TransferRequest) -> Answer? = { _ in nil }
   private(set) var fake: FakeTransport?
   private(set) var transport: TieredTransport?
-  /// The bytes of bodies that are stored here, by what the terms call their paths.
+  /// Bytes of bodies stored on this machine, by their paths.
   var bodies: [String: [UInt8]] = [:]
   /// Records by the text that stands for them, since their form is another module's.
   private var records: [String: OriginAnswer] = [:]
@@ -112,7 +112,7 @@ final class TierBench {
     return digest
   }
 
-  /// What the origin said of a page, and the body that it had then.
+  /// Returns the origin's record of a page with the body it had then.
   func record(
     _ path: String,
     _ text: String,
@@ -156,14 +156,14 @@ final class TierBench {
     return request
   }
 
-  /// For a body, whoever gives it.
+  /// Returns a request for a body from either server.
   func question(_ path: String, _ digest: ContentDigest) throws -> TransferRequest {
     var request = try request(path)
     request.tierQuestion = TierQuestion(digest: digest)
     return request
   }
 
-  /// All that is told until nothing is under way.
+  /// Returns all ends until nothing is in flight.
   func ends() -> [TransferID: [TransferResult]] {
     var ends: [TransferID: [TransferResult]] = [:]
     repeat {
@@ -195,7 +195,8 @@ final class TierBench {
     response.body.map { String(decoding: staging.bytes(of: $0), as: UTF8.self) }
   }
 
-  /// What was asked since the last call: `record`, `body`, `put` and `look` at the tier, else the path.
+  /// Returns requests since the last call: `record`, `body`, `put` or `look` at the tier, else the
+  /// path.
   func takeAsked() -> [String] {
     let requests = fake?.requests ?? []
     defer { seen = requests.count }

@@ -18,12 +18,12 @@ struct TierCampaignTests {
   }
 }
 
-/// One life of a tier.
+/// A random sequence of operations on a tier.
 private final class Play {
   private let bench: TierBench
   private var random: SeededRandom
   private var open: [TransferID: TransferRequest] = [:]
-  /// What honest records say that a page is, or was.
+  /// Contents of each page according to correct records.
   private var told: [String: Set<String>] = [:]
   private let isTrusted: Bool
   private(set) var problems: [String] = []

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-/// What is relied on of a tier, asked of a server on the wire and of the one in memory.
+/// Contract of a second tier, checked on a real server and on the one in memory.
 @Suite("Every second tier", .timeLimit(.minutes(10)))
 struct TierContractTests {
   enum Kind: CaseIterable {

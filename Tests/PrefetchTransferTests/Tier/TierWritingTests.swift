@@ -43,7 +43,7 @@ struct TierWritingTests {
     #expect(figures.written == 1 && figures.writtenBytes == 9)
     #expect(offer(stored("/b", "body of a")) == ["put record"])
     #expect(bench.transport?.isWriting == false)
-    // What came from there is there.
+    // A body that came from the tier is not uploaded again.
     let digest = bench.put("body of c")
     _ = try bench.response(to: bench.question("/c", digest))
     _ = bench.takeAsked()
