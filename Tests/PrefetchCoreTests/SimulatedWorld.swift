@@ -33,7 +33,7 @@ struct SimulatedWorld {
   private var committed: Set<ContentDigest> = []
   /// Network situation as reported to the dispatcher.
   private var situation = NetworkSituation()
-  /// Transfers of a dry run's probes, which no budget counts.
+  /// HEAD requests of a dry run, which no budget counts.
   private var probes: Set<TransferID> = []
   private var begun: Set<String> = []
   private var isMultiplexed: Set<String> = []
