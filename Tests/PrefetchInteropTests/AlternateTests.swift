@@ -55,7 +55,7 @@ struct AlternateTests {
     try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
     #expect(mirror.requests.count { $0.method == "GET" } == Self.count)
 
-    // What came from there is asked about there, by what that server said of it.
+    // Bodies from the mirror are revalidated there, with the mirror's own validators.
     try expectAll(home.run("--json"), "revalidated", sourceLocation: #_sourceLocation)
     #expect(mirror.requests.suffix(Self.count).allSatisfy { $0.headers["If-None-Match"] != nil })
   }

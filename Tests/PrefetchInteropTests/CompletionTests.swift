@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What shells offer where a user presses the tabulator.
+/// Completions that shells offer when a user presses Tab.
 @Suite("A completion", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CompletionTests {
   private let home: Home
@@ -60,7 +60,7 @@ struct CompletionTests {
       #expect(try bash("prefetch", command, "") == [url], "\(command)")
     }
     #expect(try bash("prefetch", "event", "consume", "") == [url])
-    // What bash has cut off at a colon stays.
+    // The part that bash has cut off at a colon stays.
     let rest = try #require(url.split(separator: ":").last.map(String.init))
     #expect(try bash("prefetch", "path", "http", ":", "//127.0.0.1", ":", "") == [rest])
     #expect(try bash("prefetch", "path", "https", ":", "//127.0.0.1", ":", "") == [])

@@ -17,7 +17,8 @@ struct CopiedProgramTests {
     }
   }
 
-  /// The same user, with what only the loader of a program that starts reads.
+  /// Home whose programs are started instead of copied, because of a variable that only the loader
+  /// reads.
   private var started: Home {
     var home = home
     home.variables["LD_BIND_NOW"] = "1"

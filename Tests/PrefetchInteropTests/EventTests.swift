@@ -259,7 +259,7 @@ struct EventTests {
     #expect(try Self.facts(run.json()) == Self.facts(plain.json()))
   }
 
-  /// What does not tell of times.
+  /// Returns the parts of a report that do not depend on time.
   private static func facts(_ report: Node) -> [String] {
     let totals = report.at("totals")?.mapping?.map { "\($0.key)=\($0.value.text ?? "")" } ?? []
     let items = ["url", "state", "outcome", "status", "bytes", "digest", "attempts", "error.code"]

@@ -153,7 +153,7 @@ struct FileModeTests {
       Issue.record("\(name) has mode \(String(mode, radix: 8))")
     }
     expectNoSignature(below: home.path("out"))
-    // What was imported is its owner's alone again.
+    // Imported files are private to their owner again.
     try home.removeCache()
     try #require(home.run("import", "--cache", "out").status == 0)
     #expect(modes(home.cache)["index.sqlite"] == 0o600)

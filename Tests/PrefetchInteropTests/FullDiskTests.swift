@@ -223,7 +223,7 @@ struct FullDiskTests {
     var random = SeededRandom(12)
     for number in 0..<6 { publish(number, &random) }
     declare(6, more: "")
-    // Of so small a disk a tenth stays free, 6.7 MB and no gigabyte.
+    // On so small a disk a tenth stays free: 6.7 MB instead of a gigabyte.
     let fill = "dd if=/dev/zero of=\(disk.path)/filler bs=1048576 count=60"
     try #require(home.shell(fill).status == 0)
     let run = try home.run("--json", "--items", "all")

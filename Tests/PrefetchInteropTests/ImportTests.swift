@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What came here by other means than the network.
+/// Content that arrived by other means than the network.
 @Suite("Imported content", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ImportTests {
   private let site: Site
@@ -117,7 +117,7 @@ struct ImportTests {
     for name in ["a", "b"] { #expect(taken.errors.contains("/\(name)` was left out"), "\(taken)") }
     let stored = try taker.run("list", "--json").json().list("items").compactMap { $0.text("url") }
     #expect(stored == [server.address("/c")])
-    // What is declared otherwise is not taken either.
+    // A body that differs from its declaration is not imported either.
     let digest = Digest.hexadecimal("another body")
     declare(taker, [], "")
     taker.configure(

@@ -25,7 +25,7 @@ struct ItemStateTests {
   private static let quiet =
     "cache: { min_free: 0 }\nnetwork: { retries: { items: 0, lookups: 0 } }"
 
-  /// Of each item its state, by every command that tells it.
+  /// Returns an item's state, which every command must report alike.
   private func state(_ path: String) throws -> String? {
     let url = server.address(path)
     let explained = try home.run("explain", "--json", url).json().text("state")

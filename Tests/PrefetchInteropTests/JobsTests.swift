@@ -134,7 +134,8 @@ struct JobsTests {
     let bytes = moved.take().values.reduce(0, +) * size
     print("of 4 MB four runs took \(bytes)")
     #expect(bytes > 3_000_000)
-    // Each hears of the others when it books; what is under way then still comes.
+    // Each run learns of the others' bytes when it records its own; transfers in flight still
+    // complete.
     #expect(bytes < 6_000_000)
   }
 
@@ -180,7 +181,7 @@ struct JobsTests {
   func together() throws {
     var random = SeededRandom(5)
     var held: [String: Set<Int>] = [:]
-    // What the cache may have as a name's, also of runs that were killed.
+    // Items that the cache may record for a name, including runs that were killed.
     var known: [String: Set<Int>] = [:]
     for round in 1...Binary.rounds {
       for number in 0..<Self.urlCount where Int.random(in: 0..<5, using: &random) == 0 {
@@ -213,8 +214,10 @@ struct JobsTests {
       }
       let verify = try home.run("verify")
       #expect(verify.status == 0, "round \(round): \(verify)")
-      // Once, and once more for a kill, and for each run that declares it no more: where that run was
-      // the last of those that had it, it removed what another one had just brought or wanted.
+      // A body is fetched once, and again after a kill or a removal.
+      //
+      // A run that removes an item as its last owner may remove what another run has just fetched
+      // or wants.
       let counts = moved.take().filter { path, count in
         let number = Int(path.dropFirst()) ?? 0
         let removals = Self.names.count { name in

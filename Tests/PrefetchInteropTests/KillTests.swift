@@ -8,16 +8,16 @@ import Testing
 struct KillTests {
   private static let largeNames = (0..<3).map { "large/\($0).bin" }
   private static let names = (0..<24).map { "f\($0).txt" } + largeNames
-  /// What may still be on its way to the file when the run is killed.
+  /// Bytes that may still be buffered on the way to the file at the kill.
   private static let slack = 256 << 10
-  /// What a kill may cost of a part: a note comes every 48 kB, and after the write that passes them.
+  /// Bytes of a part that a kill may cost: progress is recorded after the write that passes 48 kB.
   private static let loss = (48 << 10) + slack
 
   private let home: Home
   private let site = Site()
   private let trap: KillTrap
   private let server: LoopbackServer
-  /// What large bodies are cut from, so that no two offsets look alike.
+  /// Random bytes that large bodies are cut from, so that all offsets differ.
   private let noise: [UInt8]
 
   init() throws {

@@ -42,7 +42,7 @@ struct LastListTests {
     )
   }
 
-  /// What nobody is to notice: the body of `a` is lost, its file is taken away, `b` is another body.
+  /// Damages what the run must not repair: loses a body, deletes a published file and changes `b`.
   private func disturb() throws {
     let path = try home.run("path", server.url("/a").string)
     let lost = try home.tool("rm", path.output.split(separator: "\n").joined(), home.path("tree/a"))
@@ -256,7 +256,7 @@ struct LastListTests {
         site.requests.filter { $0.path == "/a" }.count == (night == 0 ? 1 : 0),
         "night \(night): \(site.requests.map(\.path))"
       )
-      // What the failed list pinned stays in its own tree, and another body never takes its place.
+      // The failed list's pinned body stays in its own tree, and no other body replaces it.
       #expect(home.read("old/a") == "first a")
       #expect(home.read("new/a") == "second a")
     }

@@ -20,7 +20,7 @@ struct ListedHostTests {
     try server.url(path).string
   }
 
-  /// The same server under another name.
+  /// Returns a URL of the server under another name.
   private func elsewhere(_ path: String) throws -> String {
     try here(path).replacing("127.0.0.1", with: "localhost")
   }

@@ -3,11 +3,10 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a server is asked, in the order in which it is asked; waits of minutes are simulated in the
-/// tests of the core.
+/// Order of the requests that a server receives; the core's tests simulate waits of minutes.
 @Suite("Priorities", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PriorityTests {
-  /// How the manifest of priority 1, the last in the list, is answered.
+  /// Response to the manifest of priority 1, which stands last in the list.
   enum First: String, CaseIterable, Sendable {
     case quick, slow, gone, gated
   }
@@ -80,17 +79,17 @@ struct PriorityTests {
     )
   }
 
-  /// Where the path's segment and kind stand in the order of the contract; items rank the same.
+  /// Returns the rank of a path's segment and kind by the contract; items rank equally.
   private static func rank(_ path: String) -> Int {
     let name = path.dropFirst().prefix { $0 != "/" && $0 != "." }
     return 2 * (order.firstIndex(of: String(name)) ?? 0) + (path.hasSuffix(".json") ? 0 : 1)
   }
 
-  /// Who was asked although more of a higher rank were still to come than may have places beside it.
+  /// Returns the requests that were sent before too many of higher rank.
   private static func hasty(_ paths: [String]) -> [String] {
     paths.indices.compactMap { index in
       let higher = paths[index...].filter { rank($0) < rank(paths[index]) }
-      // Those that have places at one time may arrive in any order, and no item before its manifest.
+      // Concurrent requests may arrive in any order, but no item before its manifest.
       let isUntold = higher.contains { $0.hasSuffix(".json") }
       return higher.count < places && !isUntold ? nil : paths[index]
     }

@@ -107,7 +107,7 @@ struct ProgressTests {
   )
   func resize() throws {
     let window = try TerminalWindow(home, columns: 80, rows: 24)
-    // What is above is what a window pushes out that has to break longer lines.
+    // Lines above the block are pushed out by a window that breaks longer lines.
     try window.enter("seq 50")
     _ = try #require(try window.lines { $0.contains("50") && $0.last == "ready:" })
     try start(window)

@@ -105,7 +105,7 @@ struct PublisherTests {
       let path = name.replacing("?", with: "%3F").replacing(" ", with: "%20")
       site["/site/\(path)"] = Site.Page(text)
     }
-    // What a mirror keeps for itself is none of it.
+    // A mirror's private files are not listed.
     #expect(try home.tool("mkdir", "-p", home.path("site/.prefetch")).status == 0)
     write("state", to: ".prefetch/state")
     let built = try home.run(
@@ -209,7 +209,7 @@ struct PublisherTests {
   func incremental() throws {
     #expect(try build("-o", "old.json").status == 0)
     write("neu", to: "b.txt", at: 1_700_000_001)
-    // Its size and time are what they were, so that only reading it could tell.
+    // Size and time are unchanged, so that only reading the file could show the change.
     write("ONE", to: "a.txt")
     let run = try build("--previous", "old.json")
     #expect(run.status == 0, "\(run)")

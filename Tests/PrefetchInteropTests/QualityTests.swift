@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a run does on networks of measured quality; a poor one stops in `NetworkRulesTests`.
+/// Runs on networks of measured quality; `NetworkRulesTests` covers a poor one.
 @Suite("The quality of the network", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct QualityTests {
   private static let itemCount = 8

@@ -31,7 +31,7 @@ struct RestoredCacheTests {
     )
   }
 
-  /// What a run asks for.
+  /// Returns the paths that a run requests.
   private func asked() throws -> [String] {
     let before = server.requests.count
     let run = try home.run("run", "-q")

@@ -8,9 +8,9 @@ import Testing
 struct ResumeTests {
   private static let body = Scene.body(.resume) + Scene.body(.resume)
   private static let half = body.count / 2
-  /// What may still be on its way to the file when the run is killed.
+  /// Bytes that may still be buffered on the way to the file at the kill.
   private static let slack = 256 << 10
-  /// What may have been written when the run is killed, and not been noted.
+  /// Bytes that may be written, but not recorded, at the kill.
   private static let unnoted = 128 << 10
   private static let path = "/film.mp4"
   private static let tag = #""one""#

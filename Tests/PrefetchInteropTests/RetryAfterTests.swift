@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A server that wants to be left alone", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RetryAfterTests {
-  /// What a server was asked, with times of one clock.
+  /// Requests to all servers with times of one clock.
   private final class Log: Sendable {
     private let entries = Mutex<[(path: String, time: ContinuousClock.Instant)]>([])
 
@@ -45,7 +45,7 @@ struct RetryAfterTests {
     }
   }
 
-  /// One connection a host, so that no request is on its way when the answer comes.
+  /// Configures one connection per host, so that no other request is in flight at the response.
   private func declare(_ servers: [LoopbackServer], retries: String = "wait: 2m") {
     let urls = servers.flatMap { server in
       (0..<Self.count).map { "\"\(server.address("/\($0)"))\"" }

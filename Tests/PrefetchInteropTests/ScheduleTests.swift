@@ -117,7 +117,7 @@ struct ScheduleTests {
     #expect(used.sorted() == written, "and everything of it is needed")
   }
 
-  /// Of the first file that a traced call names.
+  /// Returns the path of the first file in a traced call.
   private static func path(in line: Substring) -> String? {
     guard let name = line.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first
     else { return nil }

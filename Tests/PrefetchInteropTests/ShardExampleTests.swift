@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// One configuration done by the jobs of a scheduler, as `examples/` shows it.
+/// The examples in which a scheduler's jobs share one configuration.
 @Suite("The examples of shards", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ShardExampleTests {
   private func text(_ name: String) throws -> String {

@@ -95,7 +95,7 @@ struct ShardTests {
     #expect(try whole.totals()["fetched"] == 0)
     #expect(try whole.json().text("run.shard") == nil)
     #expect(try home.run("status", "--json").json().text("segments.0.shard") == nil)
-    // What goes, goes with a run that sees all of it.
+    // Only a run of the whole configuration removes items.
     site["/list.json"] = Site.Page(Manifest.text((0..<150).map { "\($0)" }))
     for index in 0..<4 {
       #expect(try home.run("--shard", "\(index)/4", "--json").totals()["removed"] == 0)

@@ -36,7 +36,7 @@ struct SlurmTests {
     let bodies = ground.store.files.keys.count { $0.contains("/cas/") }
     #expect(bodies == Self.count + 1)
 
-    // Those who begin with nothing, five of them, find all of it in the store.
+    // Five jobs with empty caches find everything in the shared store.
     _ = ground.takeAsked()
     let five = try parts(home, 5)
     let moved = urls.count { four[$0] != five[$0] }

@@ -11,7 +11,7 @@ import Testing
   .timeLimit(.minutes(10))
 )
 struct StoppedProcessTests {
-  /// What it may have when it is stopped.
+  /// Lock that the process holds when it is stopped.
   enum Hold: String, CaseIterable, CustomTestStringConvertible {
     case turn = "locks/claims"
     case objects

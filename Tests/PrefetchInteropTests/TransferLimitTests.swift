@@ -89,7 +89,7 @@ struct TransferLimitTests {
       #expect(run.status == 75, "\(run)")
       let report = try run.json()
       #expect(report.text("exit.next_allowed_at") == zone.next(24))
-      // What was in a buffer already counts and is not taken.
+      // Bytes in a buffer count although they are not used.
       #expect(try #require(report.number("totals.bytes_body")) <= 1_000_000)
       #expect(try #require(report.number("totals.deferred")) >= paths.count / 2)
       let asked = server.requests.count

@@ -7,7 +7,7 @@ import Testing
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TrustServerTests {
-  /// What a mapping by host cannot say.
+  /// Rows without those that a mapping of hosts cannot express.
   private static let rows = TrustRow.all.filter { row in
     guard let ground = try? TrustGround.shared.get() else { return true }
     let pins = rules(row, ground).pins

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What is asked, sent and said about content whose origin has its own ideas of it.
+/// Requests, responses and reports for content with unusual caching headers.
 @Suite("What is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TruthTests {
   private let home: Home
@@ -192,7 +192,7 @@ struct TruthTests {
       ("no-cache", "", false), ("max-age=0, must-revalidate", "", false), ("max-age=0", "", true),
       ("max-age=10", "=85s", false), ("max-age=10", "=1h", true),
     ] {
-      // It comes a hundred seconds old.
+      // The response arrives with an age of a hundred seconds.
       site["/one"] = Site.Page(
         "body",
         headers: [

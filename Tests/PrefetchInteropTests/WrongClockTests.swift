@@ -96,7 +96,7 @@ struct WrongClockTests {
     #expect(try ahead.totals()["removed"] == 0, "\(ahead)")
     #expect(try run("+400d", "gc", "-q").status == 0)
     #expect(try home.run("get", "--offline", server.address("/a")).output == "/a")
-    // Where the servers say so as well, it is over.
+    // Once the servers' dates agree, the items have expired.
     for path in ["/a", "/b"] { site[path] = dated(path, days: 20) }
     site["/list.json"] = dated(text, days: 20)
     let later = try run("+20d", "run", "--json")

@@ -8,10 +8,10 @@ import Testing
 final class Collector: Sendable {
   enum Manner: Sendable {
     case taking
-    /// It has the batch, and its answer never comes.
+    /// Receives the batch and never responds.
     case silent
     case answering(Int, [(String, String)] = [])
-    /// It goes away in the midst of everything.
+    /// Closes the connection within the request.
     case closing
   }
 
@@ -44,7 +44,7 @@ final class Collector: Sendable {
 
   var endpoint: String { server.address("/v1/events") }
 
-  /// What it was sent, whatever it said to that.
+  /// All requests that were sent, whatever the response.
   var posts: [LoopbackRequest] {
     server.requests.filter { $0.method == "POST" }
   }

@@ -12,12 +12,12 @@ struct Fault {
   var kind = Kind.kill
   /// How many calls fail, from that one on.
   var span = 1
-  /// `open` or `read`; nil = all calls that touch files or the network.
+  /// Calls to fail: `open` or `read`; nil for all calls that touch files or the network.
   var calls: String?
-  /// What the path of the file has in it.
+  /// Text that the file's path must contain.
   var path: String?
 
-  /// The library beside the tests; nil where it is not built.
+  /// Path of the fault library; nil when it is not built.
   static let library: String? = {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)

@@ -8,7 +8,7 @@ enum KillScenario: String, CaseIterable, Sendable {
   case firstRun, update, resume, publish, mirror, get, gc, repair, export, subscribe
 }
 
-/// One user and one server for one scenario.
+/// A user and a server for one scenario.
 struct KillGround {
   private static let names = (0..<8).map { "f\($0).txt" }
   private static let large = "large/film.bin"
@@ -102,7 +102,7 @@ struct KillGround {
     }
   }
 
-  /// What the store is, and what follows it, before the command.
+  /// Prepares the store and its surroundings before the command.
   func prepare() throws {
     switch scenario {
     case .firstRun: break
@@ -223,7 +223,7 @@ struct KillGround {
       }
   }
 
-  /// The same command again, and a run: all is right, and nothing is left over.
+  /// Repeats the command and runs once more: everything must be right and nothing left over.
   func checkNext(_ told: String) throws {
     let next = try home.run(arguments)
     #expect(next.status == 0 || scenario == .repair && next.status == 74, "\(told): then \(next)")

@@ -9,7 +9,8 @@ enum Binary {
   /// Whether it is what is shipped: optimised, with Swift's library in it.
   static let isRelease = path?.split(separator: "/").contains("release") == true
 
-  /// What copies the program of a debug build in place of starting it; `PREFETCH_COPIES=0` does not.
+  /// Path of the program that forks debug builds instead of starting them; `PREFETCH_COPIES=0`
+  /// disables it.
   static let zygotePath: String? = {
     guard !isRelease, environment("PREFETCH_COPIES") != "0", let path else { return nil }
     let sibling = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Zygote"
@@ -47,7 +48,7 @@ enum Binary {
 struct Tool {
   let path: String
 
-  /// Nil where it is not installed.
+  /// Finds a program; returns nil when it is not installed.
   init?(_ name: String) {
     let candidates = ["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"].map {
       "\($0)/\(name)"

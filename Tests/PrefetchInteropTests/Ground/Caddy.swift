@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A real caddy of this test alone, which speaks HTTP/3 where it is told to.
+/// A real Caddy server for one test, with HTTP/3 on request.
 final class Caddy {
   enum Fault: Error {
     case notInstalled

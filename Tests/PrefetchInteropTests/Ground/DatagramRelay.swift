@@ -26,11 +26,11 @@ final class DatagramRelay: Sendable {
     thread.join()
   }
 
-  /// What the relay's thread has in hand.
+  /// State of the relay's thread.
   private struct Passage {
     let entrance: CInt
     let target: Int
-    /// How many more may pass.
+    /// Number of datagrams that may still pass.
     var rest: Int
     private var clients: [(address: sockaddr_in, exit: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 65_536)

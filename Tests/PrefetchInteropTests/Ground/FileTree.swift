@@ -2,7 +2,7 @@
 
 /// Folders as a test looks at them.
 enum FileTree {
-  /// What must not change where nothing may be written.
+  /// Facts of a file that must not change where nothing may be written.
   struct Facts: Hashable {
     var mode: UInt32
     var size: Int

@@ -11,12 +11,11 @@ struct Home {
   /// The folder that programs are started in.
   let work: String
   var variables: [String: String]
-  /// Whose rights the program has, where they are not those of the test.
+  /// User id of the program; nil for the test's own.
   private(set) var user: Int?
-  /// The program under test.
   private var binary: String?
 
-  /// `isInMemory` spares the disk where hundreds of them come and go.
+  /// `isInMemory` avoids the disk where tests create hundreds of homes.
   init(isInMemory: Bool = false, binary: String? = Binary.path) throws {
     self.binary = binary
     let memory = "/dev/shm"
@@ -36,7 +35,7 @@ struct Home {
     ]
   }
 
-  /// The same user with another program.
+  /// Returns the same home with another program.
   func using(_ binary: String) -> Home {
     var home = self
     home.binary = binary

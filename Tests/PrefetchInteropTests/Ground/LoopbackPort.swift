@@ -2,7 +2,7 @@
 
 /// Ports of 127.0.0.1 and raw bytes to them.
 enum LoopbackPort {
-  /// One that no process listens on at this moment.
+  /// Returns a port on which no process listens at this moment.
   static func free() -> Int {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }

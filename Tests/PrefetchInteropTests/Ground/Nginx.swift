@@ -9,7 +9,7 @@ final class Nginx {
     case doesNotStart(String)
   }
 
-  /// One request as the server saw it.
+  /// A request as the server logged it.
   struct Request: Hashable {
     var method: String
     var target: String
@@ -18,7 +18,7 @@ final class Nginx {
     var version: String
     var entityTag: String
     var modifiedSince: String
-    /// What the answer said of its version.
+    /// Validators in the response.
     var sentEntityTag: String
     var sentModified: String
   }

@@ -25,10 +25,10 @@ struct ProgramRun: CustomStringConvertible {
 
 /// A program that was started, with pipes on its streams.
 final class RunningProgram {
-  /// Where standard output goes.
+  /// Destination of standard output.
   enum Output {
     case pipe
-    /// A pipe that no process reads any more.
+    /// A pipe without a reader.
     case closed
     case file(String)
 
@@ -90,7 +90,7 @@ final class RunningProgram {
     return unsafe told.si_signo == 0
   }
 
-  /// From now on it has no more than these bytes of memory, and writes none beyond those of a file.
+  /// Limits the program's memory and the size of files that it writes.
   func limit(memory: Int, file: Int) throws {
     try #require(process_limit(processID, memory, file) == 0)
   }

@@ -113,7 +113,7 @@ enum Spawn {
     )
   }
 
-  /// Starts a program that is spoken to by a socket, its descriptor 3, and needs no more of us.
+  /// Starts a program that communicates over a socket, its descriptor 3.
   static func server(_ words: [String], socket: CInt) throws(Fault) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -137,7 +137,7 @@ enum Spawn {
     guard fault == 0 else { throw Fault(program: words[0], errno: fault) }
   }
 
-  /// What the test process ignores or blocks must not be inherited.
+  /// Signals that the test process ignores or blocks must not be inherited.
   private static func plainAttributes() -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)

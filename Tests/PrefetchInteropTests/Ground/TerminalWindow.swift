@@ -10,11 +10,11 @@ final class TerminalWindow {
   private let home: Home
   private let socket: String
 
-  /// `variables` are for the shell, besides those of the user.
+  /// Opens a window; `variables` are added to the user's.
   init(_ home: Home, columns: Int, rows: Int, variables: [String: String] = [:]) throws {
     self.home = home
     socket = "\(home.folder.path)/tmux-\(UInt32.random(in: 0...UInt32.max))"
-    // By a short name, so that what is typed takes one line.
+    // A short name keeps typed commands on one line.
     var variables = variables
     let binary: String = try #require(Binary.path)
     variables["prefetch"] = binary
@@ -32,7 +32,7 @@ final class TerminalWindow {
     _ = try? home.tool("tmux", "-S", socket, "kill-server")
   }
 
-  /// What it shows, without the blanks at the ends.
+  /// Returns the shown lines without trailing blank ones.
   func lines() throws -> [String] {
     let shown = try tmux(["capture-pane", "-p"]).output
     var lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)

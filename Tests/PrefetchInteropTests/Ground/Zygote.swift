@@ -3,12 +3,11 @@ import CZygote
 import PrefetchTestSupport
 import Synchronization
 
-/// A program under test that has started once and is copied from then on.
+/// A started program under test that is forked for each run.
 ///
-/// A start of what is built for debugging is two thirds loading libraries and making what Swift's
-/// runtime knows of types. A copy has all that, runs the same code from the first word on, and is a
-/// child of this process as any other. A release is always started as it is, and so is each program
-/// that somebody other than these tests starts.
+/// Two thirds of a debug program's start are spent on loading libraries and on Swift's type
+/// metadata. A fork has both, runs the same code from the first argument on, and is a child of this
+/// process. Release builds, and programs started by other programs, are always started normally.
 final class Zygote: Sendable {
   static let shared: Zygote? = Binary.zygotePath.flatMap { Zygote($0) }
 
@@ -32,7 +31,7 @@ final class Zygote: Sendable {
     guard unsafe waitpid(first, &status, 0) == first, status == 0 else { return nil }
   }
 
-  /// Nil where only a start of its own will do.
+  /// Forks a run; returns nil when only a normal start will do.
   func start(
     _ words: [String],
     _ environment: [String: String],

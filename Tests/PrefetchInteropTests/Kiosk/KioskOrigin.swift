@@ -22,7 +22,7 @@ final class KioskOrigin: Sendable {
     static let pieceCount = 6
     static let largestPiece = 6_000
 
-    /// Of some the pieces of all editions have the same names.
+    /// Whether the pieces of all editions have the same names.
     private var hasFixedNames: Bool { number % 2 == 0 }
 
     func name(_ piece: Int) -> String {
@@ -35,7 +35,7 @@ final class KioskOrigin: Sendable {
       return String(repeating: line, count: size / line.utf8.count)
     }
 
-    /// Nil for what is none.
+    /// Parses a body; returns nil when it is none.
     init?(_ body: String) {
       let words = body.prefix { $0 != "\n" }.split(separator: " ")
       guard words.count == 8, let number = Int(words[1]), let edition = Int(words[3]) else {
@@ -50,7 +50,7 @@ final class KioskOrigin: Sendable {
 
     var playlist: String {
       let lines = (0..<Self.pieceCount).map { piece in
-        // Who encodes anew cuts anew.
+        // A new encoding has other segment lengths.
         "#EXTINF:\(2 + edition % 50).0,\n\(name(piece).split(separator: "/")[1])"
       }
       return StreamGround.media(lines)
@@ -136,7 +136,7 @@ final class KioskOrigin: Sendable {
     }
   }
 
-  /// What counts views and clicks.
+  /// Number of requests to tracking addresses.
   var countedViews: Int { site.requests.count { $0.path.hasPrefix("/never") } }
 
   func respond(to request: LoopbackRequest) -> Script {

@@ -3,17 +3,18 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A kiosk over some days with a clock of its own: runs by night, power cuts, bad lines, a full disk,
-/// a wrong clock; and somebody who plays its films all the time.
+/// A kiosk over several days of simulated time, with players that use it continuously.
+///
+/// Runs happen by night; power cuts, bad networks, a full disk and a wrong clock occur.
 final class KioskWeek {
-  /// What the clock shows at boot, before it is told the time.
+  /// Clock at boot, before the time is set.
   enum Boot {
     case right
     case in1970
     case yearAhead
   }
 
-  /// What one day is like.
+  /// Conditions of a day.
   struct Day {
     var line = KioskOrigin.Line.sound
     var isMetered = false
@@ -22,7 +23,7 @@ final class KioskWeek {
     var boot = Boot.right
   }
 
-  /// A film that somebody began to play.
+  /// A film that a player has begun.
   private struct Show {
     var film: Int
     var places: [String]
@@ -44,7 +45,7 @@ final class KioskWeek {
   private static let dayHours = [9, 14]
   private static let limitedFilms = 3..<6
   private static let dailyLimit = 90_000
-  /// What a run that is killed has received and not yet booked.
+  /// Bytes that a killed run may have received without recording them.
   private static let unbooked = 16_384 + 4 * KioskOrigin.Film.largestPiece
 
   let seed: UInt64
@@ -167,7 +168,7 @@ final class KioskWeek {
     }
   }
 
-  /// What came on a day of the kiosk's clock is no more than its limit and one body.
+  /// Checks that a day's bytes exceed the limit by one body at most.
   private func book(wasCut: Bool) {
     let today = shown / 86_400
     received[today, default: 0] += origin.takeBytes(ofFilms: Self.limitedFilms)
@@ -254,7 +255,7 @@ final class KioskWeek {
     let base = "/-/item/-/f\(film)"
     let main = try client().get("\(base)/film.m3u8")
     guard main.status == 200 else {
-      // What was here once stays until the next whole is here.
+      // A film that was complete once stays until its next edition is complete.
       if playable.contains(film) { trouble("film \(film) is \(main.status)") }
       return nil
     }

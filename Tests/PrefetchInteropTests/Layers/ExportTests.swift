@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What one run has added, as a cache of its own.
+/// Contents that one run has added, exported as a cache of its own.
 @Suite("A layer that was exported", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ExportTests {
   private let ground: LayerGround
@@ -22,7 +22,7 @@ struct ExportTests {
       + String(repeating: "0123456789abcdef", count: number * 5)
   }
 
-  /// One item in a hundred is another in each version.
+  /// Publishes a version in which one item in a hundred has changed.
   private func publish(version: Int) {
     let entries = (0..<Self.count).map { number -> Manifest.Entry in
       let text = body(number, version: number % 100 == 50 ? version : 0)
@@ -113,7 +113,7 @@ struct ExportTests {
     #expect(ground.takeRequests() == ["/film.m3u8"])
     #expect(try run.totals()["not_modified"] == 1 && run.totals()["kept"] == 1)
     #expect(try home.run("verify").status == 0)
-    // A new piece, which alone is fetched; the other one is asked about.
+    // A new piece is fetched; the other one is revalidated.
     site["/film.m3u8"] = Site.Page(
       "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none.ts\n#EXTINF:2,\n2.ts\n#EXT-X-ENDLIST\n"
     )

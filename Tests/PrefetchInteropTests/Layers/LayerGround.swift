@@ -28,7 +28,7 @@ struct LayerGround {
     )
   }
 
-  /// What the last run made is put away under a name, and what is remembered of runs goes with it.
+  /// Moves the cache to another name and removes the state of the runs.
   func putAway(as name: String) throws {
     try #require(home.tool("mv", home.cache, home.path(name)).status == 0)
     try #require(home.tool("rm", "-rf", home.state).status == 0)

@@ -266,7 +266,7 @@ struct LayerTests {
     #expect(try ground.listed().count == 4)
     #expect(try home.run("gc", "--set", "cache.size=1000").status == 0)
     #expect(try ground.listed().count == 3, "those below stay")
-    // What comes here after all takes room.
+    // A body that is also stored in this layer takes room.
     site["/a"] = Site.Page("A" + large)
     declare(["/a", "/b"], cache: ", size: 50000")
     #expect(try home.run("-q").status == 0)

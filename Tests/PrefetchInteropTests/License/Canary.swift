@@ -53,7 +53,7 @@ struct Canary: Sendable {
     .joined()
   }
 
-  /// What of it stays the same when `offset` bytes stand before it, and any after it.
+  /// Returns the base64 characters that do not depend on the surrounding bytes.
   private static func base64(_ text: String, offset: Int, last: String) -> String {
     let alphabet = Array(
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last

@@ -113,7 +113,7 @@ struct CanaryTests {
     }
     #expect(Self.key.found(in: variables) == nil)
     try search()
-    // It was there to be found.
+    // The secrets were in use, so the search could have found them.
     #expect(license.keys.count > answers.count)
     #expect(Set(license.keys) == ["Bearer \(Self.key.text)"])
     #expect(Set(license.shown) == ["Bearer \(Self.key.text)", "Bearer \(Self.token.text)"])
@@ -124,7 +124,7 @@ struct CanaryTests {
     #expect(third.requests.contains { $0.path == "/broken" })
   }
 
-  /// What `/proc` shows of a run while a server lets it wait.
+  /// Returns what `/proc` shows of a run that waits for a server.
   private func look(
     into arguments: [String],
     outputs: inout [String]

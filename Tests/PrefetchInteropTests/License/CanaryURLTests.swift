@@ -23,7 +23,7 @@ struct CanaryURLTests {
     home = try Home()
   }
 
-  /// What was printed, with how it was asked for.
+  /// Printed texts with the commands that printed them.
   private final class Outputs {
     var all: [(call: String, text: String)] = []
   }
@@ -189,9 +189,9 @@ struct CanaryURLTests {
       besides: ["/work/prefetch.yaml", "/work/list.txt", "/index."]
     )
     #expect(outputs.all.contains { $0.text.contains("X-Amz-Signature=***") })
-    // Of the few that have to say it: what a pipe goes on with.
+    // A plan's list of items must contain the full URL, since pipes process it further.
     #expect(try home.run("plan", "--items", "all").output.contains(Self.signature.text))
-    // Histories and uses are found under the URL all the same.
+    // Histories and uses are still found by the URL.
     #expect(try home.run("log", one).output.contains("added"))
   }
 }

@@ -38,7 +38,7 @@ struct Cast: Sendable, CustomTestStringConvertible {
 }
 
 extension Row {
-  /// What it has in common with those that it may be played beside; nil where it is played alone.
+  /// Returns the settings that rows must share to be tested in one run; nil for a row tested alone.
   fileprivate func company(in situation: Situation) -> String? {
     guard item.isEmpty, segment.isEmpty, settings.isEmpty, body == nil, interrupted == nil,
       path == "/item", let verdict = verdicts[situation],

@@ -168,7 +168,7 @@ enum RangeRows {
     },
   ]
 
-  /// What is no part at all.
+  /// Responses to a range request that are not the requested part.
   private static let others = [
     part("the whole under the same tag", "added 0 x1") { scene in
       scene.whole("ETag: \(Scene.tag)")
@@ -245,7 +245,7 @@ enum RangeRows {
     return Script([.send(scene.head(200, lines) + Array(size.utf8) + scene.body), .close])
   }
 
-  /// Where no part is asked for, the answer is a good one.
+  /// Returns a row whose response is good unless a range is requested.
   private static func part(
     _ name: String,
     _ verdict: String,

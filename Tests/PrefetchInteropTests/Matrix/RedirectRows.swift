@@ -5,7 +5,7 @@ import PrefetchTestSupport
 enum RedirectRows {
   static let all = followed + endless + forbidden + refused
 
-  /// What is followed ends at the good answer.
+  /// Redirects that are followed to a good response.
   private static let followed =
     [301, 302, 303, 307, 308].map { status in
       Row("one redirect by \(status)", "added 0 x2", "updated 0 x2", "added 0 x2") { scene in

@@ -17,7 +17,8 @@ struct RefusedUploadTests {
     // Larger than what HTTP/2 may send before its receiver agrees.
     let body = String(repeating: "GET  / HTTP/1.1\r\n\r\n0123456789", count: 13_000)
     let origin = try WireServer(.plain) { _, _ in .respond(200, text: body) }
-    // It has nothing, and says so on a connection of its own: libcurl rewinds on those that were used.
+    // The tier has nothing and closes the connection, since libcurl rewinds only on reused
+    // connections.
     let absent = StreamScript().headers(
       [(":status", "404"), ("content-length", "0")],
       isLast: true

@@ -117,7 +117,7 @@ struct Rehearsal {
     case .first:
       break
     case .update:
-      // What is declared and expected is the new body.
+      // The declaration already describes the new body.
       configure(hasKeys: false)
       let run = try home.run()
       try #require(run.status == 0, "\(run)")
@@ -141,7 +141,7 @@ struct Rehearsal {
 
   private func checkStore() {
     var allowed: Set<String> = []
-    // What was replaced may stay for a while as an orphan.
+    // A replaced body may remain as an orphan for a while.
     if situation == .update { allowed.insert(Digest.hexadecimal(Scene.old)) }
     for part in parts {
       let stored = part.row.verdicts[situation]?.stored(in: situation, new: body(part.row))

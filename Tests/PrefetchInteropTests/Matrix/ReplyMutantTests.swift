@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged replies of real servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ReplyMutantTests {
-  /// As nginx, Apache, caddy and python gave them.
+  /// Responses as nginx, Apache, Caddy and Python sent them.
   private static let replies = [
     """
     HTTP/1.1 200 OK
@@ -105,7 +105,7 @@ struct ReplyMutantTests {
     )
     let run: ProgramRun
     if watched {
-      // What is not initialised is left out, since Swift's own library reads some of it.
+      // Reads of uninitialized memory are ignored, since Swift's own library has some.
       run = try home.tool(
         "valgrind",
         "-q",

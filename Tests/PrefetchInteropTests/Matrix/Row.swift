@@ -1,17 +1,17 @@
 import PrefetchTestSupport
 import Testing
 
-/// What the cache knows when a server begins to behave as a row says.
+/// State of the cache when a server begins to behave as a row says.
 enum Situation: String, Sendable, CaseIterable {
-  /// Nothing.
+  /// Nothing is stored.
   case first
-  /// A whole older body, with a strong entity tag.
+  /// An older body with a strong entity tag is stored.
   case update
   /// The first half of the body, with a strong entity tag.
   case resume
 }
 
-/// One way in which a server may behave, and what must come of it in every situation.
+/// A server's behavior with the expected outcome in every situation.
 struct Row: Sendable, CustomTestStringConvertible {
   typealias Behaviour = @Sendable (Scene) -> Script
 
@@ -30,9 +30,9 @@ struct Row: Sendable, CustomTestStringConvertible {
   var largest = "4MiB"
   /// Further sections of the configuration.
   var settings = ""
-  /// What the answer holds, where it is not the usual body.
+  /// Body of the response, when it is not the usual one.
   var body: [UInt8]?
-  /// What the interrupted transfer was, where it was not half of a plain body.
+  /// Behavior of the interrupted transfer, when it is not half of a normal body.
   var interrupted: Behaviour?
   var behaviour: Behaviour
 
@@ -78,9 +78,9 @@ struct Row: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// What must come of one item.
+/// Expected outcome of an item.
 struct Verdict: Sendable {
-  /// Outcomes that stand for a whole new body, or for the old one.
+  /// Outcomes that imply a new body, and outcomes that imply the old one.
   private static let newBody = ["added", "updated"]
   private static let oldBody = ["unchanged", "headers"]
 
@@ -96,7 +96,7 @@ struct Verdict: Sendable {
     requests = parts.dropFirst(2).first.flatMap { Int($0.dropFirst()) }
   }
 
-  /// What is stored afterwards.
+  /// Returns the body that is stored afterwards.
   func stored(in situation: Situation, new: [UInt8]) -> [UInt8]? {
     if words.contains(where: Self.newBody.contains) { return new }
     return situation == .update ? Scene.old : nil

@@ -1,11 +1,11 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a behaviour can see of the request that it answers.
+/// A request as a behavior sees it.
 struct Scene: Sendable {
   var situation: Situation
   var request: LoopbackRequest
-  /// Counts the requests since the behaviour began, from 1.
+  /// Number of the request since the behavior began, from 1.
   var attempt: Int
 
   // MARK: Bodies
@@ -37,12 +37,12 @@ struct Scene: Sendable {
 
   // MARK: Answers
 
-  /// What a server answers that behaves well.
+  /// Response of a correct server.
   var good: Script {
     Site([request.target: Site.Page(body, entityTag: Self.tag)]).respond(to: request)
   }
 
-  /// The same for the first transfer of the body that is old by now.
+  /// Returns a correct response with the old body, for the first transfer.
   static func oldAnswer(to request: LoopbackRequest) -> Script {
     Site([request.target: Site.Page(old, entityTag: oldTag)]).respond(to: request)
   }
@@ -75,7 +75,7 @@ struct Scene: Sendable {
 
   // MARK: Questions
 
-  /// Where the asked part begins; nil when the whole was asked for.
+  /// Start of the requested range; nil for the whole body.
   var offset: Int? {
     guard let range = request.headers["Range"], range.hasPrefix("bytes=") else { return nil }
     return Int(range.dropFirst(6).prefix { $0 != "-" })
@@ -97,7 +97,7 @@ struct Scene: Sendable {
     request.headers["Accept-Encoding"]?.contains(coding) ?? false
   }
 
-  /// The same with the bytes that were asked for.
+  /// Returns a response with these lines and the requested bytes.
   func part(_ lines: (Int) -> [String]) -> Script {
     part(lines) { body[$0...] }
   }

@@ -48,10 +48,10 @@ struct StrayByteTests {
     let failed = report.list("items").compactMap { $0.text("error.code") }
     #expect(failed == Array(repeating: "bad_response", count: 7), "\(run)")
     #expect(report.list("items").compactMap { $0.text("digest") }.count == 1)
-    // One that redirects is enough.
+    // A single redirect is enough.
     let get = try home.run("get", "\(server.base)/to")
     #expect([3, 4].contains(get.status), "\(get)")
-    // What a HEAD cannot show may be there all the same.
+    // Faults that a HEAD cannot show may still occur.
     let other = try Home(isInMemory: true)
     try server.configure(other, (0..<8).map { "/\($0)" }, Self.one)
     let plan = try other.run("plan")
@@ -120,11 +120,11 @@ struct StrayByteTests {
     }
   }
 
-  /// What the requests of a round wait for.
+  /// Synchronization of a round's requests.
   private struct Turns: Sendable {
-    /// Open once the request that is to be redirected is there.
+    /// Gates that open once the request to be redirected has arrived.
     let arrived = [Gate(), Gate()]
-    /// Open once the stray bytes have left.
+    /// Gates that open once the stray bytes are sent.
     let left = [Gate(), Gate()]
   }
 
@@ -173,7 +173,7 @@ struct StrayByteTests {
         let path = "/\(round)/" + (item.text("url")?.split(separator: "/").last ?? "")
         let word = item.text("outcome")
         if path.contains("/p") {
-          // Whether it is told of the bytes depends on what was read at once.
+          // Whether the client notices the bytes depends on what it read at once.
           #expect(word == "added" || item.text("error.code") == "bad_response", "\(round): \(item)")
         } else {
           let digest = Digest.hexadecimal(Self.body(of: path.replacing("/r", with: "/g")))
@@ -205,7 +205,7 @@ struct StrayByteTests {
       } else {
         #expect(item.text("error.code") == "bad_response")
         #expect(message.contains("broken chunks"), "\(size): \(message)")
-        // What begins with no digit at all libcurl refuses by itself.
+        // libcurl itself refuses a size that does not begin with a digit.
         if size != "g", size != "-5" { #expect(message.contains("`\(size)`"), "\(message)") }
       }
     }

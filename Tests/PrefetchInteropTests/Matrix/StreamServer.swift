@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What a server of HTTP/2 does with one request, frame by frame.
+/// Frames that an HTTP/2 server sends for a request.
 struct StreamScript: Sendable {
   /// The codes of RST_STREAM and GOAWAY (RFC 9113, section 7).
   enum Code: UInt32, Sendable, CaseIterable {
@@ -51,7 +51,7 @@ struct StreamScript: Sendable {
     frame(0, isLast ? Self.endOfStream : 0, bytes)
   }
 
-  /// The same with all frames in one TLS record.
+  /// Copy that sends all frames in one TLS record.
   var inOneRecord: Self {
     var script = self
     script.lines.insert("together", at: 0)
@@ -99,7 +99,7 @@ final class StreamServer {
   let port: Int
   private let process: RunningProgram
 
-  /// Its certificate is made in the working folder, as `server.pem`.
+  /// Starts the server, which writes its certificate to `server.pem` in the working folder.
   init(_ scripts: [StreamScript], textual body: String?, in home: Home) throws {
     let answer = body.map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
     home.write(answer ?? "", to: "answer")
@@ -147,7 +147,7 @@ final class StreamServer {
     return process.finish(within: 10).lines.dropFirst().map { String($0) }
   }
 
-  /// It understands no more of HTTP/2 than where frames begin and end.
+  /// The server only parses where frames begin and end.
   private static let program = """
     import hashlib, socket, ssl, struct, sys, threading
 

@@ -6,7 +6,7 @@ import Testing
 struct StreamRow: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var verdict: Verdict
-  /// One for each request, the last one for all that follow.
+  /// Scripts of the requests in order; the last one repeats.
   var scripts: [StreamScript]
 
   init(_ description: String, _ verdict: String, _ scripts: StreamScript...) {
@@ -285,7 +285,7 @@ struct StreamTests {
     let run = try home.start(["--json", "--items", "all"]).finish(within: 15)
     let requests = server.stop().dropFirst(before.count)
     #expect(!run.isOverdue, "\(run)")
-    // What was there before makes a failure less of one.
+    // With a stored body a failure is less severe.
     let exits = row.verdict.exits.map { isUpdate && $0 == 4 ? 3 : $0 }
     #expect(exits.contains(run.status), "\(run)")
     let report = try run.json()
@@ -315,7 +315,7 @@ struct StreamTests {
     let old = situation == .update ? Digest.hexadecimal(Self.oldBody) : nil
     let stored = isNew ? Digest.hexadecimal(Self.body) : old
     #expect(report.text("items.0.digest") == stored.map { "sha256:\($0)" })
-    // What was replaced may stay for a while as an orphan.
+    // A replaced body may remain as an orphan for a while.
     let objects = Set(FileTree.objects(home.cache).keys)
     #expect(objects.isSubset(of: [stored, old].compactMap(\.self)))
     #expect(stored.map { objects.contains($0) } ?? true)

@@ -86,7 +86,7 @@ extension Happening {
 
   // MARK: Coded bodies
 
-  /// As nginx does: a weak tag where it codes, the strong one with its 304.
+  /// Returns nginx's behavior: a weak tag with an encoded body, the strong tag with a 304.
   private static func coded(_ body: String, _ tag: String, _ lines: String...) -> Reply {
     .page(body, tag: "W/\"\(tag)\"", date: Reply.longAgo, "Vary: Accept-Encoding")
       .with { reply in

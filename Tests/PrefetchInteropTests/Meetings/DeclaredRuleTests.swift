@@ -21,7 +21,7 @@ struct DeclaredRuleTests {
     home.configure("cache: { min_free: 0 }\nsegments: [{ name: s, \(segment) }]\n\(lines)")
   }
 
-  /// What was asked for since the last look.
+  /// Returns the requested paths since the last call.
   private func paths() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.path).sorted()
@@ -54,7 +54,7 @@ struct DeclaredRuleTests {
     let reason = try home.run("explain", server.address("/a"))
     #expect(reason.output.contains("unchanged since 2020-01-01"), "\(reason)")
     #expect(paths() == [])
-    // A run that is told to revalidate asks all the same.
+    // A run with `--revalidate` sends requests nevertheless.
     #expect(try home.run("-q", "--revalidate").status == 0)
     #expect(paths() == ["/a", "/b", "/c", "/sitemap.xml"])
     #expect(try home.run("get", server.address("/a")).output == "other text")

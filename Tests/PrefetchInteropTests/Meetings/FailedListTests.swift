@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What else is in force while the last good list of a segment stands in for one that failed.
+/// Rules in force while a segment's last good list replaces a failed one.
 @Suite("Where a failed list meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct FailedListTests {
   private let home: Home

@@ -3,7 +3,7 @@
 /// `arrival` fills the cache, then the next act of the server begins and the declaration changes;
 /// `then` is the run afterwards, and `last` the one after that, for which nothing has changed.
 struct Happening: Sendable {
-  /// What a configuration says of the URL.
+  /// Declaration of the URL in a configuration.
   struct Declaration: Sendable {
     var name = "ring"
     /// Further keys of the segment.
@@ -23,20 +23,20 @@ struct Happening: Sendable {
   var name: String
   var path = "/item"
   var before = Declaration()
-  /// Nil where it stays as it was.
+  /// Declaration of the later runs; nil when it is unchanged.
   var after: Declaration?
   var loss = Loss.none
   var acts: [[String: Reply]]
   var arrival: Visit
   var then: Visit
   var last: Visit
-  /// What it is to fetch the body once more without a condition, after `then`.
+  /// Unconditional fetch after `then`.
   var again: Visit
-  /// What a run may do that is told to ask no server; nil where it follows from `then`.
+  /// Expected outcome of an offline run; nil when it follows from `then`.
   var offline: Visit?
-  /// What a run does that is told to ask about everything; nil where it is `then`.
+  /// Expected outcome of a run that revalidates everything; nil when it equals `then`.
   var revalidated: Visit?
-  /// Stored headers after `then`; those with no value must not be there.
+  /// Expected stored headers after `then`; an empty value means absent.
   var headers: [String: String] = [:]
 
   init(

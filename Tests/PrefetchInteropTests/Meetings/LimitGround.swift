@@ -30,7 +30,7 @@ final class LimitGround: Sendable {
   }
 
   var small: String { server.address("/small") }
-  /// Where the large body is on a server of the cache.
+  /// Path of the large body on a cache server.
   var largePlace: String { server.place("/large") }
   var large: String {
     switch meeting.neighbour {

@@ -1,4 +1,4 @@
-/// What stands behind a name that leads elsewhere.
+/// Events about redirects to named versions.
 extension Happening {
   private static let year = "Cache-Control: max-age=31536000, immutable"
 

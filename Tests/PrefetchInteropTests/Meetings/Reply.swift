@@ -1,15 +1,15 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a server says on one path for as long as a script's act lasts.
+/// A server's response for one path during an act of a script.
 ///
-/// Conditions and ranges are answered as RFC 9110 has it, unless the reply says otherwise. Lines are
-/// Latin-1, so that `\u{E9}` is the one byte E9 on the wire.
+/// Conditions and ranges follow RFC 9110 unless the reply says otherwise. Lines are Latin-1, so
+/// that `\u{E9}` is the single byte E9 on the wire.
 struct Reply: Sendable {
   static let longAgo = "Mon, 01 Jan 2024 00:00:00 GMT"
 
   var status = 200
-  /// The name of a body.
+  /// Name of the body.
   var body = ""
   var tag: String?
   var date: String?

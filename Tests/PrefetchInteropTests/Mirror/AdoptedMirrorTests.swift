@@ -43,7 +43,7 @@ struct AdoptedMirrorTests {
     #expect(after.st_ino == before.st_ino)
     #expect(after.st_mtim.tv_sec == before.st_mtim.tv_sec)
     #expect(after.st_mode & 0o777 == 0o644)
-    // What was taken over goes with its item, as every other file of the mirror.
+    // Adopted files are removed with their items, like every other file of the mirror.
     try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
     ground.publish(["b", "c"])
     let second = try ground.mirror(list, "dir")
@@ -67,7 +67,7 @@ struct AdoptedMirrorTests {
     let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
     ground.home.write(urls, to: "urls.txt")
     try put("body a", at: "a")
-    // Of the right size, from another day.
+    // The size is right, but the date is another.
     try put("body b", at: "b")
     try date("b", seconds: MirrorGround.mondaySeconds - 60)
     let run = try ground.mirror("urls.txt", "dir", "--adopt")

@@ -72,7 +72,7 @@ struct MirrorGround {
     return found
   }
 
-  /// What must stay where nothing is touched.
+  /// Returns the facts that must not change where nothing is touched.
   func facts(_ folder: String = "dir") -> [String: FileTree.Facts] {
     FileTree.listing(home.path(folder)).filter { !$0.key.contains("/.prefetch") }
   }

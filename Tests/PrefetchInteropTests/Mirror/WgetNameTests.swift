@@ -35,7 +35,7 @@ struct WgetNameTests {
     for folder in ["wget", "dir"] { FileTree.makeFolder(ground.home.path(folder)) }
   }
 
-  /// As the guide sets them beside each other.
+  /// Options of wget and prefetch, paired as in the guide's table.
   @Test(
     "are the same, as the guide's table says",
     arguments: [

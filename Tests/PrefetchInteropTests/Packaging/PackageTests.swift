@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What `examples/package/run` makes of the program under test, and what the action makes of that.
+/// Packages that `examples/package/run` builds from the program, and the action that installs them.
 @Suite("A release", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PackageTests {
   private let home: Home

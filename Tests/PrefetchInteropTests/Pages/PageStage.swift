@@ -10,12 +10,12 @@ final class PageStage {
     "*.example.com", "*.example.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org",
     "proxy.golang.org", "github.com", "index.crates.io", "static.crates.io",
   ]
-  /// Where the user is at home on the page.
+  /// The user's home folder as pages show it.
   private static let shownHome = "/home/me"
   private static let usualAddress = "127.0.0.1:7733"
 
   private let home: Home
-  /// Stands for the usual port of `serve`, which another process may have.
+  /// Port that replaces the usual port of `serve`, which another process may use.
   private let port = LoopbackPort.free()
   private let nginx: Nginx
   private let proxy: TLSServer

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What stands behind a prompt in a page is typed, and has to print what stands below it.
+/// Each command after a prompt on a page is run and must print the text below it.
 @Suite(
   "What the pages show",
   .serialized,
@@ -12,7 +12,7 @@ import Testing
 struct PageTests {
   static let pages = ["README.md", "man/prefetch-guide.7", "man/prefetch-sdk.7"]
 
-  /// Those that have something to play.
+  /// Sections with commands.
   static let sections: [ToldSection] = pages.flatMap { name in
     ((try? ToldPage(name))?.sections ?? []).compactMap { section in
       var section = section

@@ -95,14 +95,14 @@ extension ToldPage {
     }
   }
 
-  /// Its text, once it is complete.
+  /// Returns a comment's text once the comment is complete.
   private func closed(_ comment: [String]) -> String? {
     let text = comment.joined(separator: "\n")
     guard writing == .markdown else { return text }
     return text.hasSuffix(" -->") ? String(text.dropLast(4)) : nil
   }
 
-  /// What a block is that begins here; nil where none does.
+  /// Returns the kind of the block that begins in a line; nil when none does.
   private func blockBegin(_ line: String, _ marks: [String]) -> String? {
     switch writing {
     case .markdown:

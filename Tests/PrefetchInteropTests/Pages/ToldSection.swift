@@ -1,6 +1,6 @@
 import Testing
 
-/// What stands below one heading of a page: it is played from an empty folder to its end.
+/// A section of a page, which is played from an empty folder to its end.
 struct ToldSection: CustomTestStringConvertible {
   enum Step {
     case file(String, String)
@@ -41,10 +41,10 @@ struct ToldCommandLine {
   /// Whether another one follows in the same block.
   var isFollowed: Bool
 
-  /// One that goes on while others run.
+  /// Whether the command continues while later ones run.
   var isBackground: Bool { text.hasSuffix(" &") }
 
-  /// Whether the exit status of the one before is what it shows.
+  /// Whether the command prints the exit status of the previous one.
   var showsStatus: Bool { text.hasPrefix("echo $?") }
 
   /// The commands of a block; empty where it begins with none.

@@ -43,7 +43,7 @@ struct TranscriptTests {
     }
   }
 
-  /// As a transcript has it.
+  /// Returns the output as a transcript shows it.
   private func shown(_ output: String) -> [String] {
     let text = output.replacing(server.address("/"), with: Transcript.shownOrigin)
       .replacing(home.work, with: Transcript.shownHome)

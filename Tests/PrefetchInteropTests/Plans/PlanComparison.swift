@@ -51,7 +51,7 @@ struct Comparison {
     checkExits(location)
   }
 
-  /// What was met, for the count.
+  /// Features that occurred in the comparison, for the statistics.
   var met: [String] {
     var words = fields.map { $0[0] } + ["exit \(lines.status)"]
     words += planned.list("items").compactMap { $0.text("error.code") ?? $0.text("deferred.rule") }
@@ -118,12 +118,12 @@ struct Comparison {
         let isSame = action == "revalidate" && item.text("outcome") != nil
         deed = isSame ? "keep" : action
       }
-      // Of several that let go of it a run names those that were the last.
+      // A run reports a removal only for the last segments that release the item.
       let told = deed == "remove" ? "remove" : "\(deed) \(names.sorted())"
       deeds[item.text("url") ?? "", default: []].append(told)
     }
     return deeds.mapValues { deeds in
-      // What leaves was kept until then.
+      // An item that is removed was kept until then.
       let isLeaving = deeds.contains { $0.hasPrefix("remove") }
       return deeds.filter { !isLeaving || !$0.hasPrefix("keep") }.sorted()
     }
@@ -146,7 +146,7 @@ struct Comparison {
         if isUncertain, deed.hasPrefix("fail cache_full") { continue }
         let isOpen = ["fetch", "update", "revalidate"].contains { deed.hasPrefix($0) }
         let isSame = done[url]?.contains(deed) == true
-        // What a head shows is bad may be worse yet.
+        // A transfer may find another failure than the plan's HEAD.
         let hasFailed = deed.hasPrefix("fail") && done[url]?.first?.hasPrefix("fail") == true
         let comment = "\(deed) of \(url) became \(done[url] ?? [])"
         expect(isOpen || isSame || hasFailed, comment, location)
@@ -154,8 +154,9 @@ struct Comparison {
     }
   }
 
-  /// Where several are asked at once, one may be asked before it is known that another, of a size that
-  /// was not declared, leaves no room for it.
+  /// Returns whether parallel requests explain the difference.
+  ///
+  /// An item may be requested before another item of undeclared size has used up the room.
   private func isRace(_ deeds: [String]) -> Bool {
     guard world.want == .room, world.jobs > 1, deeds.count == 2 else { return false }
     return deeds.allSatisfy { $0.hasPrefix("fail") }
@@ -193,7 +194,7 @@ struct Comparison {
     }
   }
 
-  /// The gravest first; whether something changes is told with 0.
+  /// Exit statuses by severity; 0 also stands for planned changes.
   private static let order: [Int32] = [5, 74, 77, 69, 4, 3, 75, 0]
 
   private func checkExits(_ location: Testing.SourceLocation) {
@@ -219,10 +220,10 @@ struct Comparison {
     _ asked: [String],
     _ location: Testing.SourceLocation = #_sourceLocation
   ) {
-    // What there is no room for a run does not even ask about.
+    // A run does not even request items without room.
     let isSame = world.want == .nothing ? Set(probed) == Set(asked) : true
     expect(isSame, "asks \(probed), then \(asked)", location)
-    // What several share stands where the first to name it has it, and is asked with the best.
+    // A shared item is listed in its first segment and requested with its best rank.
     let isAsked = { (field: [String]) in
       !["remove", "defer"].contains(field[0]) && !field[1].contains(",")
     }

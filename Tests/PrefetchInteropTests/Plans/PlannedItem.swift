@@ -1,11 +1,11 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a server does with one URL, and what is declared of it.
+/// A server's behavior for one URL and the item's declaration.
 struct PlannedItem: Sendable {
   enum Kind: String, Sendable, CaseIterable {
     case plain
-    /// Has other bytes after the first run.
+    /// The body changes after the first run.
     case changed
     /// Is good for an hour.
     case fresh
@@ -27,12 +27,12 @@ struct PlannedItem: Sendable {
     /// On a port that no server listens on.
     case closed
     case busy
-    /// Its host wants to be left alone for hours.
+    /// The host sends a Retry-After of hours.
     case later
     case headless = "405 to HEAD"
     case unimplemented = "501 to HEAD"
     case shy = "403 to HEAD"
-    /// Comes in chunks, so that its size is not known before.
+    /// The body comes in chunks, so that its size is not known before.
     case endless
     case large
     case declaredLarge = "declared as large"
@@ -42,9 +42,9 @@ struct PlannedItem: Sendable {
     case cut
     case otherType = "of another type than declared"
     case unkept = "no-store"
-    /// Its first place has it no more.
+    /// The first source no longer has the body.
     case elsewhere
-    /// A 304 under another tag, and other bytes.
+    /// A 304 has another tag, and the body has changed.
     case doubtful
   }
 
@@ -76,7 +76,7 @@ struct PlannedItem: Sendable {
     return Array(text.utf8)
   }
 
-  /// As an item of a configuration or, in the same keys, of a manifest.
+  /// Returns the item's keys, which configurations and manifests share.
   func declaration(at url: String, elsewhere: String) -> [(String, String)] {
     var keys = [("url", url)]
     switch kind {

@@ -25,23 +25,23 @@ struct PlannedWorld {
     var priority: Int?
   }
 
-  /// What there is too little of.
+  /// Scarce resource of the world.
   enum Want: Hashable {
     case nothing
-    /// Of `cache.size`.
+    /// Room within `cache.size`.
     case room
-    /// Of what must stay free.
+    /// Disk space that must stay free.
     case disk
-    /// Of what a day may bring.
+    /// The daily byte budget.
     case budget
   }
 
   private(set) var want = Want.nothing
-  /// How much of all there is fits, in each act, in percent; nil = any size.
+  /// Percentage of all bodies that fits in each act; nil without a limit.
   private var shares: [Int?] = [nil, nil]
-  /// What `get` brings between the acts, which no segment asks for.
+  /// Items that `get` fetches between the acts and no segment declares.
   private(set) var extras: [PlannedItem] = []
-  /// How many bodies the day has room for.
+  /// Number of bodies within the daily budget.
   private var budget = 0
   private(set) var segments: [PlannedSegment] = []
   /// Further lines of the configuration.
@@ -49,7 +49,7 @@ struct PlannedWorld {
   private(set) var arguments: [String] = []
   private(set) var jobs = 1
   private(set) var begins = true
-  /// What everything is, where a world has one kind of trouble only.
+  /// Kind of all items, in a world with a single kind of trouble.
   private var only: PlannedItem.Kind?
   private var kindsHere: [PlannedItem.Kind] = []
   private var random: SeededRandom
@@ -93,7 +93,8 @@ struct PlannedWorld {
     Int.random(in: 0..<100, using: &random) < percent
   }
 
-  /// Where little fits, what a HEAD does not show of one decides about the others, too.
+  /// Returns the possible kinds; with little room, facts that a HEAD hides affect other items as
+  /// well.
   private func choice(hides: Bool) -> [PlannedItem.Kind] {
     let shown: [PlannedItem.Kind] = [
       .plain, .plain, .plain, .changed, .changed, .fresh, .gone, .lost, .moved, .proved, .otherSize,
@@ -118,7 +119,7 @@ struct PlannedWorld {
     return item
   }
 
-  /// Of a budget: bodies are so large that heads do not matter, nor what is read at once.
+  /// Bytes of a body in the budget's unit, so large that heads and read sizes do not matter.
   private static let unit = 200_000
 
   private mutating func segment(_ number: Int) -> PlannedSegment {
@@ -167,7 +168,7 @@ struct PlannedWorld {
         var kind =
           only == nil && happens(30) ? .plain : kinds.randomElement(using: &random) ?? .plain
         let broken = (segments.flatMap(\.items) + items).count { [.busy, .cut].contains($0.kind) }
-        // One more, and which of them are still asked is a matter of who is faster.
+        // With more broken items, timing would decide which ones are still requested.
         if [.busy, .cut].contains(kind), broken >= 4 { kind = .gone }
         items.append(item(kind, "/\(number)-\(place)"))
       }

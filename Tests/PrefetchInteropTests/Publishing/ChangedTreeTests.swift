@@ -27,11 +27,11 @@ struct ChangedTreeTests {
     var testDescription: String { "\(link), \(user == 0 ? "root" : "not root")" }
   }
 
-  /// What each command says about each change: its exit, and a piece of the line that names the file.
+  /// Expected exit status of a command after a change, and words of the line that names the file.
   struct Cell {
     var exit: Int32
     var words: String?
-    /// Whether only what cannot be read any more is told.
+    /// Whether only unreadable files are reported.
     var unreadable = false
   }
 
@@ -133,7 +133,7 @@ struct ChangedTreeTests {
     try finish(ground, change, deed, home, file)
   }
 
-  /// Whatever was said, what it advises makes the tree right, and then `verify` finds nothing.
+  /// Follows the command's advice, after which `verify` must find nothing.
   private func finish(
     _ ground: Ground,
     _ change: TreeChange,

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What somebody meets who brings the lock files of a project to `prefetch` for the first time.
+/// First use of `prefetch` with the lock files of a project.
 @Suite("A project's lock files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LockMorningTests {
   private let home: Home

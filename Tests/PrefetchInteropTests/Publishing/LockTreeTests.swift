@@ -42,7 +42,7 @@ struct LockTreeTests {
     )
   }
 
-  /// What `env` prints is set, and nothing else points at the tree.
+  /// Runs a script with the variables that `env` prints; nothing else points at the tree.
   private func cutOff(_ script: String) throws -> ProgramRun {
     try home.shell(
       """
@@ -81,7 +81,7 @@ struct LockTreeTests {
     )
     #expect(built.status == 0, "\(built)")
     #expect(built.output == "42\n")
-    // What cargo has put beside them is no trouble, and none of it is asked for again.
+    // Files that Cargo added cause no trouble and no requests.
     let again = try home.run("--json")
     #expect(again.status == 0, "\(again)")
     #expect(try again.json().number("totals.requests") == 0)

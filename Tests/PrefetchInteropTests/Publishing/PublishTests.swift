@@ -114,7 +114,7 @@ struct PublishTests {
     #expect(held.status == 0)
     #expect(try held.json().number("segments.0.published.generation") == 1)
     #expect(tree() == ["a": "one", "b": "one"])
-    // Whoever looks is told that the tree is an old one, until it is published again.
+    // Every command reports the rollback until the tree is published again.
     for words in [[], ["status"], ["verify"]] {
       let run = try home.run(words)
       #expect(run.status == 0, "\(run)")

@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import Testing
 
-/// What another program does to a published file.
+/// Another program's change to a published file.
 enum TreeChange: String, CaseIterable {
   case written, replaced, deleted, mode, time
 

@@ -26,9 +26,9 @@ struct PublicAddressTests {
     var location: String
     var code: String?
     var status: Int32
-    /// Whom the program may connect to besides the first server.
+    /// Server that the program may connect to in addition to the first one.
     var reached: String?
-    /// Whether the configuration names the host as well.
+    /// Whether the configuration also names the host.
     var isNamed = false
 
     var testDescription: String {
@@ -73,7 +73,7 @@ struct PublicAddressTests {
       if visit.isNamed { #expect(code != "address_forbidden") }
       #expect(reached == [visit.reached].compactMap(\.self), "\(visit.testDescription)")
     }
-    // What a manifest names is no nearer.
+    // A manifest's URLs are restricted in the same way.
     let (status, report, reached) = try outcome(home, last)
     #expect(status == 5)
     #expect(

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// What stands at the beginning of a redirect.
+/// Request that a redirect begins with.
 enum RedirectStart: String, Sendable, CaseIterable {
   case item
   case secureItem
@@ -40,12 +40,12 @@ final class RedirectGround {
   let first: LoopbackServer
   let other: LoopbackServer
   let far: LoopbackServer
-  /// Behind TLS.
+  /// Server behind TLS.
   let secure: LoopbackServer
-  /// Has nothing any more.
+  /// Server that has nothing any more.
   let lost: LoopbackServer
   private let home: Home
-  /// TLS before `first` and before `secure`.
+  /// TLS proxies of `first` and `secure`.
   private let front: Nginx
   private let secureFront: Nginx
   private let answer: Answer
@@ -53,7 +53,7 @@ final class RedirectGround {
 
   private final class Answer: Sendable {
     let script = Mutex(Script([]))
-    /// Where the way back from elsewhere leads.
+    /// Target of the redirect back.
     let origin = Mutex("")
   }
 
@@ -130,7 +130,7 @@ final class RedirectGround {
     return .respond(302, [("Location", answer.origin.withLock { $0 } + "/next")])
   }
 
-  /// Of the first server, as it is spoken to.
+  /// Host and port of the first server, as the client sees them.
   private var authority: String {
     "127.0.0.1:\(start.isSecure ? front.port : first.port)"
   }
@@ -141,7 +141,7 @@ final class RedirectGround {
     var status: Int32
     var code: String?
     var run: ProgramRun
-    /// What each server saw of this run.
+    /// Requests of this run by server.
     var first: ArraySlice<LoopbackRequest>
     var other: ArraySlice<LoopbackRequest>
     var far: ArraySlice<LoopbackRequest>
@@ -150,7 +150,7 @@ final class RedirectGround {
     var farConnections: Int
   }
 
-  /// One run that begins at the first server, which answers with these bytes as `Location`.
+  /// Runs from the first server, which redirects to `location`, byte by byte.
   func play(_ location: String?, status: Int, number: Int, rules: String = "") throws -> Outcome {
     let path = "/start/\(number)"
     let target = location.map { written($0, path) }

@@ -132,7 +132,7 @@ struct ServeAccessTests {
     let asked = try send("OPTIONS", "/-/event", to: serving, ours[0])
     #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "POST")
     #expect(serving.stop().status == 143)
-    // The same is kept as by the commands.
+    // The server stores the same events as the commands.
     let events = try home.run("event", "list", "--json").json().list("events")
     #expect(events.compactMap { $0.text("name") } == ["tapped", "tour", "one"])
     #expect(events.compactMap { $0.text("url") } == [origin.address("/a")])

@@ -149,7 +149,7 @@ struct ServedClientTests {
           hasBody ? request : request + "Connection: close\r\n\r\n"
         )
       else {
-        // What is no request of HTTP gets no answer of HTTP.
+        // An invalid HTTP request gets no HTTP response.
         #expect(request.hasPrefix("NONSENSE") || request.count > 1 << 19, "no answer to \(story)")
         continue
       }
@@ -163,7 +163,7 @@ struct ServedClientTests {
     let text = String(decoding: both.readAll(), as: UTF8.self)
     #expect(text.split(separator: "HTTP/1.1 200 OK").count == 2, "\(text)")
     #expect(try client.get(place).body == "the body of a")
-    // What cannot be read of `max-age` asks for the strictest.
+    // An unreadable part of `max-age` counts as the strictest value.
     #expect(origin.requests(of: "/a").count == 2)
     #expect(origin.requests.allSatisfy { $0.path == "/a" }, "\(origin.requests.map(\.target))")
   }

@@ -28,7 +28,7 @@ final class Serving {
 }
 
 extension LoopbackServer {
-  /// Where a path of it is on a cache server.
+  /// Returns the path of a URL on a cache server.
   func place(_ path: String) -> String {
     "/\(host):\(port)\(path)"
   }

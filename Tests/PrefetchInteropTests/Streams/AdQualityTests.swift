@@ -8,7 +8,7 @@ import Testing
   .enabled(if: Tool.isInstalled("sqlite3"), "needs sqlite3")
 )
 struct AdQualityTests {
-  /// One line of the table: the last download, and the quality that comes after it.
+  /// A line of the guide's table: the last download and the quality chosen next.
   private struct Line {
     var quality: String
     var seconds: String

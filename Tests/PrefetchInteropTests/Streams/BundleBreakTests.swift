@@ -260,7 +260,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try Array(screened().utf8) == Array(beginning.joined()))
     #expect(try home.run("verify", "-q").status == 0)
     #expect(try home.run("plan").output.contains("only its beginning is here"))
-    // The same again: nothing that is here is asked for.
+    // A second run requests nothing that is stored.
     trap.set(nil)
     #expect(try home.run("-q", "-j", "1").status == 3)
     #expect(trap.requests.map(\.path).first { $0.hasSuffix(".ts") } == "/low-1-5.ts")
@@ -324,7 +324,7 @@ final class BundleBreakTests: StreamGround {
     #expect(FileTree.objects(home.cache).isEmpty == !row.isShown)
     #expect((home.read("films/film/film.m3u8") != nil) == row.isShown)
     #expect(try home.run("verify", "-q").status == 0)
-    // What pieces come to only their bytes tell.
+    // Only the bytes tell the sizes of the pieces.
     let plan = try home.run("plan")
     #expect(plan.status == (row.isShown ? row.status : 0), "\(plan)")
   }

@@ -145,7 +145,7 @@ final class BundleTests: StreamGround {
     configure("  - { name: files, urls: [\"\(server.address("/middling"))\"] }")
     #expect(try home.run("-q").status == 0)
     #expect(try played() == film(version: 1, of: "high"))
-    // Its first playlist alone is less than the file.
+    // The stream's size is the sum of its files, not its playlist's alone.
     let sizes = try home.run("list", "--sort", "-size").lines.map { $0.hasSuffix("/film.m3u8") }
     #expect(sizes == [true, false])
   }
@@ -266,7 +266,7 @@ final class BundleTests: StreamGround {
     home.configure(files(film))
     #expect(try home.run("-q").status == 0)
     #expect(try played() == self.film(version: 1, of: "high"))
-    // What a `get` brings counts as well, and what was measured long ago does not.
+    // The speed of a `get` counts as well, but not a measurement of days ago.
     for age in [nil, "-8 days"] as [String?] {
       try home.removeCache()
       #expect(try home.tool("rm", "-rf", home.state).status == 0)
@@ -425,7 +425,7 @@ final class BundleTests: StreamGround {
     #expect(run.status != 0)
     #expect(try run.json().text("items.0.error.code") == code, "\(run)")
     #expect(try run.json().text("items.0.error.message")?.contains(words) == true, "\(run)")
-    // Of one that is not whole what came waits unseen.
+    // Pieces of an incomplete stream are kept, but not shown.
     #expect(FileTree.objects(home.cache).isEmpty || code == "corrupted")
     #expect(try home.run("path", "film").status == 4)
   }

@@ -107,7 +107,7 @@ struct StreamPlayTests {
         let wide = name == "variants" ? width : "320"
         #expect(lines.contains { $0 == wide }, "\(place): \(facts)")
       }
-      // Its own address leads there, too.
+      // The stream's own URL leads to the copy, too.
       let own = serving.address + server.place("/\(name).m3u8").dropFirst()
       let followed = try home.shell("ffmpeg -v error -i '\(own)' -f null - 2>&1")
       #expect(followed.status == 0 && followed.output.isEmpty, "\(own): \(followed)")

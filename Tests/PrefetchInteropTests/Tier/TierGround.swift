@@ -9,7 +9,7 @@ final class TierGround: Sendable {
   let origin: LoopbackServer
   let tier: LoopbackServer
   let store = MemoryTier()
-  /// What the origin does in place of an honest answer; nil answers honestly.
+  /// Response of the origin in place of the correct one; nil responds correctly.
   private let behaviour = Guarded<@Sendable (LoopbackRequest) -> Script?>({ _ in nil })
 
   init() throws {
@@ -59,7 +59,7 @@ final class TierGround: Sendable {
     String(repeating: "item \(number)\n", count: 10 + number * 40)
   }
 
-  /// What was asked for at the origin since the last call.
+  /// Returns the requests to the origin since the last call.
   func takeAsked() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.target).sorted()

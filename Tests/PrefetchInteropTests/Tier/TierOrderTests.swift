@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What orders, holds up and empties a run, where a store answers in the origin's place.
+/// Order, deferrals and removals of runs when a shared store replaces the origin.
 @Suite(
   "Where a shared store meets order and room",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
@@ -99,7 +99,7 @@ struct TierOrderTests {
     ground.site["/gone"] = nil
     let run = try first.run("--json")
     #expect(try run.status == 0 && run.totals()["removed"] == 1, "\(run)")
-    // Who never had it is told so, whatever the store holds.
+    // A machine without the item reports its absence, whatever the store holds.
     let second = try machine(segments)
     let late = try second.run("--json")
     #expect(try late.status == 3 && late.totals()["failed"] == 1, "\(late)")

@@ -9,13 +9,13 @@ struct TierPieceTests {
     case item, piece
   }
 
-  /// What is the matter when the second machine comes.
+  /// Situation when the second machine arrives.
   enum Case: String, Sendable, CaseIterable {
-    /// The store has the record of a redirect, and what it leads to.
+    /// The store has the record of a redirect and the target's body.
     case told
-    /// The same without a redirect.
+    /// The store has a record without a redirect.
     case plain
-    /// The body that the record names is gone.
+    /// The store has lost the body that the record names.
     case lost
     /// The record leads to another host, which a rule forbids.
     case forbidden
@@ -28,7 +28,7 @@ struct TierPieceTests {
 
     var status: Int32 { self == .forbidden ? 5 : 0 }
 
-    /// What the origin is asked.
+    /// Expected requests to the origin.
     var asked: [String] {
       switch self {
       case .told, .plain, .forbidden: []

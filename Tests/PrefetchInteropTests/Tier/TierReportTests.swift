@@ -31,9 +31,9 @@ struct TierReportTests {
     let run = try second.run()
     let gave = try #require(lines(run).first, "\(run)")
     #expect(gave.contains("\(host) gave 5 bodies, ") && !gave.contains("took"), "\(run)")
-    // Two of the items are named by their digests, so nobody's word was needed for them.
+    // Two items are pinned by digest, so that no record is needed for them.
     #expect(gave.contains(", and 3 answers of origins"), "\(run)")
-    // Of a list that is fresh the tier says so, and its items need nobody.
+    // The tier confirms the fresh list, and the items need no request.
     let again = try #require(lines(try second.run()).first)
     #expect(again.hasSuffix("\(host) gave 1 answer of origins"), "\(again)")
     let alone = try ground.machine(

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
-/// What one machine alone may have, by whatever proves who it is.
+/// Content that only an authorized machine may get, whatever proves its identity.
 @Suite(
   "A shared store and what proves who asks",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")

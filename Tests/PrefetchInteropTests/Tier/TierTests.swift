@@ -36,7 +36,7 @@ struct TierTests {
     #expect(report.number("remote.hits") == Self.count / 2)
     #expect(report.number("totals.fetched") == Self.count)
     try ground.expectAll(Self.count, in: home)
-    // What was read only was not written to.
+    // A machine with read access never writes.
     #expect(!ground.tier.requests.dropFirst(before).contains { $0.method == "PUT" })
   }
 
@@ -98,14 +98,14 @@ struct TierTests {
     let whole = ground.site.requests.filter { $0.headers["If-None-Match"] == nil }
     #expect(whole.count == Self.count + 1 - kept.count)
     #expect(try run.json().number("remote.hits") == kept.count)
-    // Whoever may write brings them back.
+    // A machine with write access uploads the bodies again.
     let writer = try ground.machine("mode: read_write, trust: true")
     #expect(try writer.run().status == 0)
     let bodies = ground.store.files.keys.filter { $0.contains("/cas/") }
     #expect(bodies.count == Self.count + 1)
   }
 
-  /// What a server may do in place of giving a body.
+  /// Incorrect responses of a tier in place of a body.
   enum Lie: String, CaseIterable {
     case otherBytes, endless, page, silence, drip, gone, busy, forbidden, redirect, truncated, empty
     case coded, reset, teapot, badHead

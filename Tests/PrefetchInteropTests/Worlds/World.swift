@@ -166,7 +166,7 @@ struct World: Sendable {
     goal(path, in: night).map { $0.page.body($0.version) }
   }
 
-  /// What is declared of an item's body: the newest that its URL has given.
+  /// Returns the body that an item's declaration describes: the newest that its URL has returned.
   private func declaredBody(_ item: Item, in night: Int) -> [UInt8] {
     let known = (0...night).reversed().lazy.compactMap { body(item.path, in: $0) }.first
     return known ?? Array("never there".utf8)

@@ -21,9 +21,9 @@ final class WorldOrigin: Sendable {
     var log: [Exchange] = []
   }
 
-  /// Where most URLs are.
+  /// Base of most URLs.
   let base: String
-  /// Where the URLs are that answer with Retry-After, which closes a whole host.
+  /// Base of the URLs that respond with Retry-After, which defers a whole host.
   let closingBase: String
   private let stage = Stage()
   private let plain: [LoopbackServer]
@@ -56,7 +56,7 @@ final class WorldOrigin: Sendable {
     }
   }
 
-  /// What was asked since the last call.
+  /// Returns the exchanges since the last call.
   func takeLog() -> [Exchange] {
     stage.state.withLock { state in
       defer { state.log = [] }

@@ -50,7 +50,7 @@ struct WorldPlay {
   }
 }
 
-/// One night: a plan, a run, what the store holds, a second run, and what its readers give.
+/// One night: a plan, a run, the store's content, a second run and its readers' results.
 private struct Night {
   let number: Int
   let world: World
@@ -173,12 +173,13 @@ private struct Night {
       let isOpen =
         isHidden(url) && one.allSatisfy { open.contains($0.word) || $0.word == "fail" }
         && other.allSatisfy { ends.contains($0.word) }
-      // What one segment brings the other finds there.
+      // A body that one segment fetches is found by the other.
       let isBrought =
         one.map(\.segments) == other.map(\.segments)
         && zip(one, other).allSatisfy { $0 == $1 || $0.word == "fetch" && $1.word == "keep" }
         && other.contains { $0.word == "fetch" || $0.word == "update" }
-      // The same body of another URL does where its digest is declared, unless it is here before that.
+      // A body of another URL is adopted for a declared digest, unless the item is stored before
+      // that.
       let isTakenOver =
         isBroughtByOthers(url) && one.map(\.segments) == other.map(\.segments)
         && (other.allSatisfy { $0.word == "keep" }
@@ -186,7 +187,7 @@ private struct Night {
             && other.allSatisfy { ["keep", "update", "fetch"].contains($0.word) })
       let isRevalidated =
         one.contains { $0.word == "revalidate" } && other.allSatisfy { ends.contains($0.word) }
-      // Who is asked first of a server that asks to stay away differs between HEAD and GET.
+      // HEAD and GET reach a server with Retry-After in different orders.
       let isTurnedAway =
         url.contains("/closing/") && (one + other).contains { $0.word == "defer" }
       expect(
@@ -238,7 +239,7 @@ private struct Night {
   // MARK: Again
 
   private func checkEnds(_ first: WorldReport, _ second: WorldReport) {
-    // What no server would give to one segment the alternate of another may have brought.
+    // Another segment's alternate may have delivered what no server gave to the first segment.
     let isBrought = first.deeds.values.contains { deeds in
       deeds.contains { $0.word == "fail" && $0.cause == "server_busy" }
         && deeds.contains { ["fetch", "update"].contains($0.word) }
@@ -273,9 +274,9 @@ private struct Night {
           let paths = [item.path, item.alternate].compactMap(\.self)
           guard paths.contains(where: { leads($0, to: page.path) }) else { return false }
           let url = world.url(item.path, origin)
-          // What is not stored, or not as declared, may be transferred again.
+          // Items that are not stored, or not as declared, may be transferred again.
           return segment.isUnstored || store[url] == nil || item.alternate != nil
-            // What another URL brought came with an answer of that one, whichever of them comes first.
+            // An adopted body has the response of the other URL, whichever comes first.
             || item.path != page.path && world.isPinned(item.path) || isBroughtByOthers(url)
             || second.deeds[url]?.contains { $0.word == "fail" } != false
         }
@@ -306,7 +307,7 @@ private struct Night {
     var random = SeededRandom(mixing: [Int(truncatingIfNeeded: world.seed), number])
     let paths = Set(world.segments.flatMap(\.items).map(\.path)).sorted()
     let chosen = paths.shuffled(using: &random).prefix(3)
-    // Before anybody else asks: what is stored is given, and nobody is asked.
+    // Offline checks come first: the stored body is returned without any request.
     if let path = chosen.first { try checkOffline(path, store) }
     for path in chosen.dropLast() { try checkGet(path, report, store) }
     if let path = chosen.last { try checkServed(path, report, store) }
@@ -369,16 +370,16 @@ private struct Night {
       expect(gotten.body.isEmpty, "a body beside a failure: \(told)")
     }
     var wanted = Set(deeds.map { Self.status(after: $0) })
-    // A segment that stores nothing has a run ask about what its digest proves for a reader.
+    // A segment that stores nothing makes a run ask, although a digest proves the body to a reader.
     if let digest = store[url], world.isProven(path, digest, in: number) { wanted.insert(0) }
-    // Of several that refuse it any may speak.
+    // When several segments refuse the body, any of their errors may be reported.
     if deeds.count(where: { $0.word == "fail" }) > 1 {
       wanted.formUnion([4, 5])
     }
     if world.isRefusedByBody(path, in: number) { wanted.formUnion([4, 5]) }
-    // A redirect is an answer.
+    // A redirect counts as a response.
     if world.isRedirected(path, in: number), wanted.contains(69) { wanted.insert(4) }
-    // What was absent a moment ago is so for a while; a run that stores nothing changes that no more.
+    // A recent absence is remembered; a run that stores nothing does not change that.
     if world.isRemembered(path, since: number) { wanted.insert(4) }
     expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
   }

@@ -3,10 +3,10 @@ import Testing
 
 /// A report of `plan` or `run` as the worlds compare it.
 struct WorldReport {
-  /// What becomes of one URL for some segments.
+  /// Outcome of a URL for some segments.
   struct Deed: Hashable, CustomStringConvertible {
     var word: String
-    /// Error code of a failure, rule of a deferral.
+    /// Error code of a failure, or rule of a deferral.
     var cause: String?
     var segments: [String]
 
@@ -47,7 +47,7 @@ struct WorldReport {
     }
   }
 
-  /// What a failure shows of it.
+  /// Summary for failure messages.
   var summary: String {
     let mode = document.text("run.mode") ?? "?"
     let lines = deeds.sorted { $0.key < $1.key }.map { "  \($0.key) \($0.value)" }

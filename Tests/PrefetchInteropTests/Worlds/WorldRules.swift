@@ -1,4 +1,4 @@
-/// What the rules of a random world's segments say about a URL.
+/// Rules of a random world's segments for a URL.
 extension World {
   private func segments(declaring path: String) -> [Segment] {
     segments.filter { segment in segment.items.contains { $0.path == path } }
