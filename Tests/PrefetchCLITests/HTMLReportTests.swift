@@ -171,7 +171,8 @@ struct HTMLReportTests {
 
   // MARK: Bounds
 
-  /// A run of so many segments, failed items, requests and runs before it.
+  /// Returns the page of a run with this number of segments, failed items, requests and earlier
+  /// runs.
   private static func large(_ number: Int) -> String {
     page { envelope in
       let url = { (place: Int) in

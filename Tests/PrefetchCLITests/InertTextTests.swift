@@ -70,7 +70,7 @@ struct InertTextTests {
     )
   }
 
-  /// Without `\|` and the like, and then without what stands in code spans.
+  /// Returns the text without escapes such as `\|` and without the content of code spans.
   private static func withoutEscapes(_ text: String) -> String {
     let parts = withoutEscapedCharacters(text).unicodeScalars.split(
       separator: "`",

@@ -5,9 +5,9 @@ import PrefetchStore
 
 /// A report in which everything happened that can happen, with foreign text of the test's choice.
 struct ReportFixture {
-  /// Stands in every place that servers and manifests can fill.
+  /// Text in every place that servers and manifests can fill.
   var foreign = "plain"
-  /// Stands in every place that the configuration can fill.
+  /// Text in every place that the configuration can fill.
   var own = "basics"
   var secrets: [String] = []
   var listsAllItems = true
@@ -269,7 +269,7 @@ extension ReportFixture {
     return item
   }
 
-  /// An entry that names no URL, only what the publisher put in its place.
+  /// Entry without a valid URL, with the publisher's text in its place.
   private var rejected: ItemResult {
     var item = item("rejected", .failed, .fail, .failed)
     item.url = "https://user:letmein@cdn.example.com/\(foreign)?token=letmein"

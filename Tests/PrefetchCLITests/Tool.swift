@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
 
-/// A program of this machine, run to its end.
+/// An installed program that is run to its end.
 struct Tool {
   var path: String
 
@@ -15,7 +15,7 @@ struct Tool {
     Tool(name) != nil
   }
 
-  /// The exit status, and what was printed on both streams.
+  /// Runs the program; returns its exit status and the output of both streams.
   func run(_ arguments: [String]) -> (status: Int32, output: String) {
     var template = Array("/tmp/prefetch-tool-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)

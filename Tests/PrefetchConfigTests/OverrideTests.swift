@@ -162,7 +162,7 @@ struct OverrideTests {
     #expect(loaded.hasUsageErrors)
     #expect(loaded.rendered.contains("there is no profile `nigth`"))
     #expect(loaded.rendered.contains("did you mean `night`?"))
-    // Only the one that is asked for has to find its variables.
+    // Only the selected profile needs its variables.
     let elsewhere = PrefetchConfigTests.load(yaml: Self.profiled) { $0.profile = "elsewhere" }
     #expect(elsewhere.rendered.contains("`UNSET` is not set") && !elsewhere.hasUsageErrors)
   }

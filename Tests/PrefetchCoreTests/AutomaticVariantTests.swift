@@ -3,7 +3,8 @@ import Testing
 
 @Suite("The variant of a stream that nobody named")
 struct AutomaticVariantTests {
-  /// A line, what is here, and which of three variants of 100, 200 and 400 bits a second is taken.
+  /// A network, stored content and the expected choice among variants of 100, 200 and 400 bits per
+  /// second.
   struct Case: CustomStringConvertible {
     var words: String
     /// Bits a second.

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite struct DispatcherSimulationTests {
-  /// Hundreds of worlds each; thousands where there is time.
+  /// Blocks of hundreds of worlds; more blocks in a long campaign.
   private static let blocks: Range<UInt64> = 0..<(Campaign.isLong ? 8 : 1)
 
   @Test(

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// A dispatcher whose store is empty and always well, and whose transfers end when a test says so.
+/// A dispatcher with an empty, faultless store, whose transfers end when the test says so.
 private final class Stage {
   var now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
   /// Result of reading the network; nil keeps every job waiting.

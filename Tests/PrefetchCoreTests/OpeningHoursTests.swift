@@ -35,7 +35,7 @@ import Testing
         "2026-11-22T02:00:00Z"
       ),
       (["01:00-02:00"], "IST-5:30", "2026-11-20T12:00:00Z", "2026-11-20T19:30:00Z", nil),
-      // The clock is set forward into a window, over a whole one, and out of one.
+      // The clock is set forward into a window, past a whole one, and out of one.
       (
         ["02:30-05:00"], TimeZoneTests.berlin, "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z", nil
       ),

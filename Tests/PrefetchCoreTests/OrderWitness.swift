@@ -1,7 +1,6 @@
 @testable import PrefetchCore
 
-/// Watches a dispatcher from step to step: who got a place, and who still waits though he ranks
-/// higher and could have had it.
+/// Watches a dispatcher's steps for jobs that started before a waiting job of higher rank.
 struct OrderWitness {
   private var placed: Set<Job> = []
   private(set) var problems: [String] = []
@@ -16,7 +15,7 @@ struct OrderWitness {
     var rank: Rank
   }
 
-  /// Looks at what the last step made of it.
+  /// Compares the dispatcher's state with that before the last step.
   mutating func look(_ dispatcher: inout Dispatcher, now: Moment) {
     let before = placed
     placed = Self.placed(dispatcher)
@@ -98,7 +97,8 @@ struct OrderWitness {
     return true
   }
 
-  /// Whether a segment's manifest is being asked for the first time on a host that the other would use.
+  /// Returns whether a start barrier holds: a segment's manifest is requested first on the other's
+  /// host.
   private static func keeps(
     _ one: Standing,
     from index: Int,

@@ -1,14 +1,14 @@
 import PrefetchCore
 
-/// A second opinion on transport security, made from the table by walking through lists.
+/// A second implementation of transport security that searches lists.
 ///
-/// It shares no code with what it checks: hosts come to it in parts, as they were made.
+/// It shares no code with the product: hosts are given as their generated parts.
 struct SecurityModel {
   struct Entry {
     enum Key: Equatable {
       /// Labels from the right.
       case name([String])
-      /// Zeros and ones.
+      /// Bits of an address, as zeros and ones.
       case bits(String, isVersion6: Bool)
     }
 

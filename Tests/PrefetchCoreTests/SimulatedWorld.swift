@@ -7,7 +7,7 @@ extension SeededRandom {
   }
 }
 
-/// A network, a store and a clock that answer a dispatcher at random, and watch what it asks for.
+/// A network, store and clock that respond to a dispatcher at random and check its requests.
 struct SimulatedWorld {
   private(set) var generator: SeededRandom
   private(set) var problems: [String] = []
@@ -51,15 +51,15 @@ struct SimulatedWorld {
   /// Every request, in order.
   private(set) var asked: [String] = []
   private var failsAtCommit: Int?
-  /// Another run on the same cache, once it has come; a draw of its own, so that it changes no other.
+  /// Random source of another run on the same cache, separate so that it changes no other draw.
   private var guest: SeededRandom
   private var hasGuest = false
-  /// URLs that no other run may ask for, and how often each was claimed.
+  /// URLs claimed by this run, with the number of claims.
   private var claimed: [String: Int] = [:]
-  /// No server answers there.
+  /// Host on which no server responds.
   private let goneHost: String?
 
-  /// `isBrief` overrides what the seed says about it.
+  /// Creates the world of a seed; `isBrief` overrides the seed's choice.
   init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
     var generator = SeededRandom(seed: seed)
     guest = SeededRandom(seed: ~seed)
@@ -267,7 +267,7 @@ struct SimulatedWorld {
     checkNetwork(transfer)
   }
 
-  /// Keeps the same books as the dispatcher.
+  /// Keeps the state that the dispatcher should have after an event.
   private mutating func learn(_ event: Event) {
     switch event {
     case .conditionsRead(let reading): situation.conditions = reading.conditions
@@ -295,7 +295,7 @@ struct SimulatedWorld {
     request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
   }
 
-  /// Gives places on the wire to those who wait for one, in order.
+  /// Sends queued transfers in order while there are places.
   private mutating func send() {
     for transfer in transfers where !sent.contains(transfer.id) {
       let onWire = transfers.filter { sent.contains($0.id) }
@@ -307,7 +307,7 @@ struct SimulatedWorld {
     }
   }
 
-  /// How a transfer ends, and with it those of its host that are not sent where it is trouble.
+  /// Returns the end of a transfer; trouble also returns its host's unsent ones.
   private mutating func ending(of transfer: TransferRequest) -> TransferResult {
     guard sent.contains(transfer.id) else {
       return TransferResult(notSent: Failure(.cancelled, "cancelled"))

@@ -177,7 +177,7 @@ import Testing
     queue.append(0..<3, to: a, rank: Self.rank(1))
     queue.append(10..<20, to: a, rank: Self.rank(2))
     queue.append(20..<30, to: b, rank: Self.rank(2))
-    // All of the first rank, and of the others as many as have a place.
+    // All jobs of the first rank start, and of the others as many as have places.
     #expect(Self.takeAll(&queue) == [0, 1, 2, 20, 21])
     queue.finished(0, on: a, httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [])

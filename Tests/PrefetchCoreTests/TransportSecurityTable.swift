@@ -250,7 +250,7 @@ enum TransportSecurityTable {
     Exception(includesSubdomains: below, allowsInsecureHTTP: true, expires: expires)
   }
 
-  /// Past its time an entry gives no leave, nor may its hosts fall back on a wider one.
+  /// An expired entry permits nothing, and its hosts do not fall back to a wider entry.
   private static let times =
     rows(
       "expired entries",

@@ -8,7 +8,7 @@ struct WorldPool {
   var isWarm = false
   /// Whether network rules change during a run.
   var hasNetworkRules = false
-  /// Whether in some runs no server answers at one of the hosts.
+  /// Whether in some runs no server of one host responds.
   var losesHosts = false
   /// Whether manifests have parts and signatures, items mirrors, and some segments keep nothing.
   var isVaried = false
@@ -21,7 +21,7 @@ struct WorldPool {
   }
 
   static func digest(_ byte: UInt8) -> ContentDigest {
-    // Only ever nil for other lengths than 32.
+    // The initializer returns nil only for other lengths than 32.
     ContentDigest(bytes: [UInt8](repeating: byte, count: 32)) ?? digest(byte)
   }
 
@@ -34,7 +34,7 @@ struct WorldPool {
       }
       let bytes = Array(entry.url.string.utf8)
       let id = Array((entry.id ?? "").utf8)
-      // Only origins that are known already can be told from their bytes.
+      // References can be resolved as bytes only for known origins.
       table.resolveReferences(against: entry.url)
       let isPlain =
         entry.network == nil && entry.priority == nil && entry.digests.isEmpty

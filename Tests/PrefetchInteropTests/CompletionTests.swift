@@ -33,7 +33,7 @@ struct CompletionTests {
 
   // MARK: bash
 
-  /// `words` are those that bash makes of a line; the last is at the cursor.
+  /// Returns bash's completions; `words` are a split command line with the cursor in the last one.
   private func bash(_ words: String...) throws -> [String] {
     let list = words.map { "'\($0)'" }.joined(separator: " ")
     let run = try home.shell(

@@ -218,7 +218,7 @@ struct ControlsInFlightTests {
     let gate = Gate()
     let server: LoopbackServer
 
-    /// A film of four pieces, of which the last comes halfway until the gate opens.
+    /// Serves a film of four pieces; the last one pauses halfway until the gate opens.
     init() throws {
       let (begun, gate) = (begun, gate)
       home = try Home(isInMemory: true)

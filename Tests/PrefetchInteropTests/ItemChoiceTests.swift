@@ -77,7 +77,7 @@ struct ItemChoiceTests {
 
   @Test("Whoever asks for what runs leave out gets what is declared, or nothing")
   func leftOut() throws {
-    // Zeros are a digest as any other.
+    // A digest of zeros is a digest like any other.
     let wrong = String(repeating: "0", count: 64)
     configure(
       #"{ "id": "1", "provider": "q", "url": "v/1.mp4", "digests": { "sha256": "\#(wrong)" } }"#,

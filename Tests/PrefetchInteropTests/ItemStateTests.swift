@@ -253,7 +253,7 @@ struct ItemStateTests {
         """
       )
       var run = try home.run(["--json"] + options)
-      // A first body may pass a limit that it crosses.
+      // The body that first exceeds a limit may still complete.
       if run.status == 0 { run = try home.run(["--json", "--refetch"] + options) }
       #expect(run.status == 75, "\(rule): \(run)")
       #expect(run.output.contains("\"\(rule)\""), "\(run)")
@@ -261,7 +261,7 @@ struct ItemStateTests {
   }
 }
 
-/// A server and a configuration that bring one error about.
+/// A server and a configuration that cause one error.
 private struct FailingWorld {
   var arguments: [String] = []
   private var lost: LoopbackServer?

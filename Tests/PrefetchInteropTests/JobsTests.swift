@@ -45,7 +45,7 @@ struct JobsTests {
     )
   }
 
-  /// The URLs whose bodies are here.
+  /// Returns the URLs whose bodies are stored, and their total bytes.
   private func cached() throws -> (urls: Set<String>, bytes: Int) {
     let items = try home.run("list", "--json").json().list("items")
     let cached = items.filter { $0.text("state") == "cached" }
@@ -139,7 +139,7 @@ struct JobsTests {
     #expect(bytes < 6_000_000)
   }
 
-  /// Each wants half of what there is, and half of it has room.
+  /// Each run wants half of all bodies, and half of those have room.
   @Test("share one `cache.size`: all come to their ends, and what they say is here is here")
   func oneSize() throws {
     var random = SeededRandom(3)
@@ -176,7 +176,7 @@ struct JobsTests {
     }
   }
 
-  /// Four runs, a `get`, a `gc` and two readers at once; half of the rounds one of them is killed.
+  /// Four runs, a `get`, a `gc` and two readers run at once; in half of the rounds one is killed.
   @Test("all tell the truth, whatever the others do and however they end")
   func together() throws {
     var random = SeededRandom(5)

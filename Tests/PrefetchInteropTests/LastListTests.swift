@@ -21,7 +21,7 @@ struct LastListTests {
     }
   }
 
-  /// Asked about in every run.
+  /// Headers that make every run revalidate.
   private static let stale = [HeaderField("Cache-Control", "max-age=0")]
 
   private func list(_ names: String...) throws -> String {
@@ -93,7 +93,7 @@ struct LastListTests {
     for (name, body) in [("a", "first a"), ("b", "second b"), ("c", "first c"), ("d", "first d")] {
       #expect(home.read("tree/\(name)") == body)
     }
-    // And once more by the next list that is one.
+    // The next good list decides again.
     site["/list"] = Site.Page(try list("a", "b", "c"))
     #expect(try home.run("run").status == 0)
     #expect(home.read("tree/d") == nil)

@@ -155,7 +155,7 @@ struct ListedHostTests {
     #expect(run.status == 0, "\(run)")
     #expect(run.errors.contains("states no end"))
     #expect(try home.run("manifest", "check", "SHA256SUMS", "--key", String(key)).status == 0)
-    // An older one does not come back.
+    // An older list is not accepted again.
     let older = "\(Digest.hexadecimal("two"))  two\n"
     home.write(older, to: "old")
     let signed = try home.tool(

@@ -34,7 +34,7 @@ struct NetworkRulesTests {
     )
   }
 
-  /// Runs, and says what every segment was deferred by.
+  /// Runs; returns the rules that deferred the segments.
   private func deferrals(_ arguments: String...) throws -> (ProgramRun, Set<String>) {
     let run = try home.start(["--json"] + arguments).finish()
     let segments = try run.json().list("segments")
@@ -181,7 +181,7 @@ struct NetworkRulesTests {
     #expect(try deferrals("--network", "wifi").1 == ["current"])
   }
 
-  /// 1 and 3 mean that it costs; 0 is unknown.
+  /// Values 1 and 3 mean metered; 0 means unknown.
   @Test(
     "The network manager is asked, and only where a rule depends on it",
     arguments: [

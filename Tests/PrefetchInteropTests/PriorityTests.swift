@@ -40,7 +40,7 @@ struct PriorityTests {
     home = try Home()
   }
 
-  /// Has a manifest for each segment, with so many items.
+  /// Returns a server with a manifest per segment of this number of items.
   private static func server(
     number: UInt8 = 1,
     items: Int,
@@ -152,7 +152,7 @@ struct PriorityTests {
       let urls = (0..<20).map { content.address("/\(name)/\($0)") }
       return Script.respond(200, text: Manifest.text(urls + more))
     }
-    // From the second run on it answers only once the run has asked elsewhere.
+    // From the second run on, the server responds only after the run has sent other requests.
     let higher = try LoopbackServer { _ in
       let whole = list("one", [])
       return isFirst.raise() ? whole : Script([.pause(elsewhere)] + whole.steps)
@@ -188,7 +188,7 @@ struct PriorityTests {
       return "  - { name: \(name), \(rank)urls: [\"\(server.address("/\(name)"))\"] }"
     }
     home.configure("segments:\n\(segments.joined(separator: "\n"))")
-    // New ones, and then those that are stored, of which a record has to be read.
+    // First new items, then stored ones, whose records must be read.
     for arguments in [["-n", "-j", "1"], ["-j", "1"], ["-j", "1", "--revalidate"]] {
       let before = server.requests.count
       #expect(try home.start(arguments).finish().status == 0)

@@ -90,7 +90,7 @@ struct PublisherTests {
   func sites() throws {
     let site = Site()
     let server = try LoopbackServer { site.respond(to: $0) }
-    // Two hosts, folders, an index page, a query and a playlist that stays the file it is.
+    // Two hosts, folders, an index page, a query, and a playlist that stays a plain file.
     let names = [
       "127.0.0.1/index.html", "127.0.0.1/docs/index.html", "127.0.0.1/docs/a b.txt",
       "localhost/list?page=2", "localhost/film.m3u8", "top.txt",
@@ -317,7 +317,7 @@ struct PublisherTests {
   )
   func password() throws {
     #expect(try build("--expires", "9d", "-o", "m.json").status == 0)
-    // Answers each question on a terminal of its own, and prints all that is seen there.
+    // The script types each answer on a terminal of its own and prints the terminal's output.
     home.write(
       """
       import os, pty, select, sys

@@ -24,7 +24,7 @@ struct QualityTests {
         return waiting >= count
       }
       if isEnough { gate.open() }
-      // Long enough that one request too many would come.
+      // Long enough for an excessive request to arrive.
       return Script([.pause(gate), .wait(.milliseconds(60))] + answer.steps)
     }
     func configure(_ paths: [String]) {

@@ -148,7 +148,7 @@ struct ReportFileTests {
     try check(143, "terminated")
   }
 
-  /// Whether it has begun to take signals for itself; false when half a minute brings nothing.
+  /// Waits half a minute until a process handles signals itself; returns false otherwise.
   private func catchesSignals(_ process: pid_t) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {

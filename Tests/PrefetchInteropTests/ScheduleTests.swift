@@ -146,7 +146,7 @@ struct ScheduleTests {
       let verified = try home.shell("systemd-analyze verify units/*-serve.service 2>&1")
       #expect(verified.status == 0 && verified.output.isEmpty, "\(verified)")
     }
-    // The command serves as it stands there.
+    // The schedule's server command works unchanged.
     let line = try #require(server.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
     FileTree.makeFolder(home.path("credentials"))
     home.write("secret", to: "credentials/key")

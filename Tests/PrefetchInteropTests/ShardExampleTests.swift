@@ -40,7 +40,7 @@ struct ShardExampleTests {
     #expect(script.hasPrefix("#!/bin/bash\n"))
     let options = script.split(separator: "\n").filter { $0.hasPrefix("#SBATCH ") }
     #expect(options.contains("#SBATCH --array=0-3") && options.contains("#SBATCH --requeue"))
-    // SLURM reads no option behind the first command.
+    // SLURM reads no option after the first command.
     let command = try #require(script.firstRange(of: "\nset -e"))
     #expect(!script[command.upperBound...].contains("#SBATCH"))
     #expect(script.contains("\nprefetch run --shard env "))

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Several machines, or several jobs on one cache, each with a part of one list.
+/// Machines, or jobs on one cache, that each fetch a shard of one list.
 @Suite("Shards of a run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ShardTests {
   private static let count = 200
@@ -50,7 +50,7 @@ struct ShardTests {
     #expect(fetched == Self.count)
     #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
     #expect(asked.count == Self.count + 1)
-    // Nothing is removed where a part more makes each of the others smaller.
+    // An additional shard makes the others smaller without removing items.
     for (index, home) in homes.enumerated() {
       let before = try home.run("list").output.split(separator: "\n").count
       let run = try home.run("--shard", "\(index)/5", "--json")

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A real SLURM of one machine, with a controller, a node and a munge of its own.
+/// A real SLURM on one machine, with its own controller, node and munge.
 @Suite(
   "An array of SLURM",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -45,7 +45,7 @@ struct SlurmTests {
     #expect(whole.isEmpty, "\(whole.count) were fetched again")
   }
 
-  /// Which task has which item; each is one task's alone.
+  /// Returns the task of each item; every item belongs to one task.
   private func parts(_ home: Home, _ tasks: Int) throws -> [String: Int] {
     let run = try home.shell(
       "SLURM_CONF=$PWD/slurm/slurm.conf sbatch --wait --array=0-\(tasks - 1) --output=out-\(tasks)-%a task.sh \(tasks)",

@@ -39,7 +39,7 @@ struct TrustServerTests {
       #expect(run.status == 0, "\(run)")
       #expect(server.record.requests == 1)
     case .refused(.permission, _):
-      // The file cannot be read, so nothing is asked at all.
+      // The file cannot be read, so that no request is sent.
       #expect(run.status == 78, "\(run)")
       #expect(server.record.bytes == 0)
     case .refused(let code, let words):

@@ -281,14 +281,15 @@ struct TruthTests {
     #expect(try home.run("get", url).output == "in de")
     #expect(home.read("de/\(server.host):\(server.port)/page") == "in de")
     #expect(home.read("en/\(server.host):\(server.port)/page") == nil)
-    // Without the first the second has it.
+    // Without the first segment the second one keeps the item.
     home.configure(
       "segments: [{ name: english, headers: { Accept-Language: en }, urls: [\(url)], publish: { dir: en } }]"
     )
     #expect(try home.run("run").status == 0)
     #expect(home.read("en/\(server.host):\(server.port)/page") == "in en")
     #expect(server.requests.count == 2)
-    // A token that is renewed asks anew where it counts, and stands nowhere in clear.
+    // A renewed token causes a new request where it selects the response, and is never stored in
+    // clear.
     let grep = try home.tool("grep", "-rl", "-e", "Accept-Language: en", home.cache)
     #expect(grep.output == "")
   }

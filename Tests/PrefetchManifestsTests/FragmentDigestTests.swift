@@ -3,14 +3,14 @@ import Testing
 
 @testable import PrefetchManifests
 
-/// A digest behind the `#` of a URL, in every list that has URLs.
+/// Digests in the fragments of URLs, in every list with URLs.
 @Suite("A digest in a fragment of a list")
 struct FragmentDigestTests {
   private static let sum = LockReader.sha256
   private static let other = String(repeating: "cd", count: 32)
   private static let strong = String(repeating: "ef", count: 64)
 
-  /// Lists of one item, whose URL ends with what is put in.
+  /// Lists with one item, whose URL ends with the inserted text.
   private static let lists: [(name: String, text: @Sendable (String) -> String)] = [
     ("list", { "https://a.example/x\($0)" }),
     ("list", { "https://b.example/x\thttps://a.example/x\($0)" }),

@@ -2,7 +2,7 @@ import PrefetchCore
 
 @testable import PrefetchManifests
 
-/// The readers of files that other tools write, each by itself.
+/// Readers of other tools' files, each tested separately.
 enum LockReader: String, CaseIterable, Sendable {
   case json
   case packageLock
@@ -221,7 +221,7 @@ enum LockReader: String, CaseIterable, Sendable {
 }
 
 extension Result<Manifest, Failure> {
-  /// Entries, parts, what is rejected and what is warned of, one a line.
+  /// Entries, parts, rejections and warnings, one per line.
   var lines: String {
     switch self {
     case .failure(let failure): "\(failure.code.rawValue): \(failure.message)"

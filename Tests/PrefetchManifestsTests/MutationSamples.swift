@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Good documents for each reader, small, with whatever is special to them.
+/// Small valid documents for each reader, with the reader's special features.
 enum MutationSamples {
   struct Row: Sendable, CustomTestStringConvertible {
     var format: ManifestFormat?

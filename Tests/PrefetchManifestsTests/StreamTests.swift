@@ -8,7 +8,7 @@ import Testing
 struct StreamTests {
   private static let root = "https://cdn.example/films/film.m3u8?s=1"
 
-  /// The item's own playlist first, then what it names, by its path.
+  /// Reads playlists by their paths, the item's own first.
   private static func read(
     _ texts: [(String, String)],
     _ change: (inout BundleRules) -> Void = { _ in }

@@ -25,7 +25,7 @@ struct KeptPartTests {
   )
   private static let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-  /// With bytes that are no text, and a name that is none of the usual ones.
+  /// Returns a head with an unusual name and with bytes that are not text.
   private static func head(_ tag: String) -> HeaderBlock {
     var head = HeaderBlock([
       HeaderField("ETag", tag), HeaderField("Content-Type", "video/mp4"),
@@ -64,7 +64,7 @@ struct KeptPartTests {
     }
   }
 
-  /// Leaves a part behind as a kill does: nothing but what was written.
+  /// Leaves a partial body behind as a kill does: only written bytes.
   private func leavePart(of count: Int, in store: DiskStore) throws {
     let sink = try store.beginBody(plan())
     try append(0..<count, to: sink)
@@ -231,7 +231,7 @@ struct KeptPartTests {
     #expect(try rest.finish().digest == SHA256.digest(of: Self.bytes))
   }
 
-  /// Writes the facts as another uptime would have written them.
+  /// Rewrites the facts with another boot's uptime.
   private func pretendReboot() throws {
     let path = "\(folder)/\(name).facts"
     let text = String(decoding: try #require(FileTree.read(path)), as: UTF8.self)

@@ -76,7 +76,7 @@ struct LockTests {
       let us = DiskStore.Guardian(process: getpid())
       try store.lock([url], for: us)
       #expect(try store.lockedURLs() == [url])
-      // No process can have this number: it is above the kernel's limit.
+      // No process can have this id, which exceeds the kernel's limit.
       #expect(throws: Failure.self) {
         try store.lock([url], for: DiskStore.Guardian(process: 0x7fff_0000))
       }

@@ -110,7 +110,7 @@ struct AllowanceTests {
     let gate = Gate()
     let head = Script.head(200, [("Content-Length", "16400")])
     let server = try LoopbackServer { _ in
-      // The burst first; what follows it is owed.
+      // The burst comes first; the bytes after it wait for the allowance.
       Script([
         .send(head + Self.body.prefix(16_384)), .pause(gate), .send(Array(Self.body.prefix(16))),
       ])

@@ -12,8 +12,8 @@ struct SchemaProbe: Sendable {
 
 /// Makes the probes of a whole configuration.
 ///
-/// A probe keeps the siblings of its place that hold no mapping, since checks between keys look at
-/// these; above it, it keeps what makes the place valid. Small documents are quick to judge.
+/// A probe keeps siblings that are no mappings, since checks between keys read them, and the
+/// ancestors that make the place valid. Small documents are quick to judge.
 struct SchemaProbes {
   private(set) var all: [SchemaProbe] = []
   private let values: [String]
@@ -26,7 +26,7 @@ struct SchemaProbes {
     visit(configuration, at: "", { $0 }, below: { $0 })
   }
 
-  /// `place` makes the document in which a value stands at the path; `below` the one for its parts.
+  /// `place` makes the document with a value at the path; `below` makes the one for its parts.
   private mutating func visit(
     _ value: JSONValue,
     at path: String,
@@ -93,7 +93,7 @@ struct SchemaProbes {
     }
   }
 
-  /// Whether a place that lies deeper needs it.
+  /// Returns whether a key is needed by deeper places.
   private static func isNeeded(_ member: (key: String, value: JSONValue)) -> Bool {
     ["base", "manifests", "name", "url", "vars"].contains(member.key)
   }

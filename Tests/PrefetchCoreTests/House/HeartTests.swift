@@ -25,13 +25,13 @@ struct HeartTests {
 
   private static let stillTooLarge = [
     "ActiveItem": 26, "Dispatcher": 33, "SegmentWork": 48,
-    // Records, which do little with what they hold.
+    // Records, which have little behavior.
     "ContentRecord": 27, "ItemResult": 32, "Manifest": 16, "ManifestEntry": 26, "Report": 29,
     "SegmentRecord": 17, "Totals": 18, "TreePlan": 17,
   ]
   private static let stillTooWide = ["Dispatcher": 32]
 
-  /// Compares what is beyond a bound with what may be.
+  /// Compares values beyond a limit with the permitted ones.
   private func compare(_ found: [String: Int], with known: [String: Int], _ what: String) {
     for (name, count) in found.sorted(by: { $0.key < $1.key }) {
       let limit = known[name] ?? 0
@@ -74,7 +74,7 @@ struct HeartTests {
     ),
   ]
 
-  /// Files in which words stand one behind the other, with nothing but marks between them.
+  /// Returns the files in which these words follow each other with only punctuation between them.
   private static func files(with words: [String]) -> Set<String> {
     var files: Set<String> = []
     for (file, tokens) in sources {

@@ -7,8 +7,7 @@ struct ImportRules {
     var line: Int
   }
 
-  /// The arrows: a target imports only what stands in a row further down, so that those which know
-  /// one part of the outside world each never see each other.
+  /// Layers: a target imports only targets of lower rows, so that adapters never import each other.
   static let rows = [
     ["prefetch"],
     ["PrefetchCLI"],
@@ -20,7 +19,7 @@ struct ImportRules {
     ["PrefetchDocuments", "PrefetchCrypto"],
     ["PrefetchCore"],
   ]
-  /// C libraries with the targets that wrap them, for all others.
+  /// C libraries with the only targets that may import them.
   static let homes: [String: Set<String>] = [
     "CCurl": ["PrefetchTransfer"],
     "CYAML": ["PrefetchDocuments"],
@@ -43,7 +42,7 @@ struct ImportRules {
     ],
   ]
 
-  /// Why the target must not know the module, nil where it may.
+  /// Returns why a target must not import a module; nil when it may.
   static func objection(to module: String, from target: String) -> String? {
     if let homes = homes[module] {
       return homes.contains(target) ? nil : "`\(module)` is at home elsewhere"

@@ -1,6 +1,6 @@
 import Testing
 
-/// The arrows between the targets, as the sources and the package's manifest draw them.
+/// Dependencies between the targets, in the sources and in the package's manifest.
 @Suite struct LayeringTests {
   private static let targets = ImportRules.rows.flatMap(\.self)
   private static let package = PackageTargets(

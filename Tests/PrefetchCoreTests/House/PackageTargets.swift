@@ -1,4 +1,4 @@
-/// The targets of the package with what each depends on, as its manifest states them.
+/// Targets of the package with their dependencies, as its manifest declares them.
 struct PackageTargets {
   private(set) var dependencies: [String: Set<String>] = [:]
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The files that these tests were built from, with paths from the top of the repository.
+/// Files of the repository that the tests were built from, by their paths in it.
 enum Repository {
   private static let root: String = {
     let file = #filePath

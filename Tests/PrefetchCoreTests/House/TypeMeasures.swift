@@ -8,10 +8,10 @@ struct TypeMeasures {
     var isClass = false
     var hasMutation = false
     var files: Set<String> = []
-    /// Files that extend it.
+    /// Files that extend the type.
     var extensions: Set<String> = []
 
-    /// Whether it does something with what it keeps.
+    /// Whether the type changes or shares its state.
     var hasBehaviour: Bool { isClass || hasMutation }
   }
 
@@ -56,7 +56,7 @@ struct TypeMeasures {
     }
   }
 
-  /// A type or an extension that begins here, and where its brace stands.
+  /// Opens a type or extension that begins here.
   private mutating func opening(
     _ all: [SwiftTokens.Token],
     _ index: Int,
@@ -104,7 +104,7 @@ struct TypeMeasures {
     return false
   }
 
-  /// The names that a declaration stores, and where the next one may begin.
+  /// Returns the names that a declaration stores, and the index after it.
   private static func stored(_ all: [SwiftTokens.Token], _ index: Int) -> ([String], Int) {
     var names: [String] = []
     var place = index + 1

@@ -58,7 +58,7 @@ import Testing
   func finds(text: String, expected: [String]) {
     var names = UnusedNames()
     names.add(SwiftTokens(text), of: "x.swift")
-    // The enclosing types of these texts are mentioned nowhere either.
+    // The enclosing types of these texts are unused, too.
     #expect(names.unused.map(\.name).filter { $0 != "A" || expected.contains("A") } == expected)
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// An item of several files, from its own document to the whole, built without a run.
+/// Multi-file items from their main document to completion, without a run.
 @Suite("Items of several files")
 struct BundleWorkTests {
   private static func url(_ name: String) -> WebURL {
@@ -189,7 +189,7 @@ struct BundleWorkTests {
       return
     }
     #expect(Self.stage(of: work) == .isToBeRead)
-    // Nothing was found in the end, and what stood in the way is said.
+    // No ad was found in the end, and the reason is reported.
     _ = work.read(.failure(Failure(.empty, "it names no ad")), isHere: Self.all)
     #expect(Self.stage(of: work) == .fails(.gone))
   }
@@ -275,7 +275,7 @@ struct BundleWorkTests {
 
   // MARK: The whole
 
-  /// An item of one piece that has come.
+  /// Returns an item whose only piece has arrived.
   private static func gathered(sizeLimit: Int64? = nil) throws -> (BundleWork, Failure?) {
     var work = try #require(Self.work(sizeLimit: sizeLimit))
     _ = work.read(reading([part("a.ts")]), isHere: all)
@@ -335,7 +335,7 @@ struct BundleWorkTests {
     #expect(record.files.map(\.isReserved) == [true, true])
     work.drop(bodies)
     #expect(work.staged.isEmpty)
-    // The next run takes it from there.
+    // The next run continues from the stored files.
     var next = try #require(Self.work(stored: record.files))
     let wanted = next.read(Self.reading([Self.part("a.ts"), Self.part("c.ts")]), isHere: Self.all)
     #expect(wanted.map(\.entry.url) == [Self.url("c.ts")])

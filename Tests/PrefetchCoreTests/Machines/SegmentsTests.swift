@@ -63,7 +63,7 @@ struct SegmentsTests {
     var deferral: Deferral?
     var isRequired = true
     var state: SegmentState
-    /// Whether the next run has to look at it.
+    /// Whether the next run must process the segment.
     var isOpen = true
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// The room for bodies by itself: what it grants, who waits for what, and what goes.
+/// Room for bodies without a dispatcher: grants, waiting items and evictions.
 @Suite("Space")
 struct SpaceTests {
   /// Returns a cache of undeclared bodies with these sizes, oldest first.
@@ -274,7 +274,7 @@ struct SpaceTests {
     #expect(!space.counts(reading))
     _ = space.beginReading(inDetail: true)
     #expect(space.take(reading, in: nil, foretells: false) == true)
-    // Only what replaces something could still come in.
+    // Only a body that replaces a stored one could still be admitted.
     #expect(space.room?.isCounted == false)
     #expect(Self.ask(&space, 1, Self.need(1)) == "parked")
     reading.stock = nil

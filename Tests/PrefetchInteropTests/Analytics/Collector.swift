@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// A server that events are sent to, and that takes them as the test says.
+/// A server that receives events and behaves as the test says.
 final class Collector: Sendable {
   enum Manner: Sendable {
     case taking

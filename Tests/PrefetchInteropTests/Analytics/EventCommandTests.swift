@@ -206,7 +206,7 @@ struct EventCommandTests {
 }
 
 extension String {
-  /// How often a text stands in it.
+  /// Returns the number of occurrences of a text.
   fileprivate func components(of text: String) -> Int {
     var count = 0
     var rest = self[...]

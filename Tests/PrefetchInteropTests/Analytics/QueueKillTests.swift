@@ -44,7 +44,7 @@ struct QueueKillTests {
     var acknowledged: Set<String> = []
     var begun: Set<String> = []
     var killed = 0
-    // How long each takes here and now, so that its death comes at any moment of its life.
+    // Measured run times, so that kills occur at any moment of a process.
     var lives: [Int64] = []
     for kind in 0..<5 {
       let (program, names) = try start(kind, "first \(kind)")

@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
 
-/// A fault that a program meets at one of its calls, by the library of `Tests/Faults`.
+/// A fault injected into a program's system calls by the library of `Tests/Faults`.
 struct Fault {
   enum Kind {
     case kill
@@ -10,7 +10,7 @@ struct Fault {
   /// The number of the call, from 1; 0 only counts.
   var call: Int
   var kind = Kind.kill
-  /// How many calls fail, from that one on.
+  /// Number of consecutive calls that fail.
   var span = 1
   /// Calls to fail: `open` or `read`; nil for all calls that touch files or the network.
   var calls: String?
@@ -30,7 +30,7 @@ struct Fault {
 
   static let absence = "needs libFaults.so beside the tests"
 
-  /// The user whose programs meet the fault.
+  /// Returns the home whose programs meet the fault.
   func home(_ home: Home) -> Home {
     var broken = home
     broken.variables["LD_PRELOAD"] = Self.library

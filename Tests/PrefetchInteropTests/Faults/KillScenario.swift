@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A command that is killed, with what came before it.
+/// A command that is killed, and its preparation.
 enum KillScenario: String, CaseIterable, Sendable {
   case firstRun, update, resume, publish, mirror, get, gc, repair, export, subscribe
 }
@@ -167,7 +167,7 @@ struct KillGround {
     scenario == .mirror ? home.path("dir/.prefetch/cache") : home.cache
   }
 
-  /// Digests by path of what the cache says it has.
+  /// Returns the digests of the items that the cache lists, by path.
   func held() throws -> [String: String] {
     guard FileTree.exists(home.cache) else { return [:] }
     var held: [String: String] = [:]
@@ -271,7 +271,7 @@ struct KillGround {
     }
   }
 
-  /// Bodies of a tree by the last part of the name, or that with its folder for the large one.
+  /// Returns a tree's bodies by file name, with the folder for the large one.
   private func files(_ folder: String) -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for (path, facts) in FileTree.listing(folder) where facts.mode & S_IFMT == S_IFREG {

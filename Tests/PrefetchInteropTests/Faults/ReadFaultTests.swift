@@ -43,7 +43,7 @@ struct ReadFaultTests {
   func unread(_ round: Int) throws {
     var random = SeededRandom(mixing: [round, 2])
     try #require(try home.run("run", "-q").status == 0)
-    // The memory alone says that this one is wanted, too.
+    // Only the state records that this segment is subscribed.
     try #require(try home.run("subscribe", "two", "-q").status == 0)
     try #require(try home.run("event", "log", "seen").status == 0)
     let before = try held()

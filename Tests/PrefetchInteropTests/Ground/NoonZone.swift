@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchCore
 
-/// A time zone in which it is noon, whatever the time is, so that no test meets a midnight.
+/// A time zone in which it is noon now, so that no test runs across midnight.
 struct NoonZone {
   /// Name of the zone for configurations.
   let name: String
@@ -17,7 +17,7 @@ struct NoonZone {
     name = hours == 0 ? "Etc/GMT" : "Etc/GMT\(hours > 0 ? "-" : "+")\(abs(hours))"
   }
 
-  /// The next moment at which its clocks show a full hour, as reports write it.
+  /// Returns the next moment of a full hour in the zone, as reports write it.
   func next(_ hour: Int64) -> String {
     let midnight = (now + offset) / 86_400 * 86_400 - offset
     let today = midnight + hour * 3600

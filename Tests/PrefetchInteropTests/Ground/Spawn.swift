@@ -1,14 +1,14 @@
 @unsafe @preconcurrency import Glibc
 import Synchronization
 
-/// Starting a program with a pipe on each of its streams.
+/// Starts programs with a pipe on each stream.
 enum Spawn {
   struct Fault: Error {
     var program: String
     var errno: CInt
   }
 
-  /// A process and our ends of its pipes.
+  /// A process and the parent's ends of its pipes.
   struct Streams {
     var processID: pid_t
     var input: CInt
@@ -21,10 +21,11 @@ enum Spawn {
     var writing: CInt
   }
 
-  /// A program that starts while another one's pipes are not yet marked would keep them open.
+  /// Serializes starts: a concurrent start could inherit another program's pipes before they are
+  /// marked.
   private static let turn = Mutex(())
 
-  /// A program that ends before it has read its input must not end the tests.
+  /// Ignores SIGPIPE: a program that ends before reading its input must not end the tests.
   private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
   private typealias AddFolder =
@@ -160,7 +161,7 @@ enum Spawn {
   }
 }
 
-/// Words as C has them, until the list is released.
+/// C strings that are freed with the list.
 @safe private final class WordList {
   let pointers: [UnsafeMutablePointer<CChar>?]
 

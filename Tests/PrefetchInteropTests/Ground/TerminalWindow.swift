@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A terminal of some size with a shell in it, as tmux keeps it for a user who looks at it.
+/// A terminal of a given size with a shell, provided by tmux.
 final class TerminalWindow {
   static let isPossible = Tool.isInstalled("tmux")
   static let absence: Comment = "needs tmux"
@@ -45,7 +45,7 @@ final class TerminalWindow {
     ((try? lines()) ?? []).joined(separator: "\n")
   }
 
-  /// The first that it shows of which the condition holds; nil when a minute brings none.
+  /// Waits up to a minute for a screen that meets the condition; returns nil otherwise.
   func lines(_ condition: ([String]) -> Bool) throws -> [String]? {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
@@ -62,7 +62,7 @@ final class TerminalWindow {
     try tmux(["send-keys", "Enter"])
   }
 
-  /// Keys by the names that tmux has for them, one at once after the other.
+  /// Presses keys, by tmux's names, in quick succession.
   func press(_ keys: [String]) throws {
     try tmux(["send-keys"] + keys)
   }

@@ -26,7 +26,7 @@ final class Zygote: Sendable {
       (try? Spawn.server([path, folder.path], socket: ends[1])) != nil,
       let first = start([path, "--version"], [:], nil, [silence, silence, silence])
     else { return nil }
-    // Once there is a first copy the folder is not needed any more.
+    // After the first copy the folder is no longer needed.
     var status: CInt = -1
     guard unsafe waitpid(first, &status, 0) == first, status == 0 else { return nil }
   }
@@ -38,8 +38,7 @@ final class Zygote: Sendable {
     _ folder: String?,
     _ streams: [CInt]
   ) -> pid_t? {
-    // The loader reads these before there is anything to be copied, and a schedule names the program
-    // that is running.
+    // The loader reads these variables at a start only, and a schedule names the running program.
     guard !environment.keys.contains(where: { $0.hasPrefix("LD_") }), !words.contains("schedule")
     else { return nil }
     var message: [UInt8] = []

@@ -2,9 +2,9 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// The servers of a kiosk: six films, an ad and a site, and the line to them.
+/// Servers of a kiosk: six films, an ad and a site, with the network to them.
 ///
-/// Each piece of a film is lines of text that say which film, edition, variant and piece they are.
+/// Each piece is text that states its film, edition, variant and number.
 final class KioskOrigin: Sendable {
   enum Line {
     case sound
@@ -63,7 +63,7 @@ final class KioskOrigin: Sendable {
     var requests = 0
     /// The number of the first request that is not answered any more.
     var silentFrom: Int?
-    /// Bytes that were sent whole below a path, by its first part.
+    /// Bytes of complete responses, by the first component of the path.
     var sent: [Substring: Int] = [:]
     var counted = 0
   }
@@ -119,7 +119,7 @@ final class KioskOrigin: Sendable {
     state.withLock { $0.line = line }
   }
 
-  /// Answers so many more requests less one, and none after; nil for all.
+  /// Answers the requests before this one and none from then on; nil answers all.
   func answer(upTo count: Int?) {
     state.withLock { state in state.silentFrom = count.map { state.requests + $0 } }
   }
@@ -127,7 +127,7 @@ final class KioskOrigin: Sendable {
   /// Requests that reached the servers.
   var requestCount: Int { state.withLock { $0.requests } }
 
-  /// Bytes that were sent of some films since it was asked last.
+  /// Returns the bytes sent of some films since the last call.
   func takeBytes(ofFilms films: Range<Int>) -> Int {
     state.withLock { state in
       let all = films.reduce(0) { $0 + (state.sent["f\($1)"] ?? 0) }

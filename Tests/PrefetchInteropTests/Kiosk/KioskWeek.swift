@@ -65,7 +65,7 @@ final class KioskWeek {
   private var playable: Set<Int> = []
   private var received: [Int64: Int] = [:]
   private var allowance: [Int64: Int] = [:]
-  /// Seconds after 1970, right and as the kiosk's clock shows them.
+  /// Seconds after 1970: the real time, and the kiosk's clock.
   private var moment: Int64 = 0
   private var shown: Int64 = 0
   private var occasion = ""
@@ -115,7 +115,7 @@ final class KioskWeek {
 
   // MARK: Days
 
-  /// Plays all days, each with so many hours for one of the short form.
+  /// Plays all days with `times` as many hours as the short form.
   func play(times: Int) throws {
     let first = (Int64(time(nil)) / 86_400 - 30) * 86_400
     for (number, day) in Self.days.enumerated() {
@@ -249,7 +249,7 @@ final class KioskWeek {
     return client
   }
 
-  /// Opens a film and plays its beginning; nil where it is not here yet.
+  /// Opens a film and plays its beginning; returns nil when it is not available yet.
   private func begin(_ film: Int) throws -> Show? {
     guard moments > 0 else { return nil }
     let base = "/-/item/-/f\(film)"
@@ -282,7 +282,7 @@ final class KioskWeek {
     }
   }
 
-  /// Plays the rest: all of it is one edition.
+  /// Plays the rest of a film, which must all be of one edition.
   private func end(_ given: Show) throws {
     var show = given
     try go(on: &show, to: show.places.count)
@@ -305,7 +305,7 @@ final class KioskWeek {
 
   // MARK: The end
 
-  /// Some quiet nights later all is as it is out there.
+  /// Checks that after some undisturbed nights everything equals the origin.
   private func comeToRest(_ start: Int64) throws {
     for night in 0..<8 {
       occasion = "quiet night \(night)"

@@ -141,7 +141,7 @@ struct CanaryTests {
     #expect(third.waitForRequest("/slow"))
     let folder = "/proc/\(program.processID)"
     let words = try #require(FileTree.read("\(folder)/cmdline"))
-    // Another user's eyes, and where they may not look there is nothing to be seen.
+    // As another user; a file that cannot be read shows nothing.
     let variables = FileTree.read("\(folder)/environ") ?? []
     gate.open()
     outputs.append("\(program.finish())")
@@ -149,7 +149,7 @@ struct CanaryTests {
     return (words, variables)
   }
 
-  /// Every file that the program has left, and none of them empty-handed.
+  /// Searches every file that the program has left; at least one file must exist.
   private func search() throws {
     var count = 0
     for (path, facts) in FileTree.listing(home.folder.path) where facts.mode & 0o170000 == 0o100000
@@ -162,7 +162,7 @@ struct CanaryTests {
         #expect(Self.token.found(in: bytes) == nil, "\(path)")
         continue
       }
-      // The token has to be remembered somewhere, for its owner alone.
+      // The token must be stored somewhere, readable only by its owner.
       #expect(facts.mode & 0o777 == 0o600, "\(path)")
     }
     #expect(count > Self.formats.count + 5)

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Secrets that are part of URLs: user-info, a proxy's password, what signs a request.
+/// Secrets in URLs: user information, a proxy's password, request signatures.
 @Suite("The canary in a URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CanaryURLTests {
   private static let user = Canary("canary-4e81-user")
@@ -33,7 +33,7 @@ struct CanaryURLTests {
     outputs.all.append(("\(arguments)", "\(run)"))
   }
 
-  /// Nothing printed, and no file but those that the test wrote, holds any of them.
+  /// Checks that no output and no file except the test's own contains a canary.
   private func search(
     for canaries: [Canary],
     in outputs: Outputs,
@@ -185,7 +185,7 @@ struct CanaryURLTests {
     try search(
       for: [Self.signature],
       in: outputs,
-      // The index is what the next request is made from.
+      // The index must contain the URL, from which the next request is made.
       besides: ["/work/prefetch.yaml", "/work/list.txt", "/index."]
     )
     #expect(outputs.all.contains { $0.text.contains("X-Amz-Signature=***") })

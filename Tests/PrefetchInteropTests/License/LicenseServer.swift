@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Synchronization
 
-/// A server that knows licenses, and has a manifest for those that it knows.
+/// A server that validates licenses and serves a manifest to valid ones.
 final class LicenseServer: Sendable {
   static let endpoint = "/license"
   static let token = "canary-tok/en+4d11"

@@ -307,7 +307,7 @@ struct RegistrationTests {
       ]
     )
     #expect(told.map { $0.text("first") } == ["true", "false", "false", nil])
-    // A run starts once it is known what it goes by.
+    // A run starts once its settings are known.
     #expect(lines.prefix(2).map { $0.text("event") } == ["registration.ok", "run.started"])
     #expect(told.last?.text("code") == "license_refused")
   }

@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Servers that say when they want to be asked again.
+/// Servers that send Retry-After.
 enum BusyRows {
   static let all = obeyed + ignored + deferred
 

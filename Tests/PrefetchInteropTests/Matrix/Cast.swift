@@ -1,6 +1,6 @@
 import Testing
 
-/// Rows that are played at one time, in one situation.
+/// Rows that are played in one run, in one situation.
 struct Cast: Sendable, CustomTestStringConvertible {
   /// Few enough for their servers, and for a failure to be found.
   private static let largest = 8
@@ -12,10 +12,9 @@ struct Cast: Sendable, CustomTestStringConvertible {
     "\(situation): \(rows.map(\.testDescription).joined(separator: ", "))"
   }
 
-  /// All rows in all situations.
+  /// Returns all rows in all situations.
   ///
-  /// Those stand side by side that need nothing of their own and end a run in the same way, so that
-  /// its exit is that of each of them.
+  /// Rows share a run when they need no settings of their own and lead to the same exit status.
   static func of(_ rows: [Row]) -> [Cast] {
     Situation.allCases.flatMap { situation in
       var casts: [Cast] = []

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// Redirects: every hop is a request of its own under all rules.
+/// Redirects: every hop is a request to which all rules apply.
 enum RedirectRows {
   static let all = followed + endless + forbidden + refused
 

@@ -75,14 +75,14 @@ struct ReplyMutantTests {
     """,
   ].map { Array($0.replacing("\n", with: "\r\n").utf8) }
 
-  /// The reply of one number, which is damaged unless it is every eighth, and whether the connection
-  /// goes on.
+  /// Returns the response of a number, damaged except every eighth, and whether the connection
+  /// stays open.
   private static func script(_ number: UInt64) -> Script {
     var random = SeededRandom(number)
     guard number % 8 != 0 else { return Script([.send(replies[0])]) }
     var mutator = Mutator(seed: random.next(), samples: replies)
     var bytes = mutator.next()
-    // Blanks at the beginning of a line are what libcurl once took for the rest of a freed header.
+    // libcurl once took blanks at a line's start for the continuation of a freed header.
     let starts = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
     if random.happens(40), let start = starts.randomElement(using: &random) {
       bytes.insert(random.happens(50) ? 0x20 : 0x09, at: start + 1)
@@ -121,7 +121,7 @@ struct ReplyMutantTests {
       run = try home.run("run", "-q")
     }
     let told = home.read("memory") ?? ""
-    // A damaged Retry-After may keep all others from being asked.
+    // A damaged Retry-After may keep all other items from being requested.
     #expect([0, 3, 4, 5].contains(run.status), "\(wire) \(first): \(run) \(told)")
     let verified = try home.run("verify")
     #expect(verified.status == 0, "\(verified)")

@@ -19,7 +19,7 @@ struct Row: Sendable, CustomTestStringConvertible {
   var verdicts: [Situation: Verdict]
   /// Path of the URL.
   var path = "/item"
-  /// Further keys of the item, as YAML; `NEW` stands for the new body's digest, `SIZE` for its size.
+  /// Further keys of the item as YAML; `NEW` is the new body's digest, `SIZE` its size.
   var item = ""
   /// Further keys of the segment.
   var segment = ""
@@ -36,8 +36,8 @@ struct Row: Sendable, CustomTestStringConvertible {
   var interrupted: Behaviour?
   var behaviour: Behaviour
 
-  /// The verdicts, as `gone 4` or `added 0 x1`: an outcome or error code, the exit status and,
-  /// where it matters, the number of requests.
+  /// Creates a row; verdicts such as `gone 4` or `added 0 x1` state outcome or error code, exit
+  /// status and, where relevant, the number of requests.
   init(
     _ description: String,
     _ first: String,
@@ -50,7 +50,7 @@ struct Row: Sendable, CustomTestStringConvertible {
     self.behaviour = behaviour
   }
 
-  /// A small answer with these lines after its status line, then the connection's end.
+  /// Creates a row whose server sends a small response with these lines and closes the connection.
   init(
     _ description: String,
     _ first: String,
@@ -84,7 +84,7 @@ struct Verdict: Sendable {
   private static let newBody = ["added", "updated"]
   private static let oldBody = ["unchanged", "headers"]
 
-  /// Several, with bars between them, where one is as good as another.
+  /// Accepted outcomes; alternatives are separated by bars.
   var words: [String]
   var exits: [Int32]
   var requests: Int?

@@ -20,8 +20,8 @@ struct StrayByteTests {
 
   private static let foldedLines = [" X: AAAA", "\tX: AAAA", " no colon", "  ", " : "]
 
-  /// A good answer with a header that its next answer could be appended to, and then heads that
-  /// begin with a blank.
+  /// Returns a good response whose last header could be continued, followed by heads that begin
+  /// with a blank.
   private static func folding(_ wire: Wire, _ line: String) throws -> WireServer {
     try WireServer(wire) { method, path in
       let body = "Content-Length: 2\r\n\r\n\(method == "HEAD" ? "" : "ok")"
@@ -87,7 +87,7 @@ struct StrayByteTests {
 
   private static let poison = answer("poison")
 
-  /// How the bytes behind an answer leave the server.
+  /// Ways in which the bytes after a response are sent.
   enum Way: String, CaseIterable, Sendable {
     case inOneWrite
     case withTheBody
@@ -110,7 +110,7 @@ struct StrayByteTests {
     case .behindALargeBody:
       return .raw(answer(large) + poison)
     case .later:
-      // A request that left before the stray bytes could not tell them from its answer.
+      // A request sent before the stray bytes could not distinguish them from its response.
       return Script(
         turns.arrived.map { Script.Step.pause($0) } + [
           .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
@@ -128,7 +128,7 @@ struct StrayByteTests {
     let left = [Gate(), Gate()]
   }
 
-  /// Keeps the next request away until the connection before it has rested.
+  /// Delays the next request until the previous connection is idle.
   private static func redirect(_ path: String, _ turns: Turns) -> Script {
     let target = path.replacing("/r", with: "/g")
     let answer = "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"
@@ -145,7 +145,7 @@ struct StrayByteTests {
     Way.allCases
   )
   func stray(wire: Wire, way: Way) throws {
-    // A round has its folder.
+    // Each round has a folder of its own.
     let turns = (0..<Binary.rounds).map { _ in Turns() }
     let server = try WireServer(wire) { _, path in
       let parts = path.split(separator: "/")
@@ -159,7 +159,7 @@ struct StrayByteTests {
     var names = (0..<3).flatMap { ["p\($0)", "g\($0)"] }
     var network = Self.one
     if way == .later {
-      // Two connections for each of two threads, so that the one that has rested is used again.
+      // Two connections for each of two workers, so that an idle one is reused.
       names = ["p0", "p1", "r0", "r1"]
       network = "network: { per_host: 4, http: 1.1, retries: { items: 0 } }"
     }
@@ -215,7 +215,7 @@ struct StrayByteTests {
   func repeated(wire: Wire) throws {
     let asked = Counter()
     let server = try WireServer(wire) { _, path in
-      // The first request for it meets a connection that ends without an answer.
+      // The first request meets a connection that ends without a response.
       path == "/1" && asked.next() == 1
         ? Script([.close]) : .raw(Self.answer(Self.body(of: path)))
     }

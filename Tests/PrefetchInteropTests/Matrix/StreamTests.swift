@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A way in which a server of HTTP/2 may fail, and what must come of the item.
+/// A fault of an HTTP/2 server with the expected outcome of the item.
 struct StreamRow: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var verdict: Verdict
@@ -38,7 +38,7 @@ struct StreamTests {
 
   private static let rows = whole + resets + goodbyes + ends + nonsense + breaks + openBreaks
 
-  /// Frames that break the rules of HTTP/2, behind half a body.
+  /// Frames that violate HTTP/2, sent after half a body.
   private static let brokenFrames: [(String, @Sendable (StreamScript) -> StreamScript)] = [
     ("a frame larger than agreed", { $0.data(giant) }),
     ("more padding than frame", { $0.frame(0, 8, [0xFF] + Array("hello".utf8)) }),
@@ -56,7 +56,7 @@ struct StreamTests {
     ("half a setting", { $0.frame(4, 0, [0, 4, 0xFF, 0xFF, 0xFF], ofConnection: true) }),
   ]
 
-  // None of them may pass for the end, nor wait until nothing has come for long enough.
+  // No violation may pass for the end of the body, nor cost a timeout.
   private static let breaks = brokenFrames.flatMap { name, add in
     [
       StreamRow(name, "reset|truncated 69", add(cut)),
@@ -119,7 +119,7 @@ struct StreamTests {
         StreamRow("one reset (\(code)) within the body", "added 0 x2", cut.reset(code), good),
       ]
     } + [
-      // libcurl asks again by itself, over HTTP/1.1.
+      // libcurl repeats the request over HTTP/1.1 by itself.
       StreamRow("HTTP/1.1 demanded before the answer", "added 0 x2", start.reset(.http11Required)),
       StreamRow(
         "HTTP/1.1 demanded within the body",

@@ -1,8 +1,8 @@
-/// Bodies that did not change, and what their servers said of that.
+/// Bodies that did not change, with various 304 responses.
 extension Happening {
   private static let hour = "Cache-Control: max-age=3600"
 
-  /// A page of one body; its server says `news` with every 304 after the first run.
+  /// Returns a page with one body, whose server adds `news` to every 304 after the first run.
   private static func confirmed(
     _ name: String,
     _ page: Reply,

@@ -25,7 +25,7 @@ struct ControlMeetingTests {
     }
   }
 
-  /// `thumbnail` gives `/a` one.
+  /// Configures the paths; `thumbnail` gives `/a` a thumbnail.
   private func configure(
     _ paths: [String],
     _ lines: String = "cache: { min_free: 0 }",
@@ -42,7 +42,7 @@ struct ControlMeetingTests {
     )
   }
 
-  /// The names of what is stored.
+  /// Returns the names of the stored items.
   private func stored() throws -> [String] {
     try home.run("list", "--state", "cached,paused").lines.filter {
       !$0.contains("\t-\t") || $0.hasPrefix("cached")

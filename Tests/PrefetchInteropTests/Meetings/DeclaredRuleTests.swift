@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Rules of lists, items and publishers, each where it meets the rest.
+/// Rules of lists, items and publishers in combination with other features.
 @Suite("Rules of lists and publishers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct DeclaredRuleTests {
   private let site = Site()
@@ -47,7 +47,7 @@ struct DeclaredRuleTests {
     )
     #expect(try home.run("-q").status == 0)
     #expect(paths() == ["/a", "/b", "/c", "/sitemap.xml"])
-    // A year says too little.
+    // A year alone is too imprecise.
     site["/a"] = Site.Page("other text")
     #expect(try home.run("-q").status == 0)
     #expect(paths() == ["/c", "/sitemap.xml"])

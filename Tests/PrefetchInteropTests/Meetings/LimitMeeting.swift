@@ -21,7 +21,7 @@ enum Limit: String, Sendable, CaseIterable {
     }
   }
 
-  /// Lines of the configuration; `isMet` where the limit lies between the small body and the large.
+  /// Returns the limit's configuration; `isMet` puts the limit between the two bodies' sizes.
   func lines(isMet: Bool) -> [String] {
     var network = ["concurrency: 1", "retries: { items: 0, delay: 1ms, max_delay: 2ms }"]
     var cache = ["min_free: 0"]
@@ -55,7 +55,7 @@ enum LimitNeighbour: String, Sendable, CaseIterable {
   case publish
   case plan = "a dry run"
   case twoSegments = "two segments"
-  /// The large body is a piece of it.
+  /// The large body is a piece of a stream.
   case stream
 }
 

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A limit and its neighbour from the first run to the one after it.
+/// Plays a limit and a feature for two runs.
 struct LimitPlay {
   private let meeting: LimitMeeting
   private let ground: LimitGround
@@ -15,7 +15,7 @@ struct LimitPlay {
 
   private var home: Home { ground.home }
 
-  /// How the large body ends, and with it everything.
+  /// Expected outcome of the large body, and with it of the run.
   private var ending: (word: String, exit: Int32) {
     let ending = meeting.isMet ? meeting.limit.ending : (word: "added", exit: 0)
     // The failure of the declared source is reported, unless another source's deferral will pass.
@@ -48,7 +48,7 @@ struct LimitPlay {
     expect(verify.status == 0, "\(verify)")
   }
 
-  /// A run whose connection breaks off leaves the half of the large body.
+  /// Stores half of the large body by a run whose connection breaks.
   private func keepHalf() throws {
     ground.configure(hasLimit: false)
     ground.setLarge(isCut: true)
@@ -98,7 +98,7 @@ struct LimitPlay {
     return isMet && meeting.limit == .minimumFree ? "free_disk" : "added"
   }
 
-  /// Whether it is here already, or may come.
+  /// Whether the small body is stored or may be fetched.
   private var hasSmall: Bool {
     smallWord != "free_disk"
   }
@@ -130,7 +130,7 @@ struct LimitPlay {
     let large = try home.run("path", ground.large)
     expect((large.status == 0) == hasLarge, "the large one: \(large)")
     let objects = FileTree.objects(home.cache)
-    // A film has its own playlist and the one that is shown as well.
+    // A film has its own playlist and the published one.
     let bodies = (hasSmall ? 1 : 0) + (hasLarge ? meeting.neighbour == .stream ? 3 : 1 : 0)
     expect(objects.count == bodies, "\(objects.count) objects in place of \(bodies)")
     guard meeting.neighbour == .publish else { return }

@@ -1,8 +1,8 @@
 import Testing
 
-/// The second half of a meeting: what else the URL, its body and its record are used for.
+/// Second half of a combination: another feature that uses the URL, its body and its record.
 enum Neighbour: String, Sendable, CaseIterable {
-  /// Nothing else: the next run asks, or does not ask, as the server's words have it.
+  /// No further feature: the next run follows the server's freshness headers.
   case freshness
   /// Published tree of hard links, which equals the index after every run.
   case publish

@@ -228,7 +228,7 @@ struct MeetingPlay {
 
   // MARK: Rivals
 
-  /// One's body never stands under the other's name: the second's item fails.
+  /// Checks that the second segment's item fails instead of getting the first one's body.
   private func playRivals() throws {
     for visit in [happening.arrival, happening.last] {
       _ = ground.origin.takeLog()

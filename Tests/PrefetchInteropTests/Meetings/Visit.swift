@@ -8,8 +8,7 @@ struct Visit: Sendable {
   var exit: Int32
   /// The name of the body that is stored afterwards; nil where nothing is.
   var body: String?
-  /// Each request as the origin's log has it; several that are equally good have ` or ` between
-  /// them.
+  /// Requests in the form of the origin's log; alternatives are separated by ` or `.
   var asks: [String]
   /// Outcomes that a plan may predict, when they do not follow from `word`.
   var plans: [String]
@@ -41,7 +40,7 @@ struct Visit: Sendable {
     word == "kept"
   }
 
-  /// True where the body comes although the item had one, or has none yet.
+  /// Whether the body is fetched although the item had one, or for the first time.
   var isFetched: Bool {
     word == "added" || word == "refetched"
   }

@@ -18,7 +18,7 @@ struct AdoptedMirrorTests {
     try #require(unsafe utimensat(AT_FDCWD, ground.home.path("dir/\(name)"), [time, time], 0) == 0)
   }
 
-  /// A file as `wget -N` leaves it.
+  /// Writes a file as `wget -N` leaves it.
   private func put(_ text: String, at name: String) throws {
     ground.home.write(text, to: "dir/\(name)")
     try date(name, seconds: MirrorGround.mondaySeconds)
@@ -74,10 +74,10 @@ struct AdoptedMirrorTests {
     #expect(methods(of: "/a") == ["HEAD"], "\(run)")
     #expect(methods(of: "/b") == ["HEAD", "GET"], "\(run)")
     #expect(methods(of: "/c") == ["GET"], "\(run)")
-    // The bytes that came are those that lie there, so that file is taken as well.
+    // The fetched bytes equal the file's, so that the file is adopted as well.
     #expect(run.status == 0, "\(run)")
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
-    // The next night asks conditionally, with what the HEAD stated.
+    // The next night's requests use the validators of the HEAD.
     let second = try ground.mirror("urls.txt", "dir", "--json")
     #expect(second.status == 0, "\(second)")
     #expect(try second.totals()["bytes_body"] == 0)
@@ -96,7 +96,7 @@ struct AdoptedMirrorTests {
     #expect(methods(of: "/pub/a").isEmpty)
     #expect(ground.files() == names)
     #expect(try ground.status("a").st_nlink == 1)
-    // Without a digest the server is asked what a run would ask it.
+    // Without a digest the same requests are sent as in a run.
     for name in ["d", "e"] { ground.serve("body \(name)", at: "/\(name)") }
     let urls = ["d", "e"].map { ground.server.address("/\($0)") + "\n" }.joined()
     ground.home.write(urls, to: "urls.txt")

@@ -37,7 +37,7 @@ struct MirrorNightTests {
   func once() throws {
     ground.publish(files: ["a": "one"])
     #expect(try ground.mirror(list, "dir").status == 0)
-    // In memory nothing can share its blocks.
+    // A file system in memory cannot share blocks.
     #expect(try ground.status("a").st_nlink == 2)
   }
 

@@ -70,7 +70,8 @@ enum TestNames {
     }
   }
 
-  /// A type begins at the margin; a test is the first function below its mark.
+  /// Returns type names, which begin at the margin, and tests: the first function after each
+  /// `@Test`.
   static func names(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?

@@ -29,7 +29,7 @@ struct PageTests {
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     try #require(shown.count == section.commands.count)
     if Binary.isRecording {
-      // Other sections may have been renewed before, so the page is read anew.
+      // Other sections may have been renewed meanwhile, so the page is read again.
       var page = try ToldPage(section.page)
       let commands = try #require(page.sections.first { $0.title == section.title }).commands
       page.renew(zip(commands, shown).map { ($0, $1.lines) })

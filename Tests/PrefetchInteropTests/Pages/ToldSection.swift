@@ -12,7 +12,7 @@ struct ToldSection: CustomTestStringConvertible {
   var title: String
   var needs: [String] = []
   var steps: [Step] = []
-  /// Why blocks of it are not played.
+  /// Reasons why blocks of the section are not played.
   var unplayed: [String] = []
   var page = ""
 
@@ -30,15 +30,15 @@ struct ToldSection: CustomTestStringConvertible {
   }
 }
 
-/// A line behind a prompt and what it prints.
+/// A command after a prompt, with its output.
 struct ToldCommandLine {
-  /// May have several lines, each but the last with a backslash at its end.
+  /// Text of the command; all lines but the last end with a backslash.
   var text: String
   /// Without empty lines at the end.
   var output: [String]
   /// The lines of the page that hold the output.
   var outputRange: Range<Int>
-  /// Whether another one follows in the same block.
+  /// Whether another command follows in the same block.
   var isFollowed: Bool
 
   /// Whether the command continues while later ones run.
@@ -47,7 +47,7 @@ struct ToldCommandLine {
   /// Whether the command prints the exit status of the previous one.
   var showsStatus: Bool { text.hasPrefix("echo $?") }
 
-  /// The commands of a block; empty where it begins with none.
+  /// Returns the commands of a block; none unless the block begins with a prompt.
   static func all(in range: Range<Int>, of lines: [String]) -> [Self] {
     let starts = range.filter { lines[$0].hasPrefix("$ ") }
     guard starts.first == range.first else { return [] }

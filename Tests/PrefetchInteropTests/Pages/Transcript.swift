@@ -41,8 +41,7 @@ struct Transcript {
     }
   }
 
-  /// Whether these lines are what a transcript has: `…` alone in a line stands for any lines, and
-  /// within one for any text.
+  /// Returns whether the lines match; a line `…` matches any lines, and `…` within a line any text.
   static func holds(_ told: ArraySlice<String>, _ shown: ArraySlice<String>) -> Bool {
     guard let line = told.first else { return shown.isEmpty }
     if line == "…" {

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A plan held against the run that followed it.
+/// Compares a plan with the run that followed.
 struct Comparison {
   private let seed: UInt64
   private let world: PlannedWorld
@@ -72,7 +72,7 @@ struct Comparison {
 
   // MARK: The lines
 
-  /// The lines are the items of the document, with one for each manifest that would not come.
+  /// Checks that the text lines equal the document's items and unavailable manifests.
   private func checkLines(_ location: Testing.SourceLocation) {
     let items = planned.list("items").filter { $0.text("action") != "keep" }
     var wanted = items.map { item in
@@ -106,7 +106,7 @@ struct Comparison {
   private func deeds(of report: Node) -> [String: [String]] {
     var deeds: [String: [String]] = [:]
     for item in report.list("items") {
-      // The plan alone lists what is retained.
+      // Only the plan lists retained items.
       if item.text("reason")?.hasPrefix("removed from the list") == true { continue }
       let names = item.list("segments").compactMap(\.text)
       let deed: String
@@ -135,7 +135,7 @@ struct Comparison {
     for url in Set(foretold.keys).union(done.keys).sorted() where !hidden.contains(url) {
       let (one, other) = (foretold[url] ?? [], done[url] ?? [])
       if isUncertain, (one + other).allSatisfy(Self.mayTurnOnRoom) { continue }
-      // Which of two rules of several segments speaks first depends on whose list came first.
+      // The list that arrives first decides which of two segments' rules is reported.
       let bothFail = (one + other).allSatisfy { $0.hasPrefix("fail") && $0.contains(",") }
       let isSame =
         one == other || !one.isEmpty && !other.isEmpty && bothFail || isRace(one + other)
@@ -163,7 +163,7 @@ struct Comparison {
       && deeds.contains { $0.hasPrefix("fail cache_full") }
   }
 
-  /// Whether bodies of unknown sizes decide who else has room.
+  /// Whether bodies of unknown size decide which other items have room.
   private var isUncertain: Bool {
     world.want == .room && !isShown
   }
@@ -210,7 +210,7 @@ struct Comparison {
 
   // MARK: Order
 
-  /// True where no manifest fails or waits, so that both ask for the same.
+  /// Whether all manifests are available, so that plan and run send the same requests.
   var areManifestsHere: Bool {
     world.segments.allSatisfy { $0.source.isInline || $0.source == .manifest }
   }

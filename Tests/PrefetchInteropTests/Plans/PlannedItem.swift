@@ -9,13 +9,13 @@ struct PlannedItem: Sendable {
     case changed
     /// Is good for an hour.
     case fresh
-    /// Has no validators, so that only a GET can tell.
+    /// The response has no validators, so that only a GET reveals a change.
     case anonymous
     case gone
-    /// Is there for the first run only.
+    /// The item exists in the first run only.
     case lost
     case forbidden
-    /// Refuses who shows a password.
+    /// The server refuses requests with a password.
     case denied
     case moved
     case circle
@@ -50,12 +50,12 @@ struct PlannedItem: Sendable {
 
   var kind: Kind
   var path: String
-  /// How long its body is in each act, about, where that matters.
+  /// Approximate body length in each act, where the length matters.
   var lengths: [Int] = []
-  /// Whether its size is declared, as it is in the first act.
+  /// Whether the size is declared, as in the first act.
   var isMeasured = false
   var priority: Int?
-  /// Whether what its server says to HEAD is all there is to know.
+  /// Whether a HEAD reveals everything about the item.
   var isShown: Bool {
     switch kind {
     case .anonymous, .headless, .unimplemented, .shy, .endless, .otherBytes, .cut, .forbidden:

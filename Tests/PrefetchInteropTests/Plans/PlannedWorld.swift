@@ -1,7 +1,8 @@
 import PrefetchTestSupport
 
-/// A made-up configuration with its servers, as one seed has it, in two acts: the first fills the
-/// cache, the second is planned and then run.
+/// A random configuration with its servers, from one seed, in two acts.
+///
+/// The first act fills the cache; the second is planned and then run.
 struct PlannedWorld {
   struct PlannedSegment {
     enum Source: String, CaseIterable {
@@ -144,7 +145,7 @@ struct PlannedWorld {
       keys.append("expect: { \(happens(50) ? "max_size: 4500" : "mime: [text/html]") }")
     }
     if only != nil {
-      // Nothing stands between it and its trouble.
+      // The segment needs no further trouble.
     } else if happens(10) {
       keys.append("network: { windows: [\"03:00-04:00\"], timezone: \(NoonZone().name) }")
     } else if happens(15) {
@@ -153,7 +154,7 @@ struct PlannedWorld {
       keys.append("network: { metered: defer }")
     }
     var items: [PlannedItem] = []
-    // A whole segment of trouble ends otherwise than one with anything in it that serves.
+    // A segment with only failing items ends differently from one with any usable item.
     let kinds =
       [only].compactMap(\.self).isEmpty
       ? happens(20)
@@ -182,7 +183,8 @@ struct PlannedWorld {
     )
   }
 
-  /// The items that a segment names in an act: one leaves after the first, one comes with the second.
+  /// Returns the items of a segment in an act: one leaves after the first act, one joins in the
+  /// second.
   func items(of segment: PlannedSegment, in act: Int) -> [PlannedItem] {
     guard segment.items.count > 2 else { return segment.items }
     return act == 0 ? Array(segment.items.dropLast()) : Array(segment.items.dropFirst())
@@ -230,7 +232,7 @@ struct PlannedWorld {
     return lines.joined(separator: "\n")
   }
 
-  /// The bytes of all that an act declares, with the lists that declare it.
+  /// Returns the bytes of all items and manifests that an act declares.
   private func weight(in act: Int, _ servers: PlannedServers) -> Int {
     var bodies: [String: Int] = [:]
     for segment in segments {

@@ -57,7 +57,7 @@ struct ChangedTreeTests {
       return Cell(exit: 74, words: "is missing; the next run makes it again")
     case (.mode, .publish): return Cell(exit: 0)
     case (.mode, .verify), (.mode, .repair):
-      // The stored body is the same file.
+      // The stored body is the same file as the published one.
       return isLink && ground.user != 0
         ? Cell(exit: 74, words: "cannot open") : Cell(exit: 0)
     }
@@ -146,7 +146,7 @@ struct ChangedTreeTests {
       #expect(text(file) == "theirs", place)
       try #require(unsafe unlink(file) == 0)
     }
-    // Only who looks at every file finds what changes no folder.
+    // Only a check of every file finds a change that touches no folder.
     _ = try home.run("publish")
     let run = try home.run("run")
     #expect(run.status == 0, "\(place) \(run)")

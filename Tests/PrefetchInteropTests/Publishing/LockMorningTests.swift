@@ -18,7 +18,7 @@ struct LockMorningTests {
 
   private func wheel(_ name: String) -> String { "\(name)-1.0-py3-none-any.whl" }
 
-  /// A requirement that names its file.
+  /// Returns a requirement that names its file.
   private func requirement(_ name: String) -> String {
     site["/\(wheel(name))"] = Site.Page("wheel \(name)")
     let digest = Digest.hexadecimal("wheel \(name)")

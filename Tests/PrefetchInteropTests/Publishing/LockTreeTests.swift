@@ -17,7 +17,7 @@ struct LockTreeTests {
     nginx = try Nginx()
   }
 
-  /// Lets a script make what the origin serves; it has `ORIGIN` for its own address.
+  /// Runs a script that creates the origin's files; `ORIGIN` is its address.
   private func make(_ script: String) throws {
     home.write(script, to: "make.py")
     let run = try home.shell(
@@ -200,7 +200,7 @@ struct LockTreeTests {
     #expect(
       try home.run("env").output == "YARN_YARN_OFFLINE_MIRROR='\(home.path("tree of ours"))'\n"
     )
-    // Debian's node finds Debian's modules by itself, one from elsewhere has to be told of them.
+    // Debian's node finds Debian's modules by itself; other builds must be told their path.
     let installed = try cutOff(
       """
       NODE_PATH=/usr/share/nodejs unshare -n \

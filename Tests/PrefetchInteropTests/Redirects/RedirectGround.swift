@@ -9,10 +9,10 @@ enum RedirectStart: String, Sendable, CaseIterable {
   case secureItem
   case manifest
   case secureManifest
-  /// An item whose server knows our license.
+  /// An item whose server receives the license.
   case licensed
   case secureLicensed
-  /// A second source of an item, whose first one has lost it.
+  /// An alternate source of an item, whose first source has lost the body.
   case alternate
 
   var isSecure: Bool {
@@ -24,7 +24,7 @@ enum RedirectStart: String, Sendable, CaseIterable {
   }
 }
 
-/// Servers that send us around, and what they see of us.
+/// Servers that redirect the client, and the requests that they receive.
 final class RedirectGround {
   static let secrets = [
     Canary("canary/license+5be1"), Canary(LicenseServer.token), Canary("canary/header+77aa"),
@@ -79,7 +79,7 @@ final class RedirectGround {
     answer.origin.withLock { $0 = "\(start.isSecure ? "https" : "http")://\(authority)" }
   }
 
-  /// A certificate for every name that is used here; gives back the pin of its key.
+  /// Creates a certificate for all names used here; returns the pin of its key.
   private static func makeCertificate(in home: Home) throws -> String {
     home.write(
       "subjectAltName=IP:127.0.0.1,IP:127.0.0.2,DNS:localhost\nbasicConstraints=CA:FALSE\n",
@@ -120,7 +120,7 @@ final class RedirectGround {
     target.hasPrefix("/start/") && target.dropFirst(7).allSatisfy(\.isNumber)
   }
 
-  /// The fifth one is the last that is followed.
+  /// Returns a hop of a chain, of which the fifth is the last that is followed.
   private static func hop(_ number: Int) -> Script {
     number < 6 ? .respond(302, [("Location", "/hop/\(number + 1)")]) : page
   }

@@ -15,7 +15,7 @@ struct ClientVariantTests {
     var isDown = false
   }
 
-  /// Says what it was asked with.
+  /// Server whose responses contain the request headers.
   private let origin: LoopbackServer
   private let rules = Guarded(Rules())
   private let home: Home

@@ -74,7 +74,7 @@ struct ServeAccessTests {
     let run = serving.stop()
     #expect(run.status == 143 && run.errors.contains("GET \(place): 200"), "\(run)")
     #expect(!run.errors.contains(Self.token.dropLast()), "\(run)")
-    // Without one the names below it are like any others.
+    // Without a page, the names below it are not special.
     let other = try Serving(home, "--pull")
     #expect(try other.client.get(below).status == 404)
     #expect(try home.tool("mkdir", "-p", home.path("www/-/t/\(Self.token)")).status == 0)

@@ -1,11 +1,11 @@
-/// How a stored answer and its server stand when a client asks.
+/// State of a stored response and its origin when a client sends a request.
 enum ServedState: String, CaseIterable {
   /// 100 seconds old, with 3,500 left.
   case fresh
   /// 5,000 seconds old, of which 1,400 too many.
   case stale
   case absent
-  /// Fresh, but its bytes are not what they were.
+  /// Fresh, but with damaged bytes.
   case damaged
   /// Stale, and the origin is unreachable.
   case cut
@@ -47,9 +47,9 @@ enum ServedResult: Hashable {
   case confirmed(String)
   /// Fetched from the origin.
   case fetched(String)
-  /// The server cannot be reached; the older copy comes.
+  /// The origin is unreachable, and the older copy is served.
   case instead
-  /// No server may be asked.
+  /// No request to the origin is permitted.
   case timeout
   case missing
   case broken

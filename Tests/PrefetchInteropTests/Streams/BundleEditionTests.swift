@@ -208,7 +208,7 @@ final class BundleEditionTests: StreamGround {
         all.append(request.headers["Range"])
         return all.count
       }
-      // The first request brings the beginning; two answers break off.
+      // The first request delivers the beginning; two responses break off.
       guard (2...3).contains(count), case .send(let bytes)? = answer.steps.first else {
         return answer
       }

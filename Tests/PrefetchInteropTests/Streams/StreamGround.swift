@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A server with a stream, and a configuration that wants it.
+/// A server with a stream, and a configuration that declares it.
 class StreamGround {
   let home: Home
   let site = Site()
@@ -36,7 +36,7 @@ class StreamGround {
     site[path] = Site.Page(text)
   }
 
-  /// Two variants; each piece has a body of its own for each version.
+  /// Publishes two variants whose pieces differ between versions.
   func publish(version: Int, pieces: Int = 8, size: Int = 2_000) {
     put(
       "/film.m3u8",
@@ -51,7 +51,7 @@ class StreamGround {
     )
     for variant in ["low", "high"] {
       let lines = (0..<pieces).map { piece -> String in
-        // The first half stays what it was.
+        // The first half is unchanged.
         let name = "\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
         put("/\(name)", String(repeating: "\(name) ", count: size / (name.utf8.count + 1)))
         return "#EXTINF:2,\n\(name)"
@@ -111,7 +111,7 @@ class StreamGround {
 
   // MARK: Editions
 
-  /// The film encoded again: other bytes under the same names, and other lengths.
+  /// Publishes a new encoding: other bytes and lengths under the same names.
   func encodeAgain(_ edition: Int, pieces: Int = 6) {
     let lines = (0..<pieces).map { piece -> String in
       put("/same-\(piece).ts", String(repeating: "\(edition).\(piece) ", count: 300))

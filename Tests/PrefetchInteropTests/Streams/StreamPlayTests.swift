@@ -10,8 +10,8 @@ import Testing
   .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
 )
 struct StreamPlayTests {
-  /// Twelve seconds in pieces of two: three variants with their sound apart, fragmented MP4,
-  /// encrypted pieces, and ranges of one file.
+  /// Script for twelve seconds in pieces of two: three variants with separate sound, fragmented
+  /// MP4, encrypted pieces, and byte ranges.
   private static let recipe = """
     set -e
     source="-f lavfi -i testsrc=duration=12:size=320x180:rate=25 \
@@ -121,7 +121,7 @@ struct StreamPlayTests {
     let again = try home.run("--json")
     #expect(again.status == 0)
     #expect(try again.json().number("totals.revalidated") == 4)
-    // The four playlists that are named, and the chosen variant with its sound.
+    // The four declared playlists, and the chosen variant with its sound.
     #expect(server.requests.count == asked + 6)
     #expect(try home.run("verify").status == 0)
   }

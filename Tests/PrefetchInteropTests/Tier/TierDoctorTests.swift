@@ -41,7 +41,7 @@ struct TierDoctorTests {
     #expect(files == (mode == "read" ? [:] : [Self.empty: []]))
     #expect(ground.takeAsked() == [])
     #expect(!FileTree.exists(home.cache))
-    // The second time the empty body is there.
+    // In the second check the empty body is already stored.
     #expect(try home.run("doctor", "--json").status == 0)
     #expect(try home.run("-q").status == 0)
     try ground.expectAll(2, in: home)

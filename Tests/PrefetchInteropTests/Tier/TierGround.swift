@@ -20,7 +20,7 @@ final class TierGround: Sendable {
     tier = try LoopbackServer { store.respond(to: $0) }
   }
 
-  /// Each machine has a home, a cache and a state of its own.
+  /// Returns a machine with a home, a cache and a state of its own.
   func machine(_ remote: String, _ more: String = "") throws -> Home {
     let home = try Home(isInMemory: true)
     let own = remote.contains("url:") ? "" : "url: \"\(tier.address("/t"))\", "
@@ -38,7 +38,7 @@ final class TierGround: Sendable {
     return home
   }
 
-  /// Pages that last for an hour, half of them named by their digests.
+  /// Publishes pages that are fresh for an hour, half of them pinned by digest.
   func publish(_ count: Int, maxAge: Int = 3_600) {
     var entries: [Manifest.Entry] = []
     let headers = [HeaderField("Cache-Control", "max-age=\(maxAge)")]
@@ -65,7 +65,7 @@ final class TierGround: Sendable {
     return site.requests.map(\.target).sorted()
   }
 
-  /// Whether every item is here as its origin has it.
+  /// Checks that every item is stored as the origin has it.
   func expectAll(_ count: Int, in home: Home) throws {
     for number in 0..<count {
       let path = try home.run("path", origin.address("/\(number)"))

@@ -39,7 +39,7 @@ struct TierOrderTests {
     return home
   }
 
-  /// The bodies that were asked of the store since the last time, in the order of the requests.
+  /// Returns the bodies requested from the store since a count, in order.
   private func taken(since count: Int) -> [String] {
     ground.tier.requests.dropFirst(count).filter { $0.method == "GET" && $0.path.contains("/cas/") }
       .map { $0.path.split(separator: "/").last.map(String.init) ?? "" }

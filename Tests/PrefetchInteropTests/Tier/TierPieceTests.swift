@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A URL behind a shared store, asked for as an item and as a piece of a stream: one table for both.
+/// A URL behind a shared store as an item and as a piece of a stream, in one table.
 @Suite("A piece behind a second tier", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierPieceTests {
   enum Form: String, Sendable, CaseIterable {
@@ -21,9 +21,9 @@ struct TierPieceTests {
     case forbidden
     /// The record leads to where the origin has nothing any more.
     case leadsNowhere
-    /// The store answers nothing but 500.
+    /// The store answers every request with 500.
     case broken
-    /// The store gives other bytes than those whose digest it names.
+    /// The store sends other bytes than those of the named digest.
     case wrong
 
     var status: Int32 { self == .forbidden ? 5 : 0 }

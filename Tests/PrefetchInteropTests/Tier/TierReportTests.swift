@@ -23,7 +23,7 @@ struct TierReportTests {
     let first = try ground.machine("mode: read_write, trust: true, timeout: 30s")
     let fill = try first.run()
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
-    // The list and four items; the line stands before that of the total.
+    // The bodies are the list and four items; the tier's line precedes the total.
     let took = try #require(lines(fill).first, "\(fill)")
     #expect(took.hasPrefix("tier   used        \(host) took 5 bodies, "), "\(fill)")
     #expect(lines(fill).count == 1 && fill.lines.last?.hasPrefix("total ") == true, "\(fill)")

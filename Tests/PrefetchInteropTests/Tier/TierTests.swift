@@ -59,7 +59,7 @@ struct TierTests {
     #expect(ground.takeAsked() == [])
     #expect(try run.json().number("remote.hits") == Self.count + 1)
     try ground.expectAll(Self.count, in: home)
-    // Nor is it on the next night, unless everything is to be asked about.
+    // The origin gets no request on the next night either, unless everything is revalidated.
     #expect(try home.run("-q").status == 0)
     #expect(ground.takeAsked() == [])
     let again = try home.run("--revalidate", "--json")
@@ -76,7 +76,7 @@ struct TierTests {
     let run = try home.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let odd = (0..<Self.count).filter { !$0.isMultiple(of: 2) }.map { "/\($0)" }
-    // The list and what no digest names are asked about, each by its tag.
+    // The list and the items without digests are revalidated by their tags.
     let requests = ground.site.requests
     #expect(requests.map(\.target).sorted() == (odd + ["/list.json"]).sorted())
     #expect(requests.allSatisfy { $0.headers["If-None-Match"] != nil })

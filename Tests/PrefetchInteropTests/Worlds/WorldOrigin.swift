@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Synchronization
 
-/// The servers of a random world, over plain HTTP or TLS, and the log of what they were asked.
+/// Servers of a random world, over plain HTTP or TLS, with a log of their requests.
 final class WorldOrigin: Sendable {
   struct Exchange: Sendable, CustomStringConvertible {
     var method: String
@@ -123,7 +123,7 @@ final class WorldOrigin: Sendable {
 }
 
 extension LoopbackRequest {
-  /// A request as its head came over TLS.
+  /// Parses a request's head that came over TLS.
   fileprivate init(head: String) {
     let lines = head.split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")

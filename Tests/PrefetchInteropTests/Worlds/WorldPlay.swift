@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A world as it is lived through, night after night, by the real program.
+/// Plays a world night after night with the real program.
 struct WorldPlay {
   private let world: World
   private let origin: WorldOrigin
@@ -26,7 +26,7 @@ struct WorldPlay {
     }
   }
 
-  /// Brings in each night what is declared by a run into one cache, and by single requests into another.
+  /// Plays each night as a run with one cache, and as single requests with another.
   mutating func playTwins() throws {
     let other = try Home(isInMemory: true)
     for night in 0..<World.nights {
@@ -95,7 +95,7 @@ private struct Night {
     checkStore(store, after: run)
     let (second, repeated) = try report("run")
     check(second, repeated)
-    // A server that was asked for something else in the first run is not known to answer in the next.
+    // A server that answered other requests in the first run may fail in the next.
     let isAnswered = { (log: [WorldOrigin.Exchange]) in log.contains { $0.status < 500 } }
     if isAnswered(requests) == isAnswered(repeated) { checkEnds(run, second) }
     checkRepetition(second, repeated, store)
@@ -151,7 +151,7 @@ private struct Night {
     }
   }
 
-  /// Whether another URL that is declared leads to the same body, and a digest says which that is.
+  /// Returns whether another declared URL leads to the same body, as a digest proves.
   private func isBroughtByOthers(_ url: String) -> Bool {
     let paths = Set(world.segments.flatMap(\.items).map(\.path))
     return paths.contains { path in
@@ -201,7 +201,7 @@ private struct Night {
 
   // MARK: Store
 
-  /// Digests by URL of what the cache says it has.
+  /// Returns the digests that the cache lists, by URL.
   private func stored() throws -> [String: String] {
     var stored: [String: String] = [:]
     for item in try home.run("list", "--json").json().list("items") {
@@ -246,14 +246,15 @@ private struct Night {
     }
     expect(
       first.run.status == second.run.status || isBrought || isKeptForOthers(first)
-        // With `on_gone: remove` the first run removes what is gone, and the next finds nothing.
+        // With `on_gone: remove` the first run removes absent items, and the next finds none.
         || first.deeds.values.joined().contains { $0.word == "remove" },
       "ends \(first.summary), then without changes \(second.summary)"
     )
   }
 
-  /// Whether a segment that heeds `no-store` has refused what another one stores: where its digest is
-  /// declared it counts from then on.
+  /// Returns whether a segment that honors `no-store` refused a body that another segment stores.
+  ///
+  /// Where the body's digest is declared, the stored body counts from then on.
   private func isKeptForOthers(_ report: WorldReport) -> Bool {
     world.segments.flatMap(\.items).contains { item in
       world.isPinned(item.path) && world.goal(item.path, in: number)?.page.isUnstorable == true
@@ -319,7 +320,7 @@ private struct Night {
     let gotten = try get(url, "--offline")
     expect(origin.takeLog().isEmpty, "get --offline \(url) asked")
     guard let digest = store[url] else {
-      // A body that another URL brought does where its digest is declared.
+      // A body from another URL is acceptable when its digest is declared.
       let isDeclared = given[path]?.contains(Digest.hexadecimal(gotten.body)) == true
       return expect(
         gotten.status == 4 || isDeclared,
@@ -336,7 +337,7 @@ private struct Night {
     )
   }
 
-  /// The bodies that are right for a reader who may ask: what the run found good, and what is there.
+  /// Returns the bodies that are correct for a reader: those the run accepted, and the stored one.
   private func goodBodies(
     _ path: String,
     _ report: WorldReport,
@@ -406,7 +407,7 @@ private struct Night {
     expect(verified.status == 0, "verify: \(verified)")
   }
 
-  /// How `get` of a URL ends about which a run has just said this.
+  /// Returns the exit status of `get` for a URL after this outcome in a run.
   private static func status(after deed: WorldReport.Deed) -> Int32 {
     switch (deed.word, deed.cause) {
     case ("fail", "digest_mismatch"): 5
@@ -433,7 +434,7 @@ private struct Night {
     let isGood = isUnknown || deeds.contains { Self.status(after: $0) == 0 }
     if answer.status == 200 {
       let digest = Digest.hexadecimal(Array(answer.body.utf8))
-      // Fresh is fresh, even where a run that had to ask for another segment found its server broken.
+      // A fresh body stays fresh, even if a run found its server broken for another segment.
       let isFresh =
         digest == store[url]
         && (world.page(path)?.isFreshForAnHour == true

@@ -1,7 +1,7 @@
 import PrefetchDocuments
 import Testing
 
-/// A report of `plan` or `run` as the worlds compare it.
+/// A report of `plan` or `run` in a comparable form.
 struct WorldReport {
   /// Outcome of a URL for some segments.
   struct Deed: Hashable, CustomStringConvertible {
@@ -24,7 +24,7 @@ struct WorldReport {
     for item in document.list("items") {
       let names = item.list("segments").compactMap(\.text).sorted()
       let (word, cause) = Self.deed(of: item)
-      // How segments share one line of the report is free. A run names those that removed it last.
+      // Reports may group segments freely; a run names those that removed an item last.
       let held = names.isEmpty || word == "remove" ? [[]] : names.map { [$0] }
       deeds[item.text("url") ?? "", default: []] += held.map {
         Deed(word: word, cause: cause, segments: $0)

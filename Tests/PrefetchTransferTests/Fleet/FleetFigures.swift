@@ -7,7 +7,7 @@ struct FleetFigures: Equatable {
       case whole
       /// Response with status 304.
       case confirmed
-      /// Asked for in vain, or only whether it is there.
+      /// Response without a body: not found, or a HEAD.
       case bare
       case written
     }
@@ -26,7 +26,7 @@ struct FleetFigures: Equatable {
   private(set) var takenBytes: Int64 = 0
   private var perSecond: [Int64: Int] = [:]
 
-  /// The most requests that came in any one second.
+  /// Largest number of requests within a second.
   var peak: Int { perSecond.values.max() ?? 0 }
 
   mutating func add(_ share: Share, at milliseconds: Int64, times count: Int) {

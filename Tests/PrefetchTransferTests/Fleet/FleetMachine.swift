@@ -54,7 +54,7 @@ final class FleetMachine {
   let start: Int64
   let wire: FleetWire
   var trace = FleetTrace()
-  /// When it is next to be looked at though nothing comes; nil where that is not asked for.
+  /// Time at which the machine acts without an event; nil when it only waits.
   private(set) var alarm: Int64?
   private(set) var report: Report?
   private(set) var changes: [StoreChange] = []
@@ -181,7 +181,7 @@ final class FleetMachine {
     case .commit(let changes):
       if keepsChanges { self.changes += changes }
       return .committed(removed: [], RoomReading())
-    // Nothing of a fleet asks for these.
+    // A fleet's machines never use these effects.
     case .record, .readBundle, .stageTexts, .claim, .release, .findDocument, .readRemovals,
       .publish, .findTree, .discard, .forgetPartial:
       break

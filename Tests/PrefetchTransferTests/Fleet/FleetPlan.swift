@@ -23,9 +23,9 @@ struct FleetPlan: Sendable {
   var tier = Tier.none
   var machineCount = 1_000
   var itemCount = 10_000
-  /// How many of these have a new body tonight.
+  /// Number of items with a new body tonight.
   var changedCount = 100
-  /// Machines begin at any moment of it, as `--splay` has it.
+  /// Period within which machines start at random, as with `--splay`.
   var splay: Duration = .seconds(1)
   var seed = 1
   let bodySize: Int64 = 64 << 10

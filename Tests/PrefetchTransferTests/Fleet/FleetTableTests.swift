@@ -24,7 +24,7 @@ struct FleetTableTests {
 enum FleetTable {
   static var isAsked: Bool { unsafe getenv("PREFETCH_FLEET") != nil }
 
-  /// How long an answer holds counts only for a tier that is trusted: all of them are a day old.
+  /// Freshness only matters for a trusted tier, since all stored responses are a day old.
   static let rows: [(FleetPlan.Items, FleetPlan.Tier)] = [
     (.silent, .none), (.silent, .untrusted), (.silent, .trusted), (.lasting, .trusted),
     (.pinned, .none), (.pinned, .untrusted), (.pinned, .trusted),

@@ -24,7 +24,7 @@ final class FleetWire: Transport {
     fill()
   }
 
-  /// Nothing in a fleet goes wrong, so nothing is called back.
+  /// No transfer of a fleet fails or is cancelled.
   func cancel(_ id: TransferID) {}
 
   func wait(until deadline: Duration?) -> [TransferEvent] {
@@ -38,7 +38,7 @@ final class FleetWire: Transport {
     figures.version = .http11
     figures.wireBytes = response.body?.size ?? 0
     let answer: Result<TransferResponse, Failure> = .success(response)
-    // The worker judges what it can, as a real one does.
+    // The worker judges plain orders, as a real one does.
     if let order = request.order,
       let outcome = order.outcome(
         of: answer,

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import PrefetchTransfer
 
-/// A transport before a tier and an origin, all of it in memory.
+/// A transport with a simulated tier and origin in memory.
 final class TierBench {
   typealias Answer = FakeTransport.Answer
 
@@ -19,7 +19,7 @@ final class TierBench {
   private(set) var transport: TieredTransport?
   /// Bytes of bodies stored on this machine, by their paths.
   var bodies: [String: [UInt8]] = [:]
-  /// Records by the text that stands for them, since their form is another module's.
+  /// Records by their encoded text, since another module defines the real encoding.
   private var records: [String: OriginAnswer] = [:]
   private var lastNumber = 0
 
@@ -149,7 +149,7 @@ final class TierBench {
     )
   }
 
-  /// For whatever others were told.
+  /// Returns a request that accepts records of other machines.
   func question(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
     var request = try request(path, headers)
     request.tierQuestion = TierQuestion(granted: [])
@@ -177,7 +177,7 @@ final class TierBench {
     return ends
   }
 
-  /// The one end of a transfer.
+  /// Returns the only end of a transfer.
   func end(of request: TransferRequest) throws -> TransferResult {
     transport?.start(request)
     let ends = ends()

@@ -42,7 +42,7 @@ private final class Play {
     }
     self.random = random
     for number in 0..<Self.pages {
-      // The last is not there.
+      // The last page does not exist.
       if number < Self.pages - 1 { bench.site["/\(number)"] = Site.Page("page \(number)") }
       let text = self.random.happens(70) ? "page \(number)" : "earlier page \(number)"
       if self.random.happens(70) { _ = bench.put(text) }

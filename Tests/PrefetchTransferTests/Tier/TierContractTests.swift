@@ -60,7 +60,7 @@ struct TierContractTests {
     let (word, body): (String, [UInt8]) =
       switch request.method {
       case .put(.bytes(let bytes)): ("PUT", bytes)
-      // All bodies of these tests are what the end of their paths is the digest of.
+      // Every path of these tests ends with the digest of its body.
       case .put(.file): ("PUT", Self.bytes)
       case .head: ("HEAD", [])
       case .get, .post: ("GET", [])

@@ -14,7 +14,7 @@ struct TierWritingTests {
 
   private var figures: TierFigures { bench.transport?.figures ?? TierFigures(host: "") }
 
-  /// An answer whose body is stored here.
+  /// Returns a response whose body is stored on this machine.
   private func stored(_ path: String, _ text: String) -> OriginAnswer {
     let answer = bench.record(path, text)
     bench.bodies["object \(answer.digest.hexadecimal)"] = Array(text.utf8)
