@@ -61,7 +61,7 @@ struct QueueKillTests {
       case 1: collector.behave(.closing)
       default: collector.behave(.taking)
       }
-      // One event that is already recorded, and one recorded beside the victim.
+      // An event that is already recorded, and another recorded beside the victim.
       let plain = "plain \(round)"
       try #require(home.run("event", "log", plain).status == 0)
       acknowledged.insert(plain)

@@ -141,7 +141,7 @@ struct CanaryTests {
     #expect(third.waitForRequest("/slow"))
     let folder = "/proc/\(program.processID)"
     let words = try #require(FileTree.read("\(folder)/cmdline"))
-    // As another user; a file that cannot be read shows nothing.
+    // Another user may read the file or not; an unreadable file shows nothing.
     let variables = FileTree.read("\(folder)/environ") ?? []
     gate.open()
     outputs.append("\(program.finish())")

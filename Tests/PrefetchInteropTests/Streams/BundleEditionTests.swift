@@ -12,7 +12,7 @@ final class BundleEditionTests: StreamGround {
     encodeAgain(1)
     #expect(try home.run("-q").status == 0)
     encodeAgain(2)
-    // One piece is equal in both editions.
+    // A piece is equal in both editions.
     site["/same-3.ts"] = Site.Page(String(repeating: "1.3 ", count: 300))
     trap.set(nil)
     let run = try home.run("--json")

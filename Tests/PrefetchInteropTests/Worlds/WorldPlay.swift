@@ -50,7 +50,7 @@ struct WorldPlay {
   }
 }
 
-/// One night: a plan, a run, the store's content, a second run and its readers' results.
+/// A night: a plan, a run, the store's content, a second run and its readers' results.
 private struct Night {
   let number: Int
   let world: World
