@@ -32,7 +32,9 @@ package enum SignedManifest {
 extension ManifestReader {
   package typealias Proof = (demand: SignatureDemand, signature: [UInt8])
 
-  /// Verifies, then reads; a typed throw out of a generic closure breaks the compiler (6.3).
+  /// Verifies the signature, then reads the document.
+  ///
+  /// Returns a `Result`: a typed throw out of a generic closure breaks the compiler (6.3).
   package static func reading(
     _ bytes: RawSpan,
     _ source: ManifestSource,

@@ -120,7 +120,7 @@ extension ValueType where Value == Int64? {
 }
 
 extension LoadedConfiguration {
-  /// A note in every command, and a warning in `check`.
+  /// Diagnostic about a tiny cache size: a note in every command, a warning in `check`.
   package static let tinyCacheCode: Diagnostic.Code = "config.bare-number"
 }
 

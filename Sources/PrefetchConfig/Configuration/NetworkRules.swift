@@ -39,7 +39,7 @@ package struct NetworkRules: Hashable, Sendable {
     return rules
   }
 
-  /// Rules in the core's form, without the time zone.
+  /// Network policy for the core, without the time zone.
   package var policy: NetworkPolicy {
     var policy = NetworkPolicy()
     if let allow, !allow.contains(.any) {

@@ -9,7 +9,7 @@ package struct SecurityRules: Sendable {
   /// Pins from `NSPinnedDomains`, which are merged into `tls.pins` after reading.
   var pinnedDomains: [String: PinTable.Rule] = [:]
 
-  /// Rules with their exceptions, in the core's form.
+  /// Rules with their exceptions, as the core evaluates them.
   package var decisive: TransportSecurity {
     var security = general
     security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))

@@ -2,7 +2,7 @@ package import PrefetchCore
 import PrefetchDocuments
 
 package struct Segment: Sendable {
-  /// The segment in the core's form; its source is derived from the keys beside it.
+  /// Declaration for the core; `manifest` and `urls` decide its source.
   package var declaration = SegmentDeclaration(name: "", source: .inline([]))
   /// Manifest, from the key or from the `manifests` template; nil when `urls` has the items.
   package var manifest: ManifestLocation?

@@ -93,8 +93,9 @@ private struct CargoLockReader {
     return try draft.finished()
   }
 
-  /// Adds a crate's index file; it grows with every release, but a lock file needs only its
-  /// versions.
+  /// Adds a crate's index file, which grows with every release of the crate.
+  ///
+  /// A stored copy stays fresh while the lock file names the same versions.
   private mutating func add(_ name: String, from index: WebURL) {
     let path = "\(CrateAddressText.prefix(of: name))/\(name)"
     let folder = index.path.hasSuffix("/") ? index.path : index.path + "/"
