@@ -1,4 +1,4 @@
-// Only what Swift's importer drops: curl's variadic functions, one wrapper per argument type.
+// Wrappers of curl's variadic functions, one per argument type, since Swift cannot import them.
 #pragma once
 #include <curl/curl.h>
 
@@ -66,11 +66,11 @@ static inline CURLcode prefetch_curl_getinfo_pointer(CURL *handle, CURLINFO info
 static inline CURLMcode prefetch_curl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
   return curl_multi_setopt(handle, option, value);
 }
-// The member of an anonymous union is easier to name here than in Swift.
+// Members of anonymous unions are easier to name in C than in Swift.
 static inline CURLcode prefetch_curl_message_result(const CURLMsg *message) {
   return message->data.result;
 }
-// CURLVERSION_NOW is a macro of an enumeration constant, which the importer drops.
+// CURLVERSION_NOW is a macro of an enumeration constant, which Swift cannot import.
 static inline curl_version_info_data *prefetch_curl_version_info(void) {
   return curl_version_info(CURLVERSION_NOW);
 }

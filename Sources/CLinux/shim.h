@@ -1,4 +1,4 @@
-// GNU calls that the Glibc module leaves out, since it is built without _GNU_SOURCE.
+// GNU functions that the Glibc module lacks, since it is built without _GNU_SOURCE.
 #pragma once
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -20,8 +20,8 @@ static inline int prefetch_clone_file(int target, int source) {
   extern int ioctl(int, unsigned long, ...);
   return ioctl(target, 0x40049409UL /* FICLONE */, source);
 }
-/// When a file was made, in nanoseconds since 1970; zero where its file system does not say. An empty
-/// name means the descriptor itself.
+// Returns a file's creation time in nanoseconds since 1970; zero where the file system has none. An
+// empty name stands for the descriptor itself.
 static inline long long prefetch_birth(int folder, const char *name) {
   extern int statx(int, const char *, int, unsigned int, struct statx *);
   struct statx status;
@@ -30,7 +30,7 @@ static inline long long prefetch_birth(int folder, const char *name) {
   if (!(status.stx_mask & STATX_BTIME)) return 0;
   return status.stx_btime.tv_sec * 1000000000LL + status.stx_btime.tv_nsec;
 }
-/// The number that tells file systems apart; zero where it is not known.
+// Returns the file system's magic number; zero when it is unknown.
 static inline unsigned int prefetch_file_system_kind(int descriptor) {
   struct statfs status;
   return fstatfs(descriptor, &status) == 0 ? (unsigned int)status.f_type : 0;

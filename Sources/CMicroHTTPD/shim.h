@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Leaves escapes alone: the path is decoded once, by the server's own rules. */
+/* Keeps percent-encoding, since the server decodes the path itself. */
 static inline size_t prefetch_keep_escapes(void *context, struct MHD_Connection *connection, char *text) {
   (void)context;
   (void)connection;
@@ -33,7 +33,7 @@ static inline struct MHD_Daemon *prefetch_start_daemon(
       MHD_OPTION_END);
 }
 
-/* A function of variable arguments, too. */
+/* MHD_get_connection_info is variadic, too. */
 static inline int prefetch_connection_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

@@ -1,4 +1,4 @@
-// Only what Swift's importer drops: function-like macros and constants made by them.
+// Wrappers of function-like macros and of constants that they define: Swift cannot import them.
 #pragma once
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -38,7 +38,7 @@ static inline int prefetch_certificate_count(const STACK_OF(X509) *chain) {
 static inline X509 *prefetch_certificate(const STACK_OF(X509) *chain, int index) {
   return sk_X509_value(chain, index);
 }
-// RFC 2253's form, but readable: letters beyond ASCII stay what they are.
+// Writes RFC 2253's form without escaping letters beyond ASCII.
 static inline int prefetch_certificate_write_subject(const X509 *certificate, BIO *output) {
   unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
   return X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, flags);

@@ -1,6 +1,6 @@
 #include "CRelease.h"
 
-// The only file that is compiled anew for another commit.
+// The commit is defined in this file alone, so that a new commit recompiles nothing else.
 #ifndef PREFETCH_COMMIT
 #define PREFETCH_COMMIT ""
 #endif

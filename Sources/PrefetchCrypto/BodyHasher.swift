@@ -1,17 +1,15 @@
 package import PrefetchCore
 
-/// Takes the digests of bodies while they pass: SHA-256 always, others on request.
-///
-/// After `finish` it is ready for the next body, so a writer of many bodies keeps one.
+/// Hashes streamed bodies, always with SHA-256; after `finish` it is ready for the next body.
 package final class BodyHasher {
   private let sha256: MessageDigest
   private let others: [RequestedDigest]
 
-  /// Fails only for an algorithm that this machine's libcrypto does not offer.
+  /// Throws only for an algorithm that this machine's libcrypto does not offer.
   package init(alsoHashing algorithms: Set<DigestAlgorithm> = []) throws(Failure) {
     guard let sha256 = MessageDigest(.sha256) else { throw Self.missing(.sha256) }
     var others: [RequestedDigest] = []
-    // What is inside of a body is looked into when it is whole.
+    // Digests of a body's contents, such as `h1:`, are computed from the whole body later.
     for algorithm in algorithms.sorted() where algorithm != .sha256 && algorithm.isOfBytes {
       guard let digest = MessageDigest(algorithm) else { throw Self.missing(algorithm) }
       others.append(RequestedDigest(algorithm: algorithm, digest: digest))
@@ -20,7 +18,6 @@ package final class BodyHasher {
     self.others = others
   }
 
-  /// For SHA-256 alone, which every libcrypto has.
   static func ofSHA256() -> BodyHasher {
     do throws(Failure) {
       return try BodyHasher()
@@ -36,7 +33,6 @@ package final class BodyHasher {
     }
   }
 
-  /// The digests of everything since the last `finish`.
   package func finish() -> BodyDigests {
     var found: [DigestAlgorithm: [UInt8]] = [:]
     for other in others {
@@ -45,7 +41,7 @@ package final class BodyHasher {
     return BodyDigests(sha256: sha256.finishSHA256(), others: found)
   }
 
-  /// Returns the SHA-256 of what has passed so far; the body goes on.
+  /// Returns the SHA-256 of the bytes so far without ending the body.
   package func digestSoFar() -> ContentDigest? {
     sha256.contentSoFar()
   }
@@ -55,14 +51,12 @@ package final class BodyHasher {
   }
 }
 
-/// What a body turned out to be.
 package struct BodyDigests: Hashable, Sendable {
   package var sha256: ContentDigest
-  /// Those that were asked for besides SHA-256.
   package var others: [DigestAlgorithm: [UInt8]]
 }
 
-/// A class, since arrays cannot hold values that must not be copied.
+/// A class, since arrays cannot hold noncopyable values.
 private final class RequestedDigest {
   let algorithm: DigestAlgorithm
   let digest: MessageDigest
@@ -80,7 +74,6 @@ extension MessageDigest {
   }
 }
 
-/// SHA-256 of bytes that are all there.
 package enum SHA256 {
   package static func digest(of bytes: RawSpan) -> ContentDigest {
     guard let sha256 = MessageDigest(.sha256) else {

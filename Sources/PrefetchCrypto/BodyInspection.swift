@@ -1,10 +1,7 @@
 package import PrefetchCore
 
 extension StagedBody {
-  /// Looks into the body for digests that are not of its bytes; what cannot be looked into is not
-  /// what was declared.
-  ///
-  /// The worker that received it does so, since a large body takes its time.
+  /// Computes digests of a body's contents on the worker, since large bodies take time.
   package mutating func inspect(_ bytes: RawSpan, for algorithms: Set<DigestAlgorithm>) {
     if algorithms.contains(.goMod) { otherDigests[.goMod] = ModuleSum.ofGoMod(bytes) }
     guard algorithms.contains(.goZip) else { return }

@@ -1,13 +1,11 @@
 internal import COpenSSL
 package import PrefetchCore
 
-/// What proves to a bucket who asks: AWS Signature Version 4 over one request.
-///
-/// A pure function of the request and its time, so that it can be held against another maker's.
+/// AWS Signature Version 4 of one request, as a pure function of the request and its time.
 package struct BucketSignature: Sendable {
   package var accessKey: String
   package var secretKey: Secret
-  /// Of credentials that are lent for a while.
+  /// Token of temporary credentials.
   package var sessionToken: Secret?
   package var region: String
   package var service = "s3"
@@ -19,15 +17,15 @@ package struct BucketSignature: Sendable {
     self.region = region
   }
 
-  /// A request as it is sent: the path and the query are percent-encoded already.
+  /// A request as sent: path and query are already percent-encoded.
   package struct Request: Sendable {
     package var method: String
-    /// With its port where that is not the usual one.
+    /// Host, with the port unless it is the default.
     package var host: String
     package var path: String
     package var query: String?
     package var headers: [HeaderField] = []
-    /// Of the body; the one of no bytes where there is none.
+    /// SHA-256 of the body, which may be empty.
     package var payload: ContentDigest
 
     package init(_ method: String, host: String, path: String, payload: ContentDigest) {
@@ -38,7 +36,7 @@ package struct BucketSignature: Sendable {
     }
   }
 
-  /// The headers that the request is sent with besides its own and `Host`.
+  /// Returns the headers to add to the request's own ones and `Host`.
   package func headers(of request: Request, at now: Instant) -> [HeaderField] {
     let time = Self.time(now)
     var added = [
@@ -72,12 +70,12 @@ package struct BucketSignature: Sendable {
     return added
   }
 
-  /// `20261124T080000Z`.
+  /// Returns the time as `20261124T080000Z`.
   private static func time(_ now: Instant) -> String {
     String(Timestamp.format(now).prefix(19).filter { $0 != "-" && $0 != ":" }) + "Z"
   }
 
-  /// In the order of their names, which are small, with blanks as one.
+  /// Sorts headers by lower-case name and collapses blanks.
   private static func canonical(_ fields: [HeaderField]) -> [(name: String, value: String)] {
     fields.map { field in
       let words = field.value.split(separator: " ")
@@ -86,7 +84,6 @@ package struct BucketSignature: Sendable {
     .sorted { $0.name < $1.name }
   }
 
-  /// In the order of the names, then of the values.
   private static func canonical(_ query: String?) -> String {
     guard let query, !query.isEmpty else { return "" }
     let pairs = query.split(separator: "&").map { pair -> (name: Substring, value: Substring) in

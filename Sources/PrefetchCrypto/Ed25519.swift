@@ -1,6 +1,5 @@
 internal import COpenSSL
 
-/// Ed25519 by libcrypto, over raw keys.
 enum Ed25519 {
   static let signatureByteCount = 64
 
@@ -26,7 +25,7 @@ enum Ed25519 {
         buffer.count
       )
     }
-    // What libcrypto notes about bad signatures must not look like the next caller's fault.
+    // libcrypto's queued error must not be taken for the next caller's.
     if status != 1 { ERR_clear_error() }
     return status == 1
   }
@@ -55,7 +54,7 @@ enum Ed25519 {
     }
   }
 
-  /// The public half that belongs to a secret one; nil for anything but 32 bytes.
+  /// Returns the public key of a seed; nil unless the seed has 32 bytes.
   static func publicKey(of seed: [UInt8]) -> [UInt8]? {
     guard
       let key = unsafe EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count)
@@ -70,7 +69,7 @@ enum Ed25519 {
   }
 }
 
-/// The digest that minisign signs in place of long files.
+/// Digest that minisign signs in place of the file.
 enum BLAKE2b {
   static func digest512(of message: RawSpan) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: 64) { digest, count in

@@ -1,10 +1,7 @@
 internal import CZlib
 package import PrefetchCore
 
-/// Undoes gzip piece by piece, and knows whether what came is whole.
-///
-/// Each member of the stream is checked against its checksum and size (RFC 1952); anything behind
-/// the last one that is no further member is a fault.
+/// Decompresses gzip piece by piece; checksums and sizes are verified (RFC 1952).
 @safe package final class GzipReader {
   package enum Fault: Error, Hashable, Sendable {
     case damaged
@@ -12,14 +9,13 @@ package import PrefetchCore
   }
 
   private enum Position {
-    /// Nothing of the next member has come yet.
     case betweenMembers
     case withinMember
   }
 
   private static let pieceSize = 32_768
 
-  /// zlib keeps the address of the structure.
+  /// Heap allocation, since zlib keeps the structure's address.
   private let stream: UnsafeMutablePointer<z_stream>
   private let piece: UnsafeMutableRawBufferPointer
   private var place = Position.betweenMembers
@@ -37,20 +33,17 @@ package import PrefetchCore
     unsafe piece.deallocate()
   }
 
-  /// Makes it ready for the next stream; false where it cannot be used again.
   package func restart() -> Bool {
     place = .betweenMembers
     return unsafe inflateReset(stream) == Z_OK
   }
 
-  /// Whether the stream may end here; one that never began is an empty body.
+  /// Whether the stream may end here; an empty stream is complete.
   package var isWhole: Bool {
     place == .betweenMembers
   }
 
-  /// Hands on what the next bytes of the stream stand for; `take` may end it by a failure.
-  ///
-  /// A fault is returned rather than thrown, so that failures of `take` keep their type.
+  /// Passes decompressed bytes to `take`; returns faults so that `take`'s failures keep their type.
   package func read(
     _ bytes: RawSpan,
     _ take: (RawSpan) throws(Failure) -> Void
@@ -77,7 +70,7 @@ package import PrefetchCore
     return try drain(take)
   }
 
-  /// zlib may hold back what did not fit into the piece although all input is used.
+  /// zlib may retain output that did not fit into the buffer even after consuming all input.
   private func drain(_ take: (RawSpan) throws(Failure) -> Void) throws(Failure) -> Fault? {
     while place == .withinMember {
       let step = unsafe inflateOnce(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -90,7 +83,7 @@ package import PrefetchCore
         place = .betweenMembers
         guard unsafe inflateReset(stream) == Z_OK else { return .damaged }
       case Z_BUF_ERROR:
-        // It needs more input.
+        // zlib needs more input.
         return nil
       default:
         return .damaged

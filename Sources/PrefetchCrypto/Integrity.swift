@@ -1,22 +1,21 @@
 package import PrefetchCore
 
-/// Subresource integrity strings (`sha512-BASE64 sha512-BASE64?option`), as package locks use them.
+/// Subresource integrity strings, `sha512-BASE64 sha512-BASE64?option`, as lock files use them.
 package enum Integrity {
   package enum Fault: Error, Hashable, Sendable {
-    /// No digest in it, or none of a known algorithm.
     case nothingKnown
-    /// A known algorithm's digest that is no base64 of the right length.
+    /// A digest that is not base64, or has the wrong length.
     case malformed(String)
   }
 
-  /// The digests of the strongest algorithm named; a body that has any one of them is the right one.
+  /// Returns the strongest algorithm's digests; a body needs to match one of them.
   package static func expectedDigests(
     in text: some StringProtocol
   ) throws(Fault) -> [ExpectedDigest] {
     var found: [ExpectedDigest] = []
     for token in text.split(whereSeparator: \.isWhitespace) {
       guard let dash = token.firstIndex(of: "-") else { throw .malformed(String(token)) }
-      // Later standards may name stronger functions; those that we know stay binding.
+      // Unknown algorithms are ignored; the known ones stay binding.
       guard let algorithm = DigestAlgorithm(rawValue: token[..<dash].lowercased()),
         algorithm.isOfBytes
       else { continue }

@@ -1,14 +1,12 @@
 internal import COpenSSL
 internal import PrefetchCore
 
-/// One running digest of libcrypto, good for any number of messages one after another.
-///
-/// Implementations are looked up once a process, which is most of the cost of a short digest.
+/// A libcrypto digest context, reusable for one message after another.
 @safe struct MessageDigest: ~Copyable {
   private let context: OpaquePointer
   private let byteCount: Int
 
-  /// Nil when libcrypto does not offer the algorithm, as with MD5 where FIPS rules are on.
+  /// Returns nil when libcrypto does not offer the algorithm, such as MD5 under FIPS rules.
   init?(_ algorithm: DigestAlgorithm) {
     guard let address = Self.implementation(of: algorithm),
       let context = unsafe EVP_MD_CTX_new()
@@ -29,11 +27,10 @@ internal import PrefetchCore
     let status = unsafe bytes.withUnsafeBytes { buffer in
       unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
     }
-    // Only a context that was never initialised refuses bytes.
+    // Only an uninitialized context rejects bytes.
     precondition(status == 1, "libcrypto refused bytes for a digest that it had begun")
   }
 
-  /// Ends the message; the next `update` begins another one.
   func finish() -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
       unsafe finish(into: buffer)
@@ -41,7 +38,6 @@ internal import PrefetchCore
     }
   }
 
-  /// The same for a digest of 32 bytes.
   func finishContent() -> ContentDigest? {
     unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { buffer in
       unsafe finish(into: buffer)
@@ -49,9 +45,7 @@ internal import PrefetchCore
     }
   }
 
-  /// Returns the SHA-256 of everything so far; the message goes on.
-  ///
-  /// Nil for another algorithm, or where there is no memory.
+  /// Returns the SHA-256 so far; nil for other algorithms and without memory.
   func contentSoFar() -> ContentDigest? {
     guard byteCount == 32, let copy = unsafe EVP_MD_CTX_new() else { return nil }
     defer { unsafe EVP_MD_CTX_free(copy) }
@@ -69,8 +63,7 @@ internal import PrefetchCore
     precondition(restarted == 1, "libcrypto did not restart a digest that it had begun")
   }
 
-  // The addresses of what libcrypto offers: immutable, for any thread, and kept until the end. Each
-  // is looked up when it is first wanted, since most runs want one of them.
+  // Fetching is most of a short digest's cost; the immutable results are kept for all threads.
   private static let md5 = address(of: "MD5")
   private static let sha1 = address(of: "SHA1")
   private static let sha256 = address(of: "SHA2-256")

@@ -1,17 +1,16 @@
 internal import PrefetchCore
 
-/// Signatures of files in minisign's format: Ed25519, with a comment that is signed too.
+/// Signatures in minisign's format: Ed25519, with a signed comment.
 package enum Minisign {
-  /// Why a signature proves nothing.
   package enum Fault: Error, Hashable, Sendable {
-    /// A public key that is none; keys are counted from 1.
+    /// A malformed public key, counted from 1.
     case malformedKey(Int, Malformation)
     case malformedSignature(line: Int, Malformation)
-    /// Made with a key that none of the trusted ones is.
+    /// Signed with a key that is not trusted.
     case wrongKey(signer: MinisignKeyID, trusted: [MinisignKeyID])
-    /// The key is a trusted one, but it signed something else.
+    /// A trusted key signed other bytes.
     case badSignature(signer: MinisignKeyID)
-    /// The signature holds, its trusted comment was made or changed by another hand.
+    /// The signature is valid, but its trusted comment was altered.
     case badTrustedComment(signer: MinisignKeyID)
   }
 
@@ -26,10 +25,9 @@ package enum Minisign {
     case unreadableDate
   }
 
-  /// Proves that one of the keys signed these bytes, and gives what was signed about them.
+  /// Verifies that one of the keys signed the bytes; returns the trusted comment.
   ///
-  /// Keys are strings as `minisign` prints them (`RW…`), or whole public key files. That no key
-  /// is malformed is asked first, so that a typing error in one of several is never overlooked.
+  /// All keys are parsed first, so that a typing error in any of them is reported.
   package static func verify(
     _ message: RawSpan,
     signature: [UInt8],
@@ -64,7 +62,6 @@ package enum Minisign {
     return comment
   }
 
-  /// The text of a signature file, prehashed, as any reader of the format takes it.
   package static func sign(
     _ message: RawSpan,
     with key: MinisignSecretKey,
@@ -85,7 +82,7 @@ package enum Minisign {
   }
 }
 
-/// The eight bytes by which signatures name their key; printed as minisign prints them.
+/// Key id of eight bytes, printed as minisign prints it.
 package struct MinisignKeyID: Hashable, Sendable, CustomStringConvertible {
   package let bytes: [UInt8]
 
@@ -98,12 +95,11 @@ package struct MinisignKeyID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a signer is trusted by.
 package struct MinisignPublicKey: Hashable, Sendable {
   package let id: MinisignKeyID
   let bytes: [UInt8]
 
-  /// Reads the one line that matters, or a whole key file with its comment above that line.
+  /// Parses the key line alone, or a key file with its comment line.
   package init(_ text: String) throws(Minisign.Malformation) {
     let lines = text.split(whereSeparator: \.isNewline)
     let isFile = lines.first?.hasPrefix(MinisignText.untrustedComment) ?? false

@@ -1,19 +1,15 @@
 internal import COpenSSL
 internal import PrefetchCore
 
-/// What a publisher signs with.
-///
-/// The file's own checksum is not looked at: minisign leaves it out of unencrypted keys, and that
-/// the public half inside belongs to the secret one proves the password as well.
+/// A signing key; the public half verifies the password, so the file's checksum is ignored.
 package struct MinisignSecretKey: Sendable {
   package enum Fault: Error, Hashable, Sendable {
     case malformed(line: Int, Minisign.Malformation)
-    /// Encrypted, and no password was given.
     case needsPassword
     case wrongPassword
-    /// Unencrypted, but its halves do not belong together.
+    /// The key is unencrypted, but its public half does not match.
     case damaged
-    /// More work than any key of minisign's asks for, or than memory allows.
+    /// The key's derivation costs more than minisign ever writes, or than memory allows.
     case tooExpensive
   }
 
@@ -21,7 +17,6 @@ package struct MinisignSecretKey: Sendable {
   package let publicKey: String
   let seed: [UInt8]
 
-  /// Whether a password has to be asked for.
   package static func isEncrypted(_ file: [UInt8]) throws(Fault) -> Bool {
     try MinisignKeyFile(file).derivation == .scrypt
   }
@@ -49,7 +44,6 @@ package struct MinisignSecretKey: Sendable {
   }
 }
 
-/// The bytes of a secret key file.
 private struct MinisignKeyFile {
   enum Derivation {
     case none
@@ -59,7 +53,7 @@ private struct MinisignKeyFile {
   let derivation: Derivation
   let salt: [UInt8]
   let cost: Scrypt.Cost
-  /// Key id, seed, public half and checksum, encrypted or not.
+  /// Key id, seed, public key and checksum, possibly encrypted.
   let fields: [UInt8]
 
   init(_ file: [UInt8]) throws(MinisignSecretKey.Fault) {
@@ -95,14 +89,14 @@ private struct MinisignKeyFile {
   }
 }
 
-/// Keys from passwords, with costs in libsodium's words.
+/// Password-based key derivation with libsodium's cost parameters.
 private enum Scrypt {
   struct Cost {
     var operations: UInt64
     var memory: UInt64
   }
 
-  /// Four times what minisign writes; a file that asks for more is no key but an attack.
+  /// Four times minisign's costs; larger ones are an attack.
   private static let limit = Cost(operations: 1 << 27, memory: 1 << 32)
   private static let blockSize: UInt64 = 8
 
@@ -138,7 +132,7 @@ private enum Scrypt {
     return key
   }
 
-  /// N and p as libsodium picks them for `crypto_pwhash_scryptsalsa208sha256`.
+  /// Returns scrypt's N and p as libsodium's `crypto_pwhash_scryptsalsa208sha256` computes them.
   private static func parameters(of cost: Cost) -> (rounds: UInt64, parallelism: UInt64) {
     let operations = max(cost.operations, 32_768)
     let isBoundByWork = operations < cost.memory / 32

@@ -1,13 +1,12 @@
 internal import PrefetchCore
 
-/// The four lines of a signature file.
 struct MinisignSignature: Hashable {
-  /// Whether BLAKE2b's digest was signed in place of the bytes; older files sign the bytes.
+  /// Whether the BLAKE2b digest was signed; older files sign the bytes themselves.
   var isPrehashed: Bool
   var signer: MinisignKeyID
   var bytes: [UInt8]
   var commentBytes: [UInt8]
-  /// Over `bytes` and the comment, so that a comment cannot be put over another signature.
+  /// Signature of `bytes` and the comment, so that comments cannot move between signatures.
   var commentSignature: [UInt8]
 
   func text(untrustedComment: String) -> String {
@@ -23,7 +22,7 @@ struct MinisignSignature: Hashable {
 }
 
 extension MinisignSignature {
-  /// Minisign itself writes at most 1 KiB and 8 KiB of comments.
+  /// Largest file; minisign itself writes comments of at most 1 KiB and 8 KiB.
   private static let byteLimit = 16_384
 
   init(parsing file: [UInt8]) throws(Minisign.Fault) {
@@ -50,7 +49,7 @@ extension MinisignSignature {
     }
   }
 
-  /// Like minisign: ended by LF or CRLF, the last one by either or nothing.
+  /// Splits lines as minisign does: at LF or CRLF, with an optional final line end.
   private static func lines(of file: [UInt8]) -> [ArraySlice<UInt8>] {
     file.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
       line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -86,7 +85,6 @@ extension MinisignSignature {
   }
 }
 
-/// What all files of the format share.
 enum MinisignText {
   static let untrustedComment = "untrusted comment: "
   static let trustedComment = "trusted comment: "

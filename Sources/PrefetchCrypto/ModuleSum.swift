@@ -1,13 +1,11 @@
 internal import PrefetchCore
 
-/// The `h1:` sums of Go's modules: the SHA-256 of a list of the files with theirs.
-///
-/// Its lines are what `sha256sum` prints, in the order of the names' bytes.
+/// Go's `h1:` sums: the SHA-256 of a `sha256sum` listing sorted by the names' bytes.
 package enum ModuleSum {
-  /// As Go itself: a module that is larger unpacked is none.
+  /// Largest uncompressed module that Go accepts.
   package static let maximumBytes: Int64 = 500 << 20
 
-  /// Of the files in a module's zip file, under their full names in it.
+  /// Returns the sum of a module's zip file, with the full names in it.
   package static func ofZip(
     _ bytes: RawSpan,
     maximumBytes: Int64 = maximumBytes
@@ -25,7 +23,6 @@ package enum ModuleSum {
     return SHA256.digest(of: lines).bytes
   }
 
-  /// Of a go.mod file that stands alone.
   package static func ofGoMod(_ bytes: RawSpan) -> [UInt8] {
     SHA256.digest(of: "\(SHA256.digest(of: bytes).hexadecimal)  go.mod\n").bytes
   }

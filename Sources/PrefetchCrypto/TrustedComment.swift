@@ -1,9 +1,6 @@
 package import PrefetchCore
 
-/// The signed line of a signature: words between tabs, of which we know a few.
-///
-/// `timestamp:UNIX<TAB>file:NAME<TAB>expires:UNIX<TAB>hashed`; minisign writes all but `expires`,
-/// and a person who signs by hand may write anything.
+/// Signed comment: `timestamp:UNIX<TAB>file:NAME<TAB>expires:UNIX<TAB>hashed`, or any text.
 package struct TrustedComment: Hashable, Sendable {
   package let text: String
 
@@ -11,7 +8,7 @@ package struct TrustedComment: Hashable, Sendable {
     self.text = text
   }
 
-  /// What is written for a file; line ends and tabs of its name would end the word.
+  /// Makes the comment of a file; control characters in its name would end the word.
   package init(timestamp: Instant, file: String, expires: Instant?) {
     var words = ["timestamp:\(timestamp.seconds)", "file:\(Self.inert(file))"]
     if let expires { words.append("expires:\(expires.seconds)") }
@@ -27,12 +24,11 @@ package struct TrustedComment: Hashable, Sendable {
     instant(of: "expires:")
   }
 
-  /// The name of the file that was signed.
   package var file: String? {
     word("file:")
   }
 
-  /// Whether every date that it means to state can be read: one that cannot must not count as none.
+  /// Whether all stated dates are readable: an unreadable date must not count as absent.
   var hasReadableDates: Bool {
     ["timestamp:", "expires:"].allSatisfy { name in
       instant(of: name) != nil || !text.split(separator: "\t").contains { $0.hasPrefix(name) }
@@ -46,14 +42,14 @@ package struct TrustedComment: Hashable, Sendable {
     return Instant(seconds: seconds)
   }
 
-  /// Two words of one name are a riddle, so neither counts.
+  /// Returns a word's value; nil when the word is repeated, since either could be meant.
   private func word(_ name: String) -> String? {
     let words = text.split(separator: "\t").filter { $0.hasPrefix(name) }
     guard words.count == 1, let word = words.first else { return nil }
     return String(word.dropFirst(name.count))
   }
 
-  /// Up to the end of the year 9999, beyond which no date has a text.
+  /// Seconds up to the year 9999, the last that has a text form.
   private static let knownSeconds: Range<Int64> = 0..<253_402_300_800
 
   private static func inert(_ name: String) -> String {

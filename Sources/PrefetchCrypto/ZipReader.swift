@@ -1,16 +1,15 @@
 internal import CZlib
 
-/// The files of a zip archive that is all there, by its central directory.
+/// Reads a zip archive by its central directory.
 ///
-/// Nothing of it is ever written anywhere, so names are only bytes. What it may unpack to is bounded
-/// before anything is unpacked, by what it says of itself, and while it is, by holding it to that.
+/// Sizes are checked as declared, then enforced while reading; nothing is extracted to disk.
 package struct ZipReader {
   package enum Fault: Error, Hashable, Sendable {
     case noDirectory
     case damaged
     case badName
     case twoFilesOfOneName
-    /// A method other than stored and deflated, encryption, several disks, or 64-bit sizes.
+    /// Needs another method than stored or deflated, encryption, several disks or 64-bit sizes.
     case unsupported
     case tooLarge(Int64)
     case outOfMemory
@@ -24,7 +23,7 @@ package struct ZipReader {
     fileprivate var header: Int
   }
 
-  /// A megabyte that unpacks to more than a gigabyte is not data that a publisher has.
+  /// Largest compression ratio of honest data.
   private static let maximumRatio: Int64 = 1_000
 
   package let entries: [Member]
@@ -47,12 +46,11 @@ package struct ZipReader {
     self.entries = entries
   }
 
-  /// Where the list of files begins, and how many it has.
   private static func directory(of file: RawSpan) throws(Fault) -> (offset: Int, count: Int) {
     let earliest = max(0, file.byteCount - endLength - 0xFFFF)
     var end = file.byteCount - endLength
     while end >= earliest, end >= 0 {
-      // A comment may hold such a mark; the real one is as far from the end as its comment is long.
+      // Comments may contain the mark; the real record ends with a comment up to the file's end.
       if file.number32(end) == 0x0605_4B50,
         file.number16(end + 20).map({ end + endLength + $0 == file.byteCount }) == true
       {
@@ -72,7 +70,7 @@ package struct ZipReader {
 
   private static let endLength = 22
 
-  /// Nil where the directory is cut off.
+  /// Returns nil when the directory is truncated.
   private static func entry(
     at offset: Int,
     of file: RawSpan
@@ -97,7 +95,7 @@ package struct ZipReader {
     return (entry, offset + 46 + nameLength + extraLength + commentLength)
   }
 
-  /// Hands on the content of a file piece by piece; it is exactly as long as the archive says.
+  /// Passes a file's content on in pieces; throws unless it has exactly the declared size.
   package func read(
     _ entry: Member,
     of bytes: RawSpan,
@@ -135,7 +133,7 @@ extension ZipReader.Fault: CustomStringConvertible {
   }
 }
 
-/// Little-endian numbers in a file, nil beyond its end.
+/// Returns little-endian numbers; nil past the end.
 extension RawSpan {
   fileprivate func number16(_ offset: Int) -> Int? {
     guard offset >= 0, offset <= byteCount - 2 else { return nil }
@@ -155,11 +153,10 @@ extension RawSpan {
   }
 }
 
-/// One raw deflate stream.
 @safe private final class Inflater {
   private static let pieceSize = 65_536
 
-  /// zlib keeps the address of the structure.
+  /// Heap allocation, since zlib keeps the structure's address.
   private let stream: UnsafeMutablePointer<z_stream>
   private let piece: UnsafeMutableRawBufferPointer
 
@@ -176,7 +173,7 @@ extension RawSpan {
     unsafe piece.deallocate()
   }
 
-  /// How many bytes there were; ends as soon as they are more than the limit.
+  /// Returns the number of bytes; stops once it exceeds the limit.
   func read(
     _ packed: RawSpan,
     limit: Int64,

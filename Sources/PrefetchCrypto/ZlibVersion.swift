@@ -1,6 +1,5 @@
 internal import CZlib
 
-/// The linked zlib.
 package enum ZlibVersion {
   package static var text: String {
     unsafe zlibVersion().map { unsafe String(cString: $0) } ?? "unknown"

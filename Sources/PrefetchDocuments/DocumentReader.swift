@@ -1,35 +1,34 @@
 package import PrefetchCore
 
-/// Bytes of any supported syntax into a positioned tree.
+/// Reads bytes of any supported syntax into a tree of nodes with locations.
 package enum DocumentReader {
   package enum Syntax: String, Sendable, CaseIterable {
     case json
     case yaml
     case xmlPlist
     case binaryPlist
-    /// Never guessed; the user who has such a file knows it.
+    /// TOML is never guessed, only declared.
     case toml
   }
 
-  /// Bounds for documents that people write; manifests have readers and limits of their own.
+  /// Limits for documents that people write; manifests have readers and limits of their own.
   package struct Limits: Sendable {
     package var bytes = 4 << 20
     package var depth = 64
     package var nodes = 200_000
-    /// How many values all aliases of a YAML document together may stand for.
+    /// Largest number of nodes that all aliases of a YAML document may expand to.
     package var aliases = 10_000
 
     package init() {}
   }
 
-  /// What a document says and what is wrong with it; the tree is missing when it cannot be trusted
-  /// at all, and is there beside errors such as duplicate keys so that a schema can report its own.
+  /// Tree and diagnostics; the tree is missing only when the document cannot be trusted at all.
   package struct Outcome: Sendable {
     package var node: Node?
     package var diagnostics: [Diagnostic]
   }
 
-  /// By the first bytes: `bplist00`, `<`, `{` (or `[`), everything else is YAML.
+  /// Returns the syntax by the first bytes: `bplist00`, `<`, `{` or `[`; everything else is YAML.
   package static func sniff(_ bytes: [UInt8]) -> Syntax {
     if bytes.starts(with: "bplist".utf8) { return .binaryPlist }
     let first = bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) }

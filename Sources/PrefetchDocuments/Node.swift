@@ -1,6 +1,6 @@
 package import PrefetchCore
 
-/// A document as its author wrote it: order, spelling and places kept, types left to a schema.
+/// A parsed document with order, spelling and locations; a schema decides the types.
 package struct Node: Sendable {
   package enum Content: Sendable {
     case scalar(Scalar)
@@ -21,9 +21,9 @@ package struct Node: Sendable {
   }
 
   package var content: Content
-  /// Nil where the format has no lines (binary plist) or the value came from nowhere.
+  /// Location; nil in a format without lines (binary plist) and for values without a source.
   package var location: SourceLocation?
-  /// The file, option or variable the value came from, also where there is no line.
+  /// File, option or variable that the value came from, even without a line.
   package var source: String
 
   package init(_ content: Content, at location: SourceLocation?, in source: String) {
@@ -33,22 +33,18 @@ package struct Node: Sendable {
   }
 }
 
-/// A value without parts.
-///
-/// The text is what was written (`0123`, `1.10`, `no` stay so); the kind is
-/// what the syntax says it is, which for plain YAML is nothing at all.
+/// A value without children; `text` is what the author wrote, such as `0123`, `1.10` or `no`.
 package struct Scalar: Hashable, Sendable {
   package enum Notation: String, Hashable, Sendable {
-    /// YAML without quotes: anything.
+    /// YAML without quotes, whose type only a schema can decide.
     case plain
-    /// Quoted, or a string by its syntax.
     case string
     case number
     case boolean
     case null
-    /// RFC 3339 text from a plist `<date>`.
+    /// RFC 3339 text of a plist `<date>`.
     case date
-    /// Base64 text from a plist `<data>`.
+    /// Base64 text of a plist `<data>`.
     case data
   }
 
@@ -77,12 +73,10 @@ extension Node {
     return entries
   }
 
-  /// The value of a key spelled exactly so.
   package subscript(key: String) -> Node? {
     mapping?.first { $0.key == key }?.value
   }
 
-  /// What a person calls it in "expected X, found Y".
   package var kindName: String {
     switch content {
     case .scalar(let scalar):

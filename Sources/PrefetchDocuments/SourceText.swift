@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// A document known to be UTF-8, without a byte order mark, and the way to a place in it.
 struct SourceText {
   let bytes: [UInt8]
   let source: String
@@ -31,7 +30,7 @@ struct SourceText {
     bytes.allSatisfy { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0D) }
   }
 
-  /// A mark, or a zero beside the first character, which no text in UTF-8 has.
+  /// Returns the name of another encoding, known by its mark or by an early zero.
   private static func foreignEncoding(of bytes: [UInt8]) -> String? {
     let head = Array(bytes.prefix(4))
     if head == [0xFF, 0xFE, 0, 0] || head == [0, 0, 0xFE, 0xFF] { return "UTF-32" }
@@ -53,9 +52,7 @@ struct SourceText {
   }
 }
 
-/// Lines and columns of ever later places in a text, found by walking forward once.
-///
-/// A line ends with LF, CR or CR LF as editors count it, whatever a syntax thinks of other breaks.
+/// Lines and columns of increasing offsets, found in one forward walk; a line ends as in editors.
 struct TextCursor {
   private let bytes: [UInt8]
   private let source: String
@@ -69,7 +66,7 @@ struct TextCursor {
     source = text.source
   }
 
-  /// The length stops at the end of the first line.
+  /// Returns the location of a byte range; its length stops at the end of the first line.
   mutating func location(fromByte start: Int, toByte end: Int) -> SourceLocation {
     if start < byte { rewind() }
     while byte < min(start, bytes.count) { advance() }
@@ -78,7 +75,6 @@ struct TextCursor {
     return location(length: ahead.scalar - scalar)
   }
 
-  /// The same for places counted in Unicode scalars.
   mutating func location(fromScalar start: Int, toScalar end: Int) -> SourceLocation {
     if start < scalar { rewind() }
     while scalar < start, byte < bytes.count { advance() }
@@ -87,14 +83,14 @@ struct TextCursor {
     return location(length: ahead.scalar - scalar)
   }
 
-  /// The scalar at the place found last.
+  /// Scalar at the last location.
   var current: Unicode.Scalar? {
     guard byte < bytes.count else { return nil }
     return String(decoding: bytes[byte..<min(byte + 4, bytes.count)], as: UTF8.self)
       .unicodeScalars.first
   }
 
-  /// Whether nothing but blanks stands before that place in its line, and one of them is a tab.
+  /// Whether only blanks precede the last location on its line, with at least one tab.
   var isIndentedByTab: Bool {
     let blanks = bytes[..<byte].reversed().prefix { $0 == 0x20 || $0 == 0x09 }
     let start = byte - blanks.count
@@ -102,7 +98,7 @@ struct TextCursor {
       && (start == 0 || bytes[start - 1] == 0x0A || bytes[start - 1] == 0x0D)
   }
 
-  /// What follows the first occurrence of a text from that place on.
+  /// Returns the bytes after the next occurrence of a text, starting at the last location.
   func bytes(behind text: String) -> ArraySlice<UInt8>? {
     let text = Array(text.utf8)
     let start = bytes[byte...].indices.first { bytes[$0...].starts(with: text) }
@@ -135,7 +131,7 @@ struct TextCursor {
 }
 
 extension String {
-  /// Fit for a message: short, and without anything a terminal would obey.
+  /// Shortened copy for messages, with control characters escaped, since terminals obey them.
   var quotable: String {
     var shown = ""
     for (count, scalar) in unicodeScalars.enumerated() {

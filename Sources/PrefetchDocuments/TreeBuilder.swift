@@ -1,13 +1,13 @@
 internal import PrefetchCore
 
-/// A tree made from events, which keeps every limit and finds duplicate keys for all syntaxes.
+/// Builds a tree from parser events, with limits and duplicate-key checks for every syntax.
 struct TreeBuilder {
   enum Container {
     case sequence
     case mapping
   }
 
-  /// What a subtree costs wherever it is used again.
+  /// Size of a subtree, counted again at each alias.
   struct Extent {
     var nodes = 1
     var height = 0
@@ -29,10 +29,9 @@ struct TreeBuilder {
 
   var isInMapping: Bool { frames.last?.container == .mapping }
 
-  /// A mapping that has no key for the next value yet.
   var awaitsKey: Bool { isInMapping && frames.last?.key == nil }
 
-  /// Where the next value goes: `segments[0].items[2].url`, nil for the document itself.
+  /// Path of the next value, such as `segments[0].items[2].url`; nil for the document itself.
   var path: String? {
     var path = ""
     for frame in frames {
@@ -54,7 +53,6 @@ struct TreeBuilder {
     frames.append(Frame(container: container, location: location, firstNode: nodeCount))
   }
 
-  /// Ends the innermost container and gives back what it became.
   @discardableResult
   mutating func close() throws(Diagnostic) -> (node: Node, extent: Extent)? {
     guard let frame = frames.popLast() else { return nil }
@@ -69,7 +67,7 @@ struct TreeBuilder {
     return (node, extent)
   }
 
-  /// A merge key takes its value's entries into the mapping instead of naming it.
+  /// Starts an entry; a merge key adds the entries of its value to the mapping.
   mutating func key(
     _ text: String,
     at location: SourceLocation?,
@@ -93,7 +91,7 @@ struct TreeBuilder {
     try attach(Node(.scalar(scalar), at: location, in: source), height: 0)
   }
 
-  /// A finished subtree once more; `location` is where it is asked for.
+  /// Adds a subtree again, as an alias does; `location` is the alias's.
   mutating func add(
     _ node: Node,
     extent: Extent,
@@ -175,7 +173,7 @@ struct TreeBuilder {
         at: location
       )
     )
-    // A file of nothing else would otherwise turn into as many messages.
+    // Bounds the output for a file full of duplicate keys.
     guard diagnostics.count < 1000 else {
       throw Diagnostic(
         "document.too-large",
@@ -186,7 +184,6 @@ struct TreeBuilder {
   }
 }
 
-/// A container that is still being filled.
 private struct Frame {
   struct Key {
     var text: String
@@ -201,7 +198,6 @@ private struct Frame {
 
   let container: TreeBuilder.Container
   let location: SourceLocation?
-  /// The document's count of values including this one, when it was opened.
   let firstNode: Int
   var height = 0
   var nodes: [Node] = []
@@ -217,9 +213,7 @@ private struct Frame {
     self.firstNode = firstNode
   }
 
-  /// The earlier entry of that key.
-  ///
-  /// Few keys are compared one by one, many through an index.
+  /// Returns the earlier entry of a key; few keys are compared in turn, many through an index.
   mutating func firstUse(of text: String, isMerge: Bool) -> Use? {
     if isMerge { return mergeKey.map { Use(location: $0.location) } }
     let exact = ExactKey(text: text)
@@ -243,7 +237,7 @@ private struct Frame {
     return merges.allSatisfy { $0.mapping != nil }
   }
 
-  /// The mapping's own entries win, then the earlier of the merged mappings.
+  /// The mapping's own entries win, then those of earlier merged mappings.
   func mergedEntries() -> [Node.Entry] {
     guard !merges.isEmpty else { return entries }
     var all = entries
@@ -256,7 +250,7 @@ private struct Frame {
   }
 }
 
-/// A key as it is written; `String` itself takes canonically equivalent spellings for the same.
+/// A key compared by its bytes: `String` equates canonically equivalent spellings.
 private struct ExactKey: Hashable {
   let text: String
 

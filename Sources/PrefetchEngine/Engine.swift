@@ -1,7 +1,7 @@
 package import PrefetchCore
 import PrefetchManifests
 
-/// Performs what the dispatcher decides and tells it what happened; the only loop there is.
+/// Runs the loop: performs the dispatcher's effects and reports events to it.
 package struct Engine {
   private let transport: any Transport
   private let store: any ContentStore
@@ -38,9 +38,7 @@ package struct Engine {
     self.observers = observers
   }
 
-  /// Runs to the end and reports.
-  ///
-  /// Only a store that cannot be read at all throws.
+  /// Runs to the end and returns the report; throws only when the store cannot be read.
   package func run(
     _ request: RunRequest,
     gates: [HostGate] = [],
@@ -48,7 +46,7 @@ package struct Engine {
   ) throws(Failure) -> Report {
     let start = clock.now()
     let mayAsk = request.mode.writes
-    // Before anything is read: what others write from then on they have claimed.
+    // Claims begin before the first read: from then on, other runs claim whatever they write.
     if mayAsk { try store.beginClaims() }
     defer { store.endClaims() }
     if mayAsk, request.policy.room.minimumFree != 0, let disk = try store.diskSpace() {
@@ -58,7 +56,7 @@ package struct Engine {
       .init(
         request: request,
         segments: try store.segments(),
-        // Only whole segments are left unlooked at.
+        // Only runs of whole segments may skip an unchanged segment.
         hasUnseenChanges: request.mode.isOfSegments ? try store.hasUnseenChanges() : true,
         seeksLostBodies: try store.seeksLostBodies(),
         partials: try store.partials(),
@@ -120,13 +118,13 @@ package struct Engine {
       }
       var deadline = dispatcher.nextDeadline
       if mayAsk {
-        // Others who have come wait until that is seen.
+        // Other runs that have arrived wait until this loop notices them.
         let look = hasCompany ? controls.due : clock.now().uptime + Self.longestAbsence
         deadline = min(deadline ?? look, look)
       }
       events = transport.wait(until: deadline).map(Event.init)
       if events.isEmpty { events = [.timePassed] }
-      // Before what came of the requests, which is explained by it.
+      // The event precedes the results of requests, which it explains.
       if !isCutOff, events.contains(where: \.mayMeanNoNetwork), circumstances?.hasNetwork() == false
       {
         isCutOff = true
@@ -135,7 +133,6 @@ package struct Engine {
     }
   }
 
-  /// What other machines may have is on its way still; all else is done.
   private func finishWriting(until deadline: Duration?) {
     guard let tier else { return }
     while tier.isWriting, stop.pending == nil {
@@ -147,7 +144,7 @@ package struct Engine {
 
   private static let longestAbsence: Duration = .milliseconds(100)
 
-  /// Does each effect in order; what comes of it at once is returned as events.
+  /// Performs the effects in order; returns their immediate results as events.
   private func perform(
     _ effects: inout [Effect],
     of request: RunRequest,
@@ -206,7 +203,7 @@ package struct Engine {
         outcome.troubles += clashes + missing
         events.append(.published(segment: segment, outcome))
       case .findTree(let segment, let key, let rules):
-        // What cannot be told has to be looked at.
+        // A tree whose state is unknown must be inspected.
         let found = (try? trees?.untouched(key, rules)) ?? nil
         events.append(.treeFound(segment: segment, found))
       case .discard(let body):
@@ -246,7 +243,7 @@ package struct Engine {
     }
   }
 
-  /// A few items by themselves need no look at a million others.
+  /// A request for a few items does not read the inventory of all.
   private func takeInventory(for request: RunRequest) -> Result<InventoryFacts, Failure> {
     do throws(Failure) {
       let inventory = try store.takeInventory(of: request.fewURLs)
@@ -257,7 +254,7 @@ package struct Engine {
     }
   }
 
-  /// A record or object that cannot be read counts as one that is not there.
+  /// A record or object that cannot be read counts as missing.
   private func prepare(_ preparations: [Preparation]) -> Event {
     let numbers = preparations.compactMap(\.record)
     var found = (numbers.isEmpty ? [] : (try? store.stored(numbers)) ?? [])[...]
@@ -268,7 +265,6 @@ package struct Engine {
       var isClaimed: Bool?
       if let url = preparation.claimed {
         isClaimed = claims.popFirst() ?? true
-        // Another run may have written it since the inventory was taken.
         stored = isClaimed == true ? (try? store.stored(url: url)) ?? nil : nil
       }
       let size = preparation.digest.flatMap { (try? store.intactObject($0)) ?? nil }
@@ -283,7 +279,7 @@ package struct Engine {
     return .prepared(answers)
   }
 
-  /// A body that need not come over the network; what cannot be read counts as none.
+  /// Returns a body from local files or lost objects; unreadable ones count as missing.
   private func find(_ preparation: Preparation) -> FoundBody? {
     var found: FoundBody?
     if let file = preparation.adoptable { found = (try? adopter?.adopt(file)) ?? nil }
@@ -291,10 +287,10 @@ package struct Engine {
     return ((try? store.lostBody(preparation.lost)) ?? nil) ?? found
   }
 
-  /// Where it cannot be said how much room there is, the commit will tell.
+  /// Unknown free space is not an error here; the commit will fail if there is none.
   private func measure(_ rules: Room.Rules, inDetail: Bool) -> RoomReading {
     var reading = RoomReading()
-    // Before all that is read: what others write meanwhile counts as unseen.
+    // The version is read first, so that later writes of other runs count as unseen.
     if rules.limit != nil { reading.version = (try? store.dataVersion()) ?? nil }
     if inDetail { reading.stock = try? store.takeStock() }
     if rules.limit != nil { reading.used = try? reading.stock?.used ?? store.usedBytes() }
@@ -331,7 +327,6 @@ package struct Engine {
     }
   }
 
-  /// The list of a segment as a file of its tree.
   private func listContent(_ source: ManifestSource.Bytes) throws(Failure) -> TreeFile.Content {
     if case .stored(let digest) = source {
       guard let size = try store.intactObject(digest) else {
@@ -413,7 +408,6 @@ package struct Engine {
   }
 }
 
-/// Looks that some observers take at how the run stands.
 private struct Looks {
   private let observers: [any RunObserver]
   private let pause: Duration
@@ -436,18 +430,16 @@ private struct Looks {
   }
 }
 
-/// Looks now and then whether people have said something of items under way; only a run with company
-/// looks, since whoever says something makes himself known first.
+/// Checks users' controls of items in flight, once another process has announced itself.
 private struct ControlWatch {
   private(set) var due: Duration = .zero
-  /// What others had written by the last look.
   private var version: Int64?
 
   private static let pause: Duration = .milliseconds(500)
 
   func isDue(at now: Moment) -> Bool { due <= now.uptime }
 
-  /// `items` are asked for only where others have written since the last look.
+  /// Returns the controls as events; `items` is evaluated only after other processes wrote.
   mutating func look(
     at items: @autoclosure () -> [(item: Int, url: String)],
     in store: any ContentStore,
@@ -457,7 +449,7 @@ private struct ControlWatch {
     let newest = (try? store.dataVersion()) ?? nil
     guard newest != version else { return [] }
     let items = items()
-    // What cannot be read now is read by the next look.
+    // The next check retries after a failed read.
     guard let controls = items.isEmpty ? [] : try? store.controls(of: items.map(\.url)) else {
       return []
     }
@@ -484,7 +476,7 @@ extension Event {
 }
 
 extension RunRequest {
-  /// The URLs of its items, where it works for a few items and for no segment.
+  /// URLs of the request when it names few items and no segment; nil otherwise.
   fileprivate var fewURLs: [String]? {
     guard !mode.isOfSegments, !policy.bringsThumbnails else { return nil }
     var urls: [String] = []

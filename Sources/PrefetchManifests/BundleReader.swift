@@ -1,12 +1,11 @@
 package import PrefetchCore
 
-/// A document of an item of several files, with what stands in it.
+/// Bytes of one document of a multi-file item: an HLS playlist or a VAST document.
 package struct BundleContent: Sendable {
   package var url: WebURL
-  /// What its relative references are relative to.
   package var base: WebURL
   package var bytes: [UInt8]
-  /// Earlier editions of it, of which files are here; nil for one that cannot be read any more.
+  /// Earlier editions of the document whose pieces are stored; nil for an unreadable edition.
   package var earlier: [[UInt8]?]
 
   package init(url: WebURL, base: WebURL, bytes: [UInt8], earlier: [[UInt8]?] = []) {
@@ -17,9 +16,9 @@ package struct BundleContent: Sendable {
   }
 }
 
-/// What the documents of an item say, and what is made of them for players.
+/// Reads the documents of a multi-file item: an HLS stream or an ad.
 package enum BundleReader {
-  /// The first of the documents is the item's own.
+  /// Returns what to request next and the texts for players; the first document is the item's own.
   package static func read(
     _ documents: [BundleContent],
     _ rules: BundleRules

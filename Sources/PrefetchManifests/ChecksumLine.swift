@@ -1,13 +1,12 @@
 internal import PrefetchCore
 
-/// One line of a list of checksums, taken apart.
 struct ChecksumLine {
   enum Value {
     case digest(DigestAlgorithm, Range<Int>)
-    /// The name of a function that is not checked here.
+    /// Name of a hash function that this program cannot check.
     case unknown(String)
     case size(Int64)
-    /// Digits that are no digest of any length that is known.
+    /// A malformed size, or digits whose count fits no known digest.
     case malformed(DigestAlgorithm?, Range<Int>)
   }
 
@@ -15,10 +14,9 @@ struct ChecksumLine {
   var name: Range<Int>
   /// Whether the name is written with GNU's escapes.
   var isEscaped: Bool
-  /// Whether it names the function.
+  /// Whether the line names the hash function, as BSD's format does.
   var isTagged = false
 
-  /// Nil for a line of neither form.
   init?(_ range: Range<Int>, _ lines: TextLines) {
     var range = range
     isEscaped = lines.byte(at: range.lowerBound) == UInt8(ascii: "\\") && !range.isEmpty
@@ -34,7 +32,7 @@ struct ChecksumLine {
     }
   }
 
-  /// `DIGEST  NAME`, `DIGEST *NAME`, or the one blank that BSD's `-r` writes.
+  /// Parses GNU's `DIGEST  NAME` and `DIGEST *NAME`, and the single blank that BSD's `-r` writes.
   private static func gnu(
     _ digits: Range<Int>,
     _ range: Range<Int>,
@@ -53,7 +51,7 @@ struct ChecksumLine {
     return (value, start..<range.upperBound)
   }
 
-  /// `ALGORITHM (NAME) = DIGEST`.
+  /// Parses BSD's `ALGORITHM (NAME) = DIGEST`.
   private static func tagged(
     _ range: Range<Int>,
     _ lines: TextLines

@@ -1,8 +1,8 @@
 internal import PrefetchCore
 
-/// What `sha256sum` and its kin write: digests and the names they belong to.
+/// Reads checksum lists in the format of `sha256sum`.
 @safe struct ChecksumList: LineList {
-  /// A file whose further digests may follow.
+  /// A file that was read and whose further digests may follow on the next lines.
   private struct Pending {
     var line: TextLines.Line
     var name: Range<Int>
@@ -10,14 +10,13 @@ internal import PrefetchCore
     var isTagged: Bool
     var digests: [ExpectedDigest] = []
     var size: Int64?
-    /// The first function that is not checked here.
     var unknown: String?
   }
 
   var lines: TextLines
   var collector: EntryCollector
   private var pending: Pending?
-  /// Of the comment that Fedora writes before a line.
+  /// Size from the comment that Fedora writes before a line.
   private var commentedSize: (name: Range<Int>, size: Int64)?
   private var armour = ClearSignedText()
 
@@ -36,7 +35,7 @@ internal import PrefetchCore
     self.collector = collector
   }
 
-  /// Some functions' digests are as long as SHA-512's; only the name of the list tells.
+  /// BLAKE2, BLAKE3 and SHA-3 digests are as long as SHA-2's, so only the list's file name tells.
   private static func unknownFunction(of source: ManifestSource) -> String? {
     let name = FormatTable.fileName(of: source).lowercased()
     if name.contains("b2sum") || name.contains("blake2") || name.hasSuffix(".b2") {
@@ -66,7 +65,7 @@ internal import PrefetchCore
     if try armour.isFound(atEndOf: lines) { collector.warn(.uncheckedSignature) }
   }
 
-  /// `# NAME: SIZE bytes`.
+  /// Reads a size comment, `# NAME: SIZE bytes`.
   private mutating func comment(_ content: Range<Int>) {
     let text = lines.trimmed(content.lowerBound + 1..<content.upperBound)
     let colon = text.last { lines.byte(at: $0) == UInt8(ascii: ":") }
@@ -130,7 +129,7 @@ internal import PrefetchCore
     )
   }
 
-  /// Whether a line says more of the same file, as lists with several functions do.
+  /// Returns whether a line adds a digest to the pending file, as lists with several functions do.
   private func goesOn(_ item: Pending, _ parts: ChecksumLine) -> Bool {
     guard item.isTagged, parts.isTagged, item.isEscaped == parts.isEscaped,
       unsafe lines.bytes(item.name).elementsEqual(lines.bytes(parts.name))
@@ -139,7 +138,7 @@ internal import PrefetchCore
     return !item.digests.contains { $0.algorithm == algorithm }
   }
 
-  /// The usual case, without a value of its own: a SHA-256 and a name that is a URL as it stands.
+  /// Adds the usual line without a `ManifestEntry`: a SHA-256 and a name that needs no escaping.
   private mutating func addPlain(
     _ digits: Range<Int>,
     _ name: Range<Int>

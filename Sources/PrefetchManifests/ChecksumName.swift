@@ -1,8 +1,6 @@
 internal import PrefetchCore
 
-/// The names of files in lists of checksums.
 enum ChecksumName {
-  /// GNU's escapes undone; nil for one that is not known.
   static func unescaped(_ bytes: [UInt8]) -> [UInt8]? {
     var name: [UInt8] = []
     var rest = bytes[...]
@@ -21,7 +19,7 @@ enum ChecksumName {
     return name
   }
 
-  /// As a relative reference that means this very name.
+  /// Percent-encodes a name into a relative URL reference.
   static func reference(_ name: String) -> String {
     var bytes: [UInt8] = []
     for byte in name.utf8 {
@@ -34,7 +32,7 @@ enum ChecksumName {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether it means the same in a name and in a URL.
+  /// Returns whether a byte stands for itself both in a file name and in a URL.
   @inline(__always)
   static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {

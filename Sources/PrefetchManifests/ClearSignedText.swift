@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// The OpenPGP frame around a text that is signed and yet readable; the signature is not checked.
+/// Strips the OpenPGP frame of a clear-signed text; the signature is not verified.
 struct ClearSignedText {
   private enum Section {
     case before
@@ -11,7 +11,6 @@ struct ClearSignedText {
 
   private var place = Section.before
 
-  /// What a line says; nil where it belongs to the frame.
   mutating func content(
     of line: TextLines.Line,
     _ lines: TextLines
@@ -37,7 +36,7 @@ struct ClearSignedText {
     }
   }
 
-  /// Whether there was one; a text that is cut off before its signature is no text.
+  /// Returns whether the text was clear-signed; throws when the text ends before its signature.
   func isFound(atEndOf lines: TextLines) throws(Failure) -> Bool {
     switch place {
     case .before: return false
@@ -52,7 +51,7 @@ struct ClearSignedText {
 }
 
 extension Diagnostic {
-  /// For those who take the frame for a proof.
+  /// Warning for users who take the OpenPGP frame for a verified signature.
   static var uncheckedSignature: Self {
     Diagnostic(
       "manifest.signature-unchecked",

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 
-/// Digests straight from the bytes that spell them.
+/// Parses digests directly from bytes, without a `String`.
 enum DigestBytes {
-  /// 64 hexadecimal digits, or the 44 characters of base64.
   static func sha256(_ text: UnsafeRawBufferPointer) -> ContentDigest? {
     switch text.count {
     case 64: unsafe hexadecimal(text)
@@ -12,7 +11,6 @@ enum DigestBytes {
     }
   }
 
-  /// 128 hexadecimal digits, or the 88 characters of base64.
   static func sha512(_ text: UnsafeRawBufferPointer) -> StrongDigest? {
     let bytes: [UInt8]? =
       switch text.count {
@@ -34,7 +32,6 @@ enum DigestBytes {
     return ContentDigest(first: first, second: second, third: third, fourth: fourth)
   }
 
-  /// Sixteen digits as one number.
   @inline(__always)
   private static func word(_ text: UnsafeRawBufferPointer, _ offset: Int) -> UInt64? {
     guard
@@ -44,14 +41,14 @@ enum DigestBytes {
     return high << 32 | low
   }
 
-  /// Eight digits at once, the first in the lowest byte.
+  /// Parses eight hexadecimal digits at once; the first digit is in the lowest byte.
   @inline(__always)
   static func digits(_ text: UInt64) -> UInt64? {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs: UInt64 = 0x8080_8080_8080_8080
     let text = UInt64(littleEndian: text)
     guard text & highs == 0 else { return nil }
-    // Digits have the bit that makes letters small; a control character would become a digit.
+    // Bit 0x20 makes letters small, but would also make digits of control characters.
     let isPrintable = text &+ 0x60 &* ones
     let small = text | 0x20 &* ones
     let isDigit = (small &+ 0x50 &* ones) & ~(small &+ 0x46 &* ones)

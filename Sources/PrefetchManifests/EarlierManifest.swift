@@ -1,7 +1,7 @@
 package import PrefetchCore
 internal import PrefetchDocuments
 
-/// What an earlier manifest said of files, so that unchanged ones need not be read again.
+/// Digests that an earlier manifest lists, so that unchanged files need not be hashed again.
 package struct EarlierManifest {
   private struct Facts {
     var size: Int64
@@ -12,13 +12,12 @@ package struct EarlierManifest {
   package let generated: Instant
   private var facts: [String: Facts] = [:]
 
-  /// A file changed this shortly before a manifest was made may have changed again in the same
-  /// tick of the file system's clock.
+  /// Age below which a file may have changed again within one tick of the file system's clock.
   private static let settling = Duration.seconds(2)
 
   package init(_ bytes: [UInt8]) throws(Failure) {
     let lines = bytes.split(separator: UInt8(ascii: "\n"))
-    // The first line is an object of its own in one layout and an opening brace in the other.
+    // With one item per line, the first line is a whole object; otherwise it is a brace.
     let isLines = lines.first.map { $0.count > 1 && $0.last == UInt8(ascii: "}") } ?? false
     let root = try NativeManifest.parse(isLines ? Array(lines[0]) : bytes)
     try NativeManifest.check(root)
@@ -41,7 +40,6 @@ package struct EarlierManifest {
     facts[url] = Facts(size: size, modified: modified, digest: digest)
   }
 
-  /// The digest of a file that is what it was when the manifest was made.
   package func digest(of url: String, size: Int64, modified: Instant) -> ContentDigest? {
     guard let known = facts[url], known.size == size, known.modified == modified,
       modified + Self.settling < generated

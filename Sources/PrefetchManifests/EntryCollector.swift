@@ -1,14 +1,12 @@
 internal import PrefetchCore
 
-/// What a reader has found in a document so far.
+/// Collects the entries, rejections and warnings of a document while it is read.
 struct EntryCollector {
-  /// Other places of one item.
   static let maximumAlternates = 100
-  /// Digests of one item; a body that has none of these is refused.
   static let maximumDigests = 100
 
   let bases: NameBases
-  /// What every URL has to begin with to be of the same server as the document, where that counts.
+  /// Prefix that every URL must have when the manifest must stay on its own server; nil otherwise.
   private let ownOrigin: [UInt8]?
   private let ownHost: String?
   private var table = EntryTable { ItemIdentifier.make(for: $0) }
@@ -39,17 +37,17 @@ struct EntryCollector {
 
   // MARK: Counting
 
-  /// Why one more item would be one too many, in words; nil where it would not.
+  /// Message when one more item would exceed the manifest's limits; nil while it fits.
   var surplus: String? {
     ManifestBounds.surplus(items: itemCount + 1, bytes: table.byteCount + refusals.byteCount)
   }
 
-  /// To be called for each item before it is added or rejected, unless it would be one too many.
+  /// Counts an item; called before the item is added or rejected, unless `surplus` forbids it.
   mutating func count() {
     itemCount += 1
   }
 
-  /// Makes room where a part of the document has shown how large its items are.
+  /// Reserves room for all items once the first 256 have shown how many bytes an item takes.
   mutating func expect(afterBytes consumed: Int, of total: Int) {
     guard itemCount == 256 else { return }
     table.reserveCapacity(
@@ -59,14 +57,14 @@ struct EntryCollector {
 
   // MARK: Adding
 
-  /// False for what has to be made a URL first.
+  /// Adds an item whose URL is absolute and valid; returns false when the URL must be parsed first.
   mutating func addPlain(
     _ url: RawSpan,
     id: RawSpan? = nil,
     path: RawSpan? = nil,
     _ details: EntryTable.Details
   ) -> Bool {
-    // An item with a second source is none of the columns.
+    // The table's columns have no room for an item's alternate URLs.
     guard !bases.hasAlternates else { return false }
     if let ownOrigin, !Self.begins(url, with: ownOrigin) { return false }
     guard details.digest?.isNone != true, let place = table.place(of: url) else { return false }
@@ -83,14 +81,12 @@ struct EntryCollector {
       entry.id = ItemIdentifier.make(for: entry.url)
       entry.isIdentifierMade = true
     }
-    // The digest that the store knows its bodies by is the one that is compared first.
     if let place = entry.digests.firstIndex(where: { $0.algorithm == .sha256 }), place > 0 {
       entry.digests.insert(entry.digests.remove(at: place), at: 0)
     }
     table.append(entry)
   }
 
-  /// An entry that may well be plain; its URL is whole.
   mutating func add(
     _ url: WebURL,
     id: String? = nil,
@@ -120,7 +116,6 @@ struct EntryCollector {
     add(entry)
   }
 
-  /// The digests as columns hold them; false where they do not fit.
   static func put(_ digests: [ExpectedDigest], into details: inout EntryTable.Details) -> Bool {
     guard let digest = digests.first else { return true }
     guard digests.count == 1 else { return false }
@@ -132,7 +127,7 @@ struct EntryCollector {
     return true
   }
 
-  /// Whether no item in the document has this id already.
+  /// Reserves an id; returns false when another item of the document has the id already.
   mutating func admits(id: String) -> Bool {
     identifiers.insert(id, of: nil)
   }
@@ -143,7 +138,7 @@ struct EntryCollector {
     try declared(text).url
   }
 
-  /// With the digests behind its `#`; throws what is wrong with it, in words that follow "it".
+  /// Parses a URL with the digests of its fragment; the words of a refusal follow "it".
   func declared(_ text: String) throws(Refusal) -> DeclaredURL {
     let declared: DeclaredURL
     do throws(WebURL.Fault) {
@@ -160,7 +155,7 @@ struct EntryCollector {
     return declared
   }
 
-  /// What is declared of an item beside its URL, and by it.
+  /// Returns an item's digests with the digests of its URLs' fragments added.
   static func digests(
     _ others: [ExpectedDigest],
     with urls: DeclaredURL...
@@ -204,12 +199,11 @@ struct EntryCollector {
     warnings.add(diagnostic)
   }
 
-  /// Whether nothing has been added or rejected so far.
   var isEmpty: Bool {
     table.isEmpty && refusals.entries.isEmpty
   }
 
-  /// Fails where nothing of it can be used and the document itself is to blame.
+  /// Returns the manifest; throws when no item is usable and the document itself is to blame.
   consuming func manifest(parts: [ManifestPart] = []) throws(Failure) -> Manifest {
     if table.isEmpty, parts.isEmpty, let failure = refusals.blame { throw failure }
     var manifest = Manifest(entries: table)

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// The files that the entries of an RSS or Atom feed bring along.
+/// Reads the enclosures of an RSS or Atom feed.
 struct Feed: XMLVocabulary {
   private var isAtom = false
 
@@ -44,12 +44,10 @@ struct Feed: XMLVocabulary {
     for file in files {
       try manifest.count(file)
       add(file, of: entry, to: &manifest)
-      // Of several files only one can have the entry's own name.
       entry.id = nil
     }
   }
 
-  /// What an entry says of all its files.
   private struct Facts {
     var id: String?
     var title: String?
@@ -57,7 +55,7 @@ struct Feed: XMLVocabulary {
     var thumbnail: Thumbnail?
   }
 
-  /// A picture that cannot be had is none: the files are what the feed is for.
+  /// Returns the entry's thumbnail; a malformed address does not fail the files.
   private func thumbnail(_ element: XMLElement, _ collector: EntryCollector) -> Thumbnail? {
     let places = [
       element["media:thumbnail"]?.attribute("url"), element["itunes:image"]?.attribute("href"),
@@ -96,13 +94,13 @@ struct Feed: XMLVocabulary {
     }
   }
 
-  /// What servers say of the same file differs too often for the whole media type to be expected.
+  /// Returns the main type to expect; servers disagree too often about subtypes of the same file.
   private static func type(_ mime: String) -> String? {
     let type = String(mime.prefix { $0 != "/" }).lowercased()
     return ["audio", "video", "image"].contains(type) ? type : nil
   }
 
-  /// The entry's own, where it is short, plain and not used before.
+  /// Returns the entry's own id when it is short, printable and not used before.
   private func identifier(_ element: XMLElement, _ manifest: inout XMLManifest) -> String? {
     guard let id = element[isAtom ? "id" : "guid"]?.text, (1...1024).contains(id.utf8.count),
       id.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }),

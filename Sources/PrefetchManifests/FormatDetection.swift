@@ -1,8 +1,8 @@
 internal import PrefetchCore
 
-/// Which reader a document is for: as declared, else by media type, name and first bytes.
+/// Chooses a document's reader: the declared format, else media type, name and first bytes.
 enum FormatDetection {
-  /// Nil for an empty document, which is an empty manifest of any format.
+  /// Returns the kind of a document; nil for an empty document, an empty manifest of any format.
   static func kind(of bytes: RawSpan, source: ManifestSource) throws(Failure) -> DocumentKind? {
     let finding = unsafe bytes.withUnsafeBytes { bytes -> FormatSniffer.Finding? in
       let text = unsafe bytes.drop { " \t\r\n".utf8.contains($0) }
@@ -12,7 +12,7 @@ enum FormatDetection {
     guard let finding else { return nil }
     switch finding {
     case .page:
-      // A package index may answer with a page, whose reader knows it.
+      // A Python package index may answer with an HTML page, which its reader understands.
       if case .packageIndex = source.part { return .packageIndex }
       throw Failure(.manifestGuard, "an HTML page came in its place")
     case .binary(let words): throw Failure(.manifestInvalid, words)
@@ -24,19 +24,19 @@ enum FormatDetection {
     case .sitemap: return .sitemap
     case .page, nil: break
     }
-    // Pointers say what a document of another make holds, whatever its name.
+    // Configured pointers describe a foreign JSON document, whatever its name.
     let pointed: ManifestFormat? = source.rules.pointers == .init() ? nil : .json
     if let format = source.rules.format ?? pointed { return try declared(format, finding) }
     return try guessed(finding, source)
   }
 
-  /// What is declared holds, as long as the syntax can be that at all.
+  /// Returns the declared format's kind; throws when the document's syntax contradicts it.
   private static func declared(
     _ format: ManifestFormat,
     _ finding: FormatSniffer.Finding
   ) throws(Failure) -> DocumentKind? {
     guard let row = FormatTable.row(declared: format) else { return nil }
-    // A feed is a feed, and a sitemap may be a list of URLs.
+    // A declared feed may be RSS or Atom, and a declared sitemap may be a plain list of URLs.
     if case .kind(let kind) = finding, isFeed(kind), isFeed(row.kind) { return kind }
     if row.kind == .sitemap, finding.syntax == .text { return .sitemap }
     guard row.syntax == finding.syntax else {
@@ -68,7 +68,6 @@ enum FormatDetection {
     return try unnamed(finding)
   }
 
-  /// What both say; nil where they do not mean the same.
   private static func agreed(
     _ row: FormatRow,
     _ finding: FormatSniffer.Finding
@@ -76,9 +75,9 @@ enum FormatDetection {
     switch finding {
     case .kind(let kind):
       if kind == row.kind || (isFeed(kind) && isFeed(row.kind)) { return kind }
-      // A list that is signed in clear is named as its signature would be.
+      // A clear-signed list may have the name of a signature, such as `SHA256SUMS.asc`.
       if row.kind == .signature, kind == .checksums || kind == .list { return kind }
-      // Requirements may be URLs, and so may the lines of a list of any name.
+      // Requirements may be plain URLs, as the lines of a plain list are.
       return kind == .list && row.kind == .pip ? .pip : nil
     case .syntax(let syntax, let root):
       return syntax == row.syntax && (syntax != .xml || root == nil) ? row.kind : nil

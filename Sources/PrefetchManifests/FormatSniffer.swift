@@ -1,43 +1,40 @@
 internal import PrefetchCore
 
-/// What the first bytes of a document say it is.
+/// Guesses a document's kind from its first bytes.
 enum FormatSniffer {
   enum Finding: Equatable {
-    /// Its own marks are there.
     case kind(DocumentKind)
-    /// The syntax alone; the root element, where there is one.
+    /// Only the syntax is known; `root` is the root element of an XML document.
     case syntax(FormatRow.Syntax, root: String?)
     case page
-    /// No text at all, in words.
+    /// Not a text; the message says what it is.
     case binary(String)
   }
 
-  /// How far lines are looked at.
   private static let window = 65_536
   private static let pageMarks = ["<html", "<!doctype html", "<head", "<body"]
 
-  /// The bytes begin with neither blanks nor a byte order mark, and are not empty.
+  /// Returns what the bytes are; they must be neither empty nor begin with blanks or a mark.
   @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> Finding {
     if let words = unsafe packing(bytes) { return .binary(words) }
     switch unsafe bytes.first {
     case UInt8(ascii: "<"): return unsafe markup(bytes)
     case UInt8(ascii: "{"): return unsafe KeySniffer.find(bytes)
     case UInt8(ascii: "["):
-      // A table of TOML begins with a bracket as well.
+      // A TOML table header begins with a bracket, too.
       let head = unsafe Array(bytes.prefix(256))
       return isTable(head) ? unsafe LineSniffer.find(bytes) : .syntax(.json, root: nil)
     default: return unsafe LineSniffer.find(UnsafeRawBufferPointer(rebasing: bytes.prefix(window)))
     }
   }
 
-  /// Whether it is XML rather than lines.
   static func isMarkup(_ bytes: RawSpan) -> Bool {
     unsafe bytes.withUnsafeBytes { bytes in
       unsafe bytes.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
   }
 
-  /// `[[package]]`, `[metadata]`: names in brackets, alone on their line.
+  /// Returns whether the first line is a TOML table header, such as `[[package]]` or `[metadata]`.
   private static func isTable(_ head: [UInt8]) -> Bool {
     let line = head.prefix { $0 != 0x0A && $0 != 0x0D }
     let inner = line.drop { $0 == UInt8(ascii: "[") }.prefix { $0 != UInt8(ascii: "]") }
@@ -49,7 +46,7 @@ enum FormatSniffer {
       } && !["true", "false", "null"].contains(String(decoding: inner, as: UTF8.self))
   }
 
-  /// What programs pack files with, and text that is not UTF-8 by its zeros.
+  /// Returns the message for compressed files, archives and UTF-16, known by its zeros.
   @unsafe private static func packing(_ bytes: UnsafeRawBufferPointer) -> String? {
     let marks: [([UInt8], String)] = [
       ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "it is packed with xz; of packed ones, gzip is read"),
@@ -74,7 +71,6 @@ enum FormatSniffer {
     return .syntax(.xml, root: root.isEmpty ? nil : root)
   }
 
-  /// The local name of the first element, behind declarations and comments.
   private static func root(of text: Substring) -> String {
     var rest = text
     while true {

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// Files of other tools that name packages and are not read as lists, each with the way that works.
+/// Rows for package files of other tools that are recognized but not read, each with advice.
 extension FormatTable {
   static let foreignRows = [
     FormatRow(

@@ -1,11 +1,10 @@
 internal import PrefetchCore
 
-/// The ids that a manifest has used, each for its provider.
+/// Ids that a manifest has used, per provider.
 struct IdentifierSet {
   private var keys: [URLKey] = []
   private var index = KeyTable()
 
-  /// False for an id that the provider has used before.
   mutating func insert(_ id: RawSpan, of provider: RawSpan) -> Bool {
     let key = URLKey(provider, and: id)
     guard index.insert(key, at: keys.count, keyAt: { keys[$0] }) == nil else { return false }

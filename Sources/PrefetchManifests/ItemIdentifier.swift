@@ -1,9 +1,8 @@
 package import PrefetchCore
 import PrefetchCrypto
 
-/// The id of an item whose publisher gave it none.
 package enum ItemIdentifier {
-  /// The first twelve digits of the SHA-256 of its URL.
+  /// Returns the first twelve hexadecimal digits of the SHA-256 of the URL.
   package static func make(for url: WebURL) -> String {
     make(for: url.string)
   }

@@ -1,12 +1,9 @@
-/// A forward reader of good JSON, which says no where a slower one has to say why.
-///
-/// The caller that makes one keeps the bytes in place while it is used.
+/// A fast reader of valid JSON bytes that the caller keeps in place; it fails on any doubt.
 @safe struct JSONCursor {
   private let start: UnsafeRawPointer
   let count: Int
   var offset = 0
 
-  /// Bytes between two offsets.
   struct Stretch {
     var start: Int
     var count: Int
@@ -22,7 +19,7 @@
     count = bytes.count
   }
 
-  /// The byte there; zero, which good JSON never holds, past the end.
+  /// Returns the byte at an offset; past the end zero, which valid JSON never contains.
   @inline(__always)
   func byte(at place: Int) -> UInt8 {
     place < count ? unsafe start.load(fromByteOffset: place, as: UInt8.self) : 0
@@ -33,7 +30,7 @@
     unsafe UInt64(littleEndian: start.loadUnaligned(fromByteOffset: place, as: UInt64.self))
   }
 
-  /// Up to eight bytes as one number, the first the lowest.
+  /// Returns up to eight bytes as one number; the first byte is the lowest.
   @inline(__always)
   func number(of stretch: Stretch) -> UInt64 {
     if stretch.start + 8 <= count {
@@ -63,7 +60,7 @@
 
   // MARK: Tokens
 
-  /// The first byte of the next token, which stays unread; zero at the end.
+  /// Skips blanks and returns the next token's first byte without consuming it; zero at the end.
   @inline(__always)
   mutating func next() -> UInt8 {
     while true {
@@ -73,7 +70,6 @@
     }
   }
 
-  /// Passes over a token of one byte.
   @inline(__always)
   mutating func take(_ byte: UInt8) -> Bool {
     guard next() == byte else { return false }
@@ -81,7 +77,7 @@
     return true
   }
 
-  /// What stands between the quotes of a string of valid UTF-8 without escapes.
+  /// Reads a string without escapes; nil for other strings and for invalid UTF-8.
   mutating func string() -> Stretch? {
     let first = offset + 1
     var place = first
@@ -122,7 +118,7 @@
 
   private static let highs: UInt64 = 0x8080_8080_8080_8080
 
-  /// The high bits of the quotes, backslashes and control characters; only the lowest is exact.
+  /// Returns the high bits of quotes, backslashes and control characters; only the lowest is exact.
   @inline(__always)
   private static func stops(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -134,7 +130,6 @@
     return found & highs
   }
 
-  /// A number without sign, point or exponent.
   mutating func wholeNumber() -> Int64? {
     let first = offset
     var value: Int64 = 0
@@ -164,7 +159,6 @@
     }
   }
 
-  /// A value of one token, or a list of such.
   mutating func simpleValue() -> Bool {
     switch next() {
     case UInt8(ascii: "\""): return string() != nil
@@ -180,7 +174,7 @@
 // MARK: - Passing over
 
 extension JSONCursor {
-  /// Moves past a value whose end is plain to see; whether it is good has to be found out elsewhere.
+  /// Skips a value by its brackets and quotes only; another reader must validate it.
   mutating func skipValue() -> Bool {
     var depth = 0
     repeat {
@@ -220,7 +214,7 @@ extension JSONCursor {
       guard byte > 0x20, !",:{}[]\"".utf8.contains(byte) else { break }
       offset += 1
     }
-    // A control character is no word, and yet something to get past.
+    // A control character begins no word, but the cursor must still move past it.
     if byte(at: offset) < 0x20, byte(at: offset) > 0, !endsValue(byte(at: offset)) { offset += 1 }
   }
 }

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 
-/// What a JSON object is, by the keys at its top.
+/// Guesses the kind of a JSON object from its top-level keys.
 enum KeySniffer {
-  /// The whole is passed over only where no key tells.
   @unsafe static func find(_ bytes: UnsafeRawBufferPointer) -> FormatSniffer.Finding {
     guard var cursor = unsafe JSONCursor(bytes), cursor.take(UInt8(ascii: "{")) else {
       return .syntax(.json, root: nil)

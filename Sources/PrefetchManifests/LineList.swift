@@ -1,13 +1,12 @@
 internal import PrefetchCore
 
-/// A list of lines, each an item or a part of one.
+/// A manifest of lines, each an item or a part of an item.
 protocol LineList {
   var lines: TextLines { get set }
   var collector: EntryCollector { get set }
 
   init(lines: TextLines, collector: EntryCollector)
 
-  /// From the first line to the last.
   mutating func readLines() throws(Failure)
 }
 
@@ -25,7 +24,6 @@ extension LineList {
     return try result.get()
   }
 
-  /// One more item, which begins there.
   mutating func count(_ offset: Int, in line: TextLines.Line) throws(Failure) {
     if let surplus = collector.surplus {
       throw NativeManifest.invalid(surplus, at: lines.location(offset, in: line))
@@ -34,7 +32,6 @@ extension LineList {
     collector.expect(afterBytes: line.end, of: lines.count)
   }
 
-  /// An item by what is written, or the URL that this means.
   mutating func reject(
     _ text: String,
     as reference: String? = nil,

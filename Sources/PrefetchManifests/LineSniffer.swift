@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What a text of lines is, by the first of them.
+/// Guesses the kind of a text from its first lines.
 enum LineSniffer {
   private static let maximumLines = 200
 
@@ -12,7 +12,7 @@ enum LineSniffer {
       guard let line = lines.next() else { break }
       let content = lines.trimmed(line.range)
       guard !content.isEmpty, let text = lines.text(content) else { continue }
-      // The mark before a document of YAML.
+      // `---` begins a YAML document and says nothing about its kind.
       if text == "---" { continue }
       if text == "-----BEGIN PGP SIGNED MESSAGE-----" {
         isSigned = true
@@ -26,7 +26,6 @@ enum LineSniffer {
     return isSigned ? .kind(.checksums) : .syntax(.text, root: nil)
   }
 
-  /// What a line can only be a line of.
   private static func kind(_ text: String, isTOML: Bool, isSigned: Bool) -> DocumentKind? {
     if let kind = FormatTable.kind(line: text) { return kind }
     if isTOML, text.hasPrefix("checksum = ") { return .cargoLock }
@@ -40,7 +39,7 @@ enum LineSniffer {
     return isRequirement(text) ? .pip : nil
   }
 
-  /// `name==1.0`, `name @ https://…`, or an option of pip.
+  /// Returns whether a line is a requirement (`name==1.0`, `name @ https://…`) or an option of pip.
   private static func isRequirement(_ text: String) -> Bool {
     let options = [
       "-r ", "-c ", "-i ", "-f ", "--hash=", "--index-url", "--extra-index-url", "--no-index",

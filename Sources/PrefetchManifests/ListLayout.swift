@@ -1,21 +1,18 @@
 package import PrefetchCore
 
-/// The tool that wrote a list, as far as configurations and trees are concerned.
+/// The tool that wrote a list, as far as configurations and published trees need it.
 package struct ListTool: Hashable, Sendable {
-  /// The kind of list in messages: `a package-lock.json`.
+  /// Kind of list in messages: `a package-lock.json`.
   package var words: String
-  /// The layout of the tree that the tool reads.
   package var layout: PublishingRules.Layout
-  /// What the tool calls its packages, which names a segment: `wheels`.
+  /// The tool's word for its packages, which names a segment: `wheels`.
   package var packages: String
-  /// Whether the tool installs from the list itself and never asks a tree.
+  /// False when the tool downloads from the list's own addresses and never reads a tree.
   package var asksTree = true
 }
 
 extension ManifestReader {
-  /// Returns the tool that wrote a list; nil where no single tool did, or nothing tells which.
-  ///
-  /// `bytes` are those of a local list.
+  /// Returns the tool that wrote a list; nil when no single tool did or nothing shows which.
   package static func tool(for source: ManifestSource, bytes: RawSpan?) -> ListTool? {
     let row: FormatRow? =
       if let format = source.rules.format {
@@ -26,7 +23,7 @@ extension ManifestReader {
         FormatTable.row(name: FormatTable.fileName(of: source))
       }
     guard let row, let (layout, packages) = tree(of: row.kind) else { return nil }
-    // `uv sync` asks for each package at the address in uv.lock.
+    // `uv sync` downloads each package from its address in uv.lock.
     return ListTool(
       words: row.words,
       layout: layout,
@@ -40,7 +37,7 @@ extension ManifestReader {
   ) -> (layout: PublishingRules.Layout, packages: String)? {
     switch kind {
     case .packageLock: (.npm, "npm")
-    // pnpm reads no tree of another tool, and gets the files of its registry.
+    // pnpm reads no tree layout of another tool; it gets the registry's files by their URLs.
     case .pnpmLock: (.url, "pnpm")
     case .yarnLock: (.yarn, "yarn")
     case .cargoLock: (.cargo, "crates")

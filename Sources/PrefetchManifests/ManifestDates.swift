@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// Dates as sitemaps write them: W3C's profile of ISO 8601, from the year alone to fractions.
+/// Dates of sitemaps: W3C's profile of ISO 8601, from a year alone to fractions of a second.
 enum WebDate {
   static func parse(_ text: String) -> Instant? {
     switch text.utf8.count {
@@ -11,7 +11,7 @@ enum WebDate {
     }
   }
 
-  /// `2026-11-19T05:00Z`.
+  /// Parses `2026-11-19T05:00Z`.
   private static func withoutSeconds(_ text: String) -> Instant? {
     guard text.utf8.count >= 17 else { return nil }
     let place = text.utf8.index(text.utf8.startIndex, offsetBy: 16)
@@ -22,11 +22,11 @@ enum WebDate {
   }
 }
 
-/// Dates as mail and RSS write them (RFC 5322), old zones included.
+/// Dates of mail and RSS (RFC 5322), including obsolete zone names.
 enum MailDate {
   static func parse(_ text: String) -> Instant? {
     var words = text.split(whereSeparator: { " ,\t\n\r-".contains($0) }).map(String.init)
-    // The sign of a zone was taken for a separator.
+    // Splitting at `-` has removed the sign of a western zone.
     let isWest = text.contains(" -")
     if let first = words.first?.utf8.first, !ASCII.isDigit(first) { words.removeFirst() }
     guard words.count >= 4, words.count <= 5 else { return nil }
@@ -52,7 +52,6 @@ enum MailDate {
     }
   }
 
-  /// Minutes east of Greenwich.
   private static func zone(_ text: String?, isWest: Bool) -> Int? {
     guard let text else { return 0 }
     let hours = [
@@ -73,7 +72,6 @@ enum MailDate {
 }
 
 extension String {
-  /// The first letter large, the others small.
   fileprivate var capitalized: String {
     prefix(1).uppercased() + dropFirst().lowercased()
   }

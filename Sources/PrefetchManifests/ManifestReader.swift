@@ -1,8 +1,7 @@
 package import PrefetchCore
 
-/// Manifest bytes into entries, whatever format they turn out to be.
 package enum ManifestReader {
-  /// Throws when nothing of it can be used; entries that break a rule come back as rejected ones.
+  /// Reads a manifest; invalid items are returned as rejected, unless no item is usable.
   package static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     guard PackedManifest.isPacked(bytes) else { return try readPlain(bytes, source: source) }
     let inner = try PackedManifest.unpacked(bytes, atMost: source.maximumSize)
@@ -12,7 +11,7 @@ package enum ManifestReader {
     return try unsafe readPlain(inner.span.bytes, source: source.unpacked)
   }
 
-  /// What is wrong with rules for lists, whatever list they meet.
+  /// Returns what is wrong with the rules, independently of any list; nil when they are valid.
   package static func objection(to rules: ManifestRules) -> Failure? {
     do throws(Failure) {
       _ = try PlatformFilter(rules)
@@ -22,7 +21,7 @@ package enum ManifestReader {
     }
   }
 
-  /// What a document is taken for, in words; nil where that cannot be told.
+  /// Returns the name of a document's kind for messages; nil when it cannot be determined.
   package static func format(of bytes: RawSpan, source: ManifestSource) -> String? {
     guard PackedManifest.isPacked(bytes) else { return words(for: bytes, source) }
     guard let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize) else {
@@ -32,7 +31,7 @@ package enum ManifestReader {
     return words.map { "\($0), in gzip" }
   }
 
-  /// What a manifest of the native format says that means nothing to this version.
+  /// Returns a diagnostic for each key of a native manifest that this version does not know.
   package static func unknownKeys(in bytes: RawSpan, source: ManifestSource) -> [Diagnostic] {
     guard !PackedManifest.isPacked(bytes) else {
       let inner = try? PackedManifest.unpacked(bytes, atMost: source.maximumSize)
@@ -69,7 +68,7 @@ package enum ManifestReader {
     return source.rules.isStrict ? strict(manifest) : manifest
   }
 
-  /// Turns warnings of what was left out into one entry that fails.
+  /// Turns the warnings about left-out packages into a rejected entry.
   private static func strict(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
     let isMissed: (Diagnostic) -> Bool = {
@@ -84,12 +83,12 @@ package enum ManifestReader {
     return manifest
   }
 
-  /// A byte order mark means nothing in UTF-8.
+  /// Returns whether the text begins with a byte order mark, which has no meaning in UTF-8.
   private static func isMarked(_ bytes: RawSpan) -> Bool {
     unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: [0xEF, 0xBB, 0xBF]) }
   }
 
-  /// Why a known document is no list that is read, with what to do instead.
+  /// Returns why documents of a known kind are not read, with advice.
   static func notRead(_ kind: DocumentKind) -> Failure {
     if kind == .hls {
       return Failure(
@@ -113,7 +112,6 @@ package enum ManifestReader {
 }
 
 extension ManifestSource {
-  /// The media type was that of the packing.
   fileprivate var unpacked: Self {
     var source = self
     if source.mime.map(PackedManifest.isType) == true { source.mime = nil }

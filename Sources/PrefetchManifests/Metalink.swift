@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Files with their digests and mirrors: version 4 (RFC 5854), and version 3 where 100 is best.
+/// Reads Metalink version 4 (RFC 5854) and version 3.
 struct Metalink: XMLVocabulary {
   private var published: Instant?
 
@@ -84,7 +84,6 @@ struct Metalink: XMLVocabulary {
     var element: XMLElement
   }
 
-  /// The best first; never empty.
   private func mirrors(
     _ elements: [XMLElement],
     isOld: Bool,
@@ -111,7 +110,7 @@ struct Metalink: XMLVocabulary {
       ?? EntryRefusal(code: .badURL, message: "it has no `http` or `https` URL", element: file)
   }
 
-  /// Other schemes, and the torrents of version 3, are for other programs.
+  /// Returns whether HTTP serves the mirror; ignores other schemes and version 3's torrents.
   private static func isWeb(_ element: XMLElement) -> Bool {
     if let type = element.attribute("type"), !["http", "https"].contains(type.lowercased()) {
       return false
@@ -120,7 +119,7 @@ struct Metalink: XMLVocabulary {
     return !["ftp", "ftps", "rsync", "magnet", "ed2k", "sftp"].contains(scheme)
   }
 
-  /// The lowest first: version 4 counts up from 1, the best, version 3 down from 100.
+  /// Returns a rank, lowest first: version 4's best priority is 1, version 3's best preference 100.
   private static func rank(_ element: XMLElement, isOld: Bool) -> Int {
     if isOld {
       let preference = element.attribute("preference").flatMap { Int($0) } ?? 0
@@ -143,7 +142,7 @@ struct Metalink: XMLVocabulary {
   private func digests(_ elements: [XMLElement]) throws(EntryRefusal) -> [ExpectedDigest] {
     var digests: [ExpectedDigest] = []
     for element in elements {
-      // Functions that are not known prove nothing either way.
+      // A digest of an unknown function proves nothing either way.
       guard let algorithm = element.attribute("type").flatMap({ DigestText.algorithm($0) }) else {
         continue
       }

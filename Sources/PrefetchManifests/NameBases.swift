@@ -1,12 +1,12 @@
 internal import PrefetchCore
 
-/// Where bare names of a list lead: lists of checksums and of URLs.
+/// Base URLs of the relative names in checksum and URL lists.
 ///
-/// Forges redirect a release's files to signed addresses of another host. There the names are those beside
-/// the address that was asked, and the address that was reached is a second source of each.
+/// Forges redirect release files to signed addresses on another host, so names are resolved against
+/// the requested URL, and the redirect target becomes an alternate source.
 struct NameBases {
   let base: WebURL?
-  /// Folders below which a name is, at `base` and where redirects led.
+  /// Folders of the requested and of the final address; nil unless a redirect led to another host.
   private let folders: (asked: String, reached: String)?
 
   init(_ source: ManifestSource) {
@@ -15,7 +15,7 @@ struct NameBases {
       folders = nil
       return
     }
-    // A server that moves on to https would have done so for the names.
+    // A server that redirects to https would redirect the items, too.
     let upgraded =
       asked.scheme == .http && reached.scheme == .https && asked.port == 80
       ? try? WebURL("https" + asked.string.dropFirst(4)) : nil
@@ -26,18 +26,16 @@ struct NameBases {
     }
   }
 
-  /// Where the base alone decides.
   init(only base: WebURL?) {
     self.base = base
     folders = nil
   }
 
-  /// Whether names have a second source.
   var hasAlternates: Bool {
     folders != nil
   }
 
-  /// The second source of an item, without a query; nil for what is not below the list's folder.
+  /// Returns an item's second source, without a query; nil for items outside the list's folder.
   func alternate(of url: WebURL) -> WebURL? {
     guard let folders, url.string.hasPrefix(folders.asked) else { return nil }
     let name = url.string.dropFirst(folders.asked.count).prefix { $0 != "?" }

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What an item says, as far as it can be told from plain tokens.
+/// Fields of a native item, as byte ranges, when its tokens are simple.
 struct NativeItemFields {
   typealias Stretch = JSONCursor.Stretch
 
@@ -23,14 +23,14 @@ struct NativeItemFields {
   var strongDigest: StrongDigest?
   private var seen: UInt32 = 0
 
-  /// Whether all of it has a place in the columns of a table.
+  /// Whether the table's columns can hold the whole item.
   var isPlain: Bool {
     title.isAbsent && entityTag.isAbsent && lifetime.isAbsent && expires.isAbsent
       && integrity.isAbsent && isRequired
       && priority == 0 && (digest == nil || strongDigest == nil)
   }
 
-  /// False where a slower reader has to look at the item, for good or bad.
+  /// Reads an item; returns false when the tree reader must read it, valid or not.
   mutating func read(_ cursor: inout JSONCursor) -> Bool {
     if cursor.next() == UInt8(ascii: "\"") {
       guard let text = cursor.string() else { return false }
@@ -52,7 +52,6 @@ struct NativeItemFields {
     return cursor.take(UInt8(ascii: "}")) && !url.isAbsent
   }
 
-  /// False for a key that came before.
   private mutating func note(_ member: Member) -> Bool {
     let bit: UInt32 = 1 << UInt32(member.rawValue)
     guard seen & bit == 0 else { return false }
@@ -62,7 +61,6 @@ struct NativeItemFields {
 
   private mutating func value(_ member: Member, _ cursor: inout JSONCursor) -> Bool {
     let first = cursor.next()
-    // Null is as good as nothing.
     if first == UInt8(ascii: "n") { return cursor.word("null") }
     switch member {
     case .size:
@@ -95,7 +93,6 @@ struct NativeItemFields {
     }
   }
 
-  /// One digest of one of the usual functions.
   private mutating func digests(_ cursor: inout JSONCursor) -> Bool {
     guard cursor.take(UInt8(ascii: "{")) else { return false }
     if cursor.take(UInt8(ascii: "}")) { return true }
@@ -119,7 +116,7 @@ struct NativeItemFields {
     return cursor.take(UInt8(ascii: "}"))
   }
 
-  /// A single digest becomes one like those of `digests`; anything more stays text.
+  /// Turns a single digest into one of `digests`; anything else stays text.
   private mutating func integrity(_ cursor: inout JSONCursor) -> Bool {
     guard cursor.string(into: &integrity) else { return false }
     let head = Stretch(start: integrity.start, count: min(7, integrity.count))
@@ -140,7 +137,7 @@ struct NativeItemFields {
 // MARK: - Keys
 
 extension NativeItemFields {
-  /// The keys of an item that mean something, by their bytes read as a number.
+  /// Known keys of an item, each recognized by its bytes read as a number.
   enum Member: UInt8, CaseIterable {
     case url, size, digests, mime, id, provider, type, integrity
     case title, entityTag, lifetime, expires, path, priority, headers, network
@@ -178,12 +175,12 @@ extension NativeItemFields {
     }
   }
 
-  /// Keys that mean nothing, and yet may not come twice.
+  /// Unknown keys of an item, which may not be repeated.
   private struct OtherKeys {
     private var first = Stretch.absent
     private var more: [Stretch] = []
 
-    /// False for a key that came before, and where there are too many to compare.
+    /// Adds a key; returns false for a repeated key and when there are too many to compare.
     mutating func add(_ key: Stretch, in cursor: JSONCursor) -> Bool {
       guard !first.isAbsent else {
         first = key
@@ -206,7 +203,7 @@ extension JSONCursor {
     return true
   }
 
-  /// A value that is not asked for: one token, or a list of such.
+  /// Skips the value of an unknown key: one token, or a list of tokens.
   fileprivate mutating func otherValue() -> Bool {
     guard take(UInt8(ascii: "[")) else { return simpleValue() }
     if take(UInt8(ascii: "]")) { return true }

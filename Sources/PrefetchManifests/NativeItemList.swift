@@ -1,23 +1,20 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// The items of a native manifest, from their bytes into a table in one pass.
-///
-/// Plain items never become values; the others are read one by one as trees.
+/// Reads items into a table in one pass; only those that fit no columns are read as trees.
 struct NativeItemList {
   enum Fault: Error {
-    /// Something is wrong here that the reader of whole documents puts into words.
+    /// The bytes need the reader of whole documents, which words the failure.
     case irregular
     case item(Failure)
   }
 
-  /// The end of the list, which only lines of items have none of.
   enum Form {
     case list
     case lines
   }
 
-  /// More values than this make no item.
+  /// Largest number of JSON values in one item.
   private static let maximumNodes = 100_000
 
   private var cursor: JSONCursor
@@ -25,7 +22,7 @@ struct NativeItemList {
   private(set) var table = EntryTable { ItemIdentifier.make(for: $0) }
   private var refusals = Refusals()
   private var itemCount = 0
-  /// Whether plain items are taken as such; without it every item is read as a tree.
+  /// Whether simple items skip the tree reader; tests turn it off to compare both readers.
   private let takesShortWay: Bool
 
   init(_ cursor: JSONCursor, base: WebURL?, place: TextPlace, takesShortWay: Bool) {
@@ -37,7 +34,7 @@ struct NativeItemList {
 
   var rejected: [RejectedEntry] { refusals.entries }
 
-  /// Reads from the cursor's place, behind the bracket of a list, to the offset behind its end.
+  /// Reads the items from the cursor's offset; returns the offset after the list.
   mutating func read(_ form: Form) throws(Fault) -> Int {
     if form == .lines {
       while cursor.next() != 0 { try item(atMost: ManifestBounds.maximumLines) }
@@ -70,7 +67,6 @@ struct NativeItemList {
     try readTree()
   }
 
-  /// Room for as many more as are to be expected from the first.
   private mutating func reserve() {
     let expected = cursor.count / max(1, cursor.offset / itemCount) + 1
     table.reserveCapacity(min(expected, ManifestBounds.maximumItems))
@@ -82,7 +78,7 @@ struct NativeItemList {
     guard fields.id.isAbsent || (1...Int(UInt16.max)).contains(fields.id.count) else {
       return false
     }
-    // Digits that are all zero mean in a column that there is no digest.
+    // In a column, a digest of zeros means that the item has none.
     guard fields.isPlain, fields.digest?.isNone != true,
       let place = unsafe table.place(of: RawSpan(_unsafeBytes: cursor.bytes(fields.url))),
       let kind = kind(of: fields)
@@ -126,7 +122,7 @@ struct NativeItemList {
     )
   }
 
-  /// An entry that says more than the columns hold, as long as all of it is good.
+  /// Adds an item as an entry when the columns cannot hold it; returns false when it is invalid.
   private mutating func addWhole(_ fields: NativeItemFields) -> Bool {
     guard let entry = reader.entry(fields, cursor), admitsIdentifier(of: fields) else {
       return false
@@ -144,7 +140,7 @@ struct NativeItemList {
     let end = isClosed ? cursor.offset : cursor.count
     var limits = DocumentReader.Limits()
     limits.bytes = .max
-    // The document and its list are two levels already.
+    // The document and its list already take two levels.
     limits.depth = NativeManifest.maximumDepth - 2
     limits.nodes = Self.maximumNodes
     let bytes = unsafe cursor.bytes(JSONCursor.Stretch(start: start, count: end - start))

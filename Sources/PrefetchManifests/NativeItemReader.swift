@@ -2,15 +2,14 @@ internal import PrefetchCore
 internal import PrefetchCrypto
 internal import PrefetchDocuments
 
-/// Reads items as trees, and says what is wrong with those that break a rule.
 struct NativeItemReader {
   let base: WebURL?
   var identifiers = IdentifierSet()
-  /// Where the tree at hand begins in the whole text.
+  /// Offset of the current item's tree in the whole text.
   var itemOffset = 0
   private var place: TextPlace
   private var networkRules: Set<NetworkPolicy> = []
-  /// A verdict is made for each that differs.
+  /// Limit of different network rules, since each is judged separately.
   static let maximumNetworkRules = 100
 
   init(base: WebURL?, place: TextPlace = TextPlace()) {
@@ -59,13 +58,13 @@ struct NativeItemReader {
       entry.seconds = try seconds(node)
       return entry
     } catch {
-      // The item it was meant to be, where that can be said.
+      // The rejection names the resolved URL when it can be resolved.
       let meant = try? DeclaredURL.item(text, base: base).url
       throw rejected(meant?.string ?? text, id: id, error, of: node)
     }
   }
 
-  /// What is wrong with an item that is not required weighs no more than its absence.
+  /// Returns the rejection of an item; that of an optional item counts as little as its absence.
   private func rejected(
     _ url: String,
     id: String?,
@@ -102,17 +101,15 @@ struct NativeItemReader {
 
   private static let mostCategories = 64
 
-  /// Drops a text for people that is too long for a row of the index.
   private static func kept(_ text: String) -> String? {
     text.utf8.count <= ItemCaption.longest ? text : nil
   }
 
-  /// What fits into a line of a list.
+  /// Returns whether a text fits into one line of a listing.
   static func isName(_ text: String) -> Bool {
     (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 
-  /// A URL, or an item with one.
   private mutating func thumbnail(_ node: Node) throws(Failure) -> Thumbnail? {
     guard let value = node.member("thumbnail") else { return nil }
     guard let text = value["url"]?.text ?? value.text, !text.isEmpty else {
@@ -149,7 +146,7 @@ struct NativeItemReader {
     return behavior
   }
 
-  /// Sources or categories: names, or objects with an `id`, and perhaps a `name` and a `parent`.
+  /// Reads names, or objects with `id` and optionally `name` and `parent`.
   mutating func catalogue(_ root: Node, _ key: String) throws(Failure) -> [CatalogueName] {
     guard let value = root.member(key) else { return [] }
     guard let nodes = value.sequence, nodes.count <= Self.longestCatalogue else {
@@ -207,7 +204,7 @@ struct NativeItemReader {
   private mutating func digests(_ node: Node) throws(Failure) -> [ExpectedDigest] {
     var digests: [ExpectedDigest] = []
     for entry in try mapping(node, "digests") {
-      // Algorithms that are not known prove nothing either way.
+      // A digest of an unknown algorithm proves nothing either way.
       guard let algorithm = DigestText.algorithm(entry.key)
       else { continue }
       guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
@@ -229,8 +226,8 @@ struct NativeItemReader {
     return digests
   }
 
-  /// The entries of a mapping that may be absent or null; anything else would be passed over
-  /// silently, and with it what the publisher asked for.
+  /// Returns a mapping's entries; other values but null throw, to not ignore the publisher's
+  /// intent.
   private mutating func mapping(
     _ node: Node,
     _ key: String
@@ -286,7 +283,6 @@ struct NativeItemReader {
     return rules
   }
 
-  /// What it asks of the network.
   mutating func network(_ node: Node, _ key: String) throws(Failure) -> NetworkPolicy? {
     do throws(NativeNetworkRules.Fault) {
       return try NativeNetworkRules.read(node, key)
@@ -313,7 +309,7 @@ struct NativeItemReader {
     return text
   }
 
-  /// URLs, or objects with a `url` and perhaps a `priority`, 1 first.
+  /// Reads alternates: URLs, or objects with `url` and optionally `priority`; 1 comes first.
   private mutating func alternates(
     of node: Node,
     without url: WebURL
@@ -330,7 +326,7 @@ struct NativeItemReader {
       .filter { seen.insert($0.url).inserted }
   }
 
-  /// Servers that stand for the base.
+  /// Reads the manifest's alternate servers, each of which replaces the base.
   mutating func servers(_ root: Node) throws(Failure) -> [WebURL] {
     var servers: [WebURL] = []
     for item in try list(root, "alternates") { servers.append(try alternate(item).url) }
@@ -392,10 +388,10 @@ struct NativeItemReader {
 // MARK: - Without a tree
 
 extension NativeItemReader {
-  /// The same from plain tokens; nil where anything is wrong, and wherever an id is.
+  /// Makes an entry from simple tokens; returns nil when the tree reader must read the item.
   func entry(_ fields: NativeItemFields, _ cursor: JSONCursor) -> ManifestEntry? {
     let text: (JSONCursor.Stretch) -> String? = { $0.isAbsent ? nil : cursor.text($0) }
-    // What stands behind a `#` may be a digest, which only the tree's reader looks at.
+    // A URL's fragment may be a digest, which only the tree reader parses.
     guard let written = text(fields.url), !written.utf8.contains(UInt8(ascii: "#")),
       let url = try? base?.resolving(written) ?? WebURL(written)
     else { return nil }
@@ -429,7 +425,7 @@ extension NativeItemReader {
     return entry
   }
 
-  /// When it came out, where that is said; nil where it is said wrongly.
+  /// Returns the publication time, an inner nil when absent; an outer nil when malformed.
   static func published(
     _ fields: NativeItemFields,
     _ cursor: JSONCursor
@@ -442,7 +438,7 @@ extension NativeItemReader {
     _ fields: NativeItemFields,
     _ integrity: String?
   ) -> [ExpectedDigest]? {
-    // Which came first is not known here, and nothing but a tree keeps it.
+    // The order of two digests is lost here; only the tree keeps it.
     guard fields.digest == nil || fields.strongDigest == nil else { return nil }
     var digests: [ExpectedDigest] = []
     if let digest = fields.digest {

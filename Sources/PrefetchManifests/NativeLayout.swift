@@ -1,9 +1,9 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Where the parts of a native manifest lie, and its reading without a tree of all items.
+/// Reads a native manifest without building a tree of all items.
 @safe struct NativeLayout {
-  /// The bytes between the brackets of `items`, brackets included; or lines behind the object.
+  /// Bytes of the `items` list, with its brackets, or the offset of the lines after the object.
   private enum Items {
     case list(Range<Int>, NativeItemList)
     case lines(from: Int)
@@ -17,7 +17,7 @@ internal import PrefetchDocuments
   private var items: Items?
   private var rootEnd = 0
 
-  /// Nil for whatever is better looked at as a whole: it is no such manifest, or not a good one.
+  /// Reads the manifest; returns nil when the document needs the reader of whole documents.
   @unsafe static func read(
     _ bytes: UnsafeRawBufferPointer,
     source: ManifestSource,
@@ -72,7 +72,6 @@ internal import PrefetchDocuments
     }
   }
 
-  /// Passes over the object once, and reads its items where they are.
   private mutating func findMembers() throws(NativeItemList.Fault) {
     guard cursor.take(UInt8(ascii: "{")) else { throw .irregular }
     repeat {
@@ -92,7 +91,7 @@ internal import PrefetchDocuments
         guard base == nil else { throw .irregular }
         base = JSONCursor.Stretch(start: start, count: cursor.offset - start)
         if case .list(let range, _) = items {
-          // Everything that was relative meant something else.
+          // `base` came after `items`, so relative references must be resolved again.
           var list = list(from: range.lowerBound + 1, base: try writtenBase())
           _ = try list.read(.list)
           items = .list(range, list)
@@ -144,7 +143,6 @@ internal import PrefetchDocuments
     }
   }
 
-  /// The object with an empty list, strictly read.
   private func withoutItems() throws(NativeItemList.Fault) -> Node {
     let content: [UInt8]
     switch items {
@@ -162,7 +160,7 @@ internal import PrefetchDocuments
     }
   }
 
-  /// Whether what is left out lies behind every other member, so that places are what they were.
+  /// Whether the items come last, so that the other members keep their locations without them.
   private var placesHold: Bool {
     guard case .list(let range, _) = items else { return true }
     return (range.upperBound..<rootEnd - 1).allSatisfy { cursor.byte(at: $0) <= 0x20 }
@@ -170,7 +168,6 @@ internal import PrefetchDocuments
 }
 
 extension ManifestSource {
-  /// Whether its server calls it a text of lines, each JSON of its own.
   fileprivate var hasLines: Bool {
     if rules.format == .ndjson { return true }
     guard let mime else { return false }

@@ -1,13 +1,12 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// The format of our own: one JSON object with `"format": "prefetch-manifest"`.
+/// The project's own format: one JSON object with `"format": "prefetch-manifest"`.
 ///
-/// Its items are a list in it, or lines of their own behind it. Unknown keys are ignored, so that
-/// newer publishers do not break older readers.
+/// Unknown keys are ignored, so that newer publishers do not break older readers.
 enum NativeManifest {
   static let maximumDepth = 32
-  /// Values in one document: an item has some ten, and no document more than a million items.
+  /// Largest number of JSON values in a document: about ten for each of a million items.
   static let maximumNodes = 10_000_000
 
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
@@ -16,7 +15,7 @@ enum NativeManifest {
     return try readTree(unsafe bytes.withUnsafeBytes { unsafe Array($0) }, source: source)
   }
 
-  /// The whole document as one tree, which costs ten times as much and knows every place in it.
+  /// Reads the whole document as a tree: ten times as costly, but it knows every location.
   static func readTree(
     _ content: [UInt8],
     source: ManifestSource
@@ -49,7 +48,7 @@ enum NativeManifest {
     limits.bytes = .max
     limits.depth = maximumDepth
     limits.nodes = maximumNodes
-    // Nodes take much more room than their text: too many of them are refused before any is made.
+    // Nodes are much larger than their text, so an excess is refused before any node is made.
     guard syntax != .json || JSONValueCount.of(content, upTo: maximumNodes) <= maximumNodes else {
       throw Failure(.manifestInvalid, "the document has more than \(maximumNodes) values")
     }
@@ -64,7 +63,7 @@ enum NativeManifest {
   static func check(_ root: Node) throws(Failure) {
     guard root["format"]?.text == "prefetch-manifest" else { throw unknownFormat(root) }
     let version = root["version"]?.text ?? "missing"
-    // A newer minor version has more keys, and the same meaning.
+    // A newer minor version adds keys and keeps the meaning of the others.
     guard version.split(separator: ".", omittingEmptySubsequences: false).first == "1",
       Double(version) != nil
     else {
@@ -84,7 +83,6 @@ enum NativeManifest {
     }
   }
 
-  /// Everything but the items.
   static func members(
     of root: Node,
     _ reader: inout NativeItemReader,
@@ -113,7 +111,7 @@ enum NativeManifest {
     return manifest
   }
 
-  /// The page that follows; the server of one must not send readers elsewhere for the next.
+  /// Returns the next page, which must be on the same server as the manifest.
   private static func next(of root: Node, source: ManifestSource) throws(Failure) -> [ManifestPart]
   {
     guard let node = root.member("next") else { return [] }
@@ -168,7 +166,6 @@ enum NativeManifest {
 }
 
 extension Node {
-  /// What is wrong with it or within it, and where that is.
   func invalid(_ message: String) -> Failure {
     NativeManifest.invalid(message, at: location)
   }

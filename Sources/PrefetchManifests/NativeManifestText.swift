@@ -1,12 +1,12 @@
 package import PrefetchCore
 internal import PrefetchDocuments
 
-/// A native manifest as a publisher writes it: the same text for the same facts.
+/// Writes a native manifest; equal facts give equal text.
 package struct NativeManifestText {
   package enum Layout: Hashable, Sendable {
-    /// One JSON document, an item a line.
+    /// A single JSON document with an item per line.
     case document
-    /// The object without its items, then an item a line.
+    /// The object without its items, then one item per line.
     case lines
   }
 
@@ -24,9 +24,9 @@ package struct NativeManifestText {
   }
 
   package struct Item: Hashable, Sendable {
-    /// Relative to the base.
+    /// URL relative to the base.
     package var url: String
-    /// The published name, where it is not the URL itself.
+    /// Published name; nil when it equals the URL.
     package var path: String?
     package var size: Int64
     package var modified: Instant
@@ -99,7 +99,7 @@ package struct NativeManifestText {
 }
 
 extension NativeManifestText {
-  /// A path as a relative reference: nothing in it can be taken for a scheme, a query or a fragment.
+  /// Escapes a path into a relative reference without scheme, query and fragment.
   package static func reference(to path: String) -> String {
     var text: [UInt8] = []
     for byte in path.utf8 {
@@ -117,7 +117,6 @@ extension NativeManifestText {
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=@/".utf8
   )
 
-  /// Whether readers take this name for the published one.
   package static func isPublishable(path: String) -> Bool {
     PublishedName.isSafe(path)
   }

@@ -1,17 +1,13 @@
 package import PrefetchCore
 internal import PrefetchDocuments
 
-/// What a manifest asks of the network, in the words of the configuration; it can only narrow that.
-///
-/// What is written wrongly is refused, since a rule that is passed over would be no rule.
+/// Reads network rules, which can only narrow the configuration's; malformed ones are errors.
 struct NativeNetworkRules {
-  /// Why a value is none of its kind.
   struct Fault: Error {
     var message: String
     var node: Node
   }
 
-  /// Nil where the key is missing.
   static func read(_ node: Node, _ key: String) throws(Fault) -> NetworkPolicy? {
     guard let value = node.member(key) else { return nil }
     guard value.mapping != nil else {
@@ -46,7 +42,6 @@ struct NativeNetworkRules {
     return types
   }
 
-  /// `use` and `true`, `defer` and `false`.
   private static func isDeferred(_ node: Node, _ key: String) throws(Fault) -> Bool {
     guard let value = node.member(key) else { return false }
     switch value.text {
@@ -73,7 +68,7 @@ struct NativeNetworkRules {
     return Int(percent)
   }
 
-  /// Working out when windows open costs some time for each.
+  /// Largest number of windows, since each costs time to evaluate.
   static let maximumWindows = 64
 
   private static func windows(_ node: Node) throws(Fault) -> [ClockWindow] {
@@ -92,7 +87,7 @@ struct NativeNetworkRules {
     return windows
   }
 
-  /// A name that is looked up among the files of this system must not lead to another one.
+  /// Reads a time zone; its name must be safe, since it becomes part of a file's path.
   private static func zone(_ node: Node) throws(Fault) -> String? {
     guard let value = node.member("timezone") else { return nil }
     guard let name = value.text, TimeZoneRules.isName(name) else {
@@ -130,7 +125,6 @@ struct NativeNetworkRules {
 }
 
 extension PublisherPolicy {
-  /// The `policy` of a manifest, or of another document with one.
   static func read(_ document: Node) throws(NativeNetworkRules.Fault) -> PublisherPolicy? {
     guard let node = document.member("policy") else { return nil }
     var policy = PublisherPolicy()
@@ -148,7 +142,7 @@ extension PublisherPolicy {
     return policy
   }
 
-  /// Features that are not known are those of other programs.
+  /// Returns the features that are switched off; unknown ones belong to other programs.
   private static func switchedOff(_ node: Node) throws(NativeNetworkRules.Fault) -> Set<Feature> {
     guard let value = node.member("features") else { return [] }
     guard let entries = value.mapping else {
@@ -167,7 +161,6 @@ extension PublisherPolicy {
     return off
   }
 
-  /// The same of a JSON object that is the policy itself.
   package init(json text: String) throws(Failure) {
     var limits = DocumentReader.Limits()
     limits.bytes = 1 << 20

@@ -1,24 +1,23 @@
 internal import PrefetchDocuments
 
 extension Node {
-  /// What stands under a key; null is as good as nothing.
+  /// Returns the value of a key; nil when it is absent or null.
   func member(_ key: String) -> Node? {
     self[key].flatMap { $0.scalar?.kind == .null ? nil : $0 }
   }
 
-  /// The text of any scalar but null.
   var text: String? {
     guard let scalar, scalar.kind != .null else { return nil }
     return scalar.text
   }
 
-  /// Whether `true` stands under a key, in quotes or without: some tools put everything in quotes.
+  /// Returns whether a key is `true`, also as a string, since some tools quote every value.
   func flag(_ key: String) -> Bool {
     guard let scalar = self[key]?.scalar else { return false }
     return scalar.text == "true" && [.boolean, .string, .plain].contains(scalar.kind)
   }
 
-  /// A text or a list of such.
+  /// Returns the texts of a key whose value is a text or a list of texts.
   func words(_ key: String) -> [String] {
     guard let node = member(key) else { return [] }
     return node.text.map { [$0] } ?? node.sequence?.compactMap(\.text) ?? []

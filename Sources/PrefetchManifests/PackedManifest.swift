@@ -1,9 +1,9 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// A manifest in gzip, as sitemaps often are; known by its content, whatever its name.
+/// A gzip-compressed manifest, as sitemaps often are; recognized by its content.
 enum PackedManifest {
-  /// More than honest texts come to.
+  /// Largest compression ratio; honest texts stay below it.
   static let maximumExpansion = 1_000
 
   static func isPacked(_ bytes: RawSpan) -> Bool {
@@ -15,7 +15,6 @@ enum PackedManifest {
     return ["application/gzip", "application/x-gzip"].contains(name)
   }
 
-  /// Unpacked it may have no more bytes than any manifest.
   static func unpacked(_ bytes: RawSpan, atMost size: Int64) throws(Failure) -> [UInt8] {
     let limit = min(Int(size), bytes.byteCount * maximumExpansion)
     var text: [UInt8] = []

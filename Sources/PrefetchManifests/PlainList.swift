@@ -1,16 +1,15 @@
 internal import PrefetchCore
 
-/// A text of URLs, one a line, as shells, aria2 and conda write them.
+/// A list of URLs, one per line, in the formats of shells, aria2 and conda.
 @safe struct PlainList: LineList {
-  /// A line whose options may follow.
+  /// A URL line whose option lines may follow.
   private struct Pending {
     var line: TextLines.Line
-    /// The URL without fragment.
     var url: Range<Int>
     var digest: ContentDigest?
-    /// What it is as soon as it says more than a URL and one SHA-256.
+    /// Entry, made once the item has more than a URL and one SHA-256.
     var whole: ManifestEntry?
-    /// What `dir` and `out` say, in whatever order they come.
+    /// Values of `dir` and `out`, which come in any order.
     var folder: String?
     var name: String?
   }
@@ -22,7 +21,7 @@ internal import PrefetchCore
   private var armour = ClearSignedText()
   private var namedOptions: Set<String> = []
 
-  /// A sitemap of text may name its own host alone.
+  /// Reads a list; a sitemap in text form may name only its own host.
   static func read(
     _ bytes: RawSpan,
     source: ManifestSource,
@@ -79,7 +78,7 @@ internal import PrefetchCore
     mirrors(firstTab, content)
   }
 
-  /// `sha256=…` and the like, with others that mean nothing here; false where a digest is none.
+  /// Reads a fragment such as `sha256=…` and ignores unknown parts; returns false for a bad digest.
   private mutating func read(_ fragment: Range<Int>, into item: inout Pending) -> Bool {
     guard let text = lines.text(fragment) else { return true }
     var digests: [ExpectedDigest] = []
@@ -103,7 +102,7 @@ internal import PrefetchCore
     return true
   }
 
-  /// An algorithm's name and a value; conda leaves the name away where it is MD5.
+  /// Parses an algorithm and its value; conda omits the name for MD5.
   private func digest(in part: Substring) -> (DigestAlgorithm, String)? {
     if let equals = part.firstIndex(of: "="),
       let algorithm = DigestText.algorithm(part[..<equals])
@@ -117,7 +116,7 @@ internal import PrefetchCore
     return (DigestText.algorithm(digits: part.utf8.count) ?? .md5, String(part))
   }
 
-  /// What stands behind TABs is the same file elsewhere.
+  /// Adds the alternate URLs, which follow the first one after tabs.
   private mutating func mirrors(_ firstTab: Int?, _ content: Range<Int>) {
     guard let firstTab, let item = pending, var whole = makeWhole(item) else { return }
     var start = firstTab + 1
@@ -151,7 +150,6 @@ internal import PrefetchCore
 
   // MARK: Options
 
-  /// False where the line is no option, but an item that is set in.
   private mutating func option(_ content: Range<Int>, in line: TextLines.Line) -> Bool {
     guard let equals = lines.first(UInt8(ascii: "="), in: content),
       equals > content.lowerBound,
@@ -173,7 +171,7 @@ internal import PrefetchCore
       || ASCII.isDigit(byte)
   }
 
-  /// The name of a file, or of the folder that it is in; a folder of `.` is none.
+  /// Sets the item's file name or folder; the folder `.` counts as none.
   private mutating func place(
     _ value: Range<Int>,
     isFolder: Bool,
@@ -197,7 +195,7 @@ internal import PrefetchCore
     var item = item
     if isFolder { item.folder = text } else { item.name = text }
     let folder = item.folder ?? ""
-    // Without either of them it is called as its layout wants it.
+    // Without `dir` and `out`, the tree's layout names the file.
     let name =
       folder.isEmpty ? item.name : item.name ?? (try? TreeName.lastComponent(of: whole.url))
     whole.path = name.map { folder.isEmpty ? $0 : "\(folder)/\($0)" }
@@ -205,7 +203,7 @@ internal import PrefetchCore
     pending = item
   }
 
-  /// `./isos/` is `isos`.
+  /// Normalizes a folder: `./isos/` becomes `isos`.
   private static func folder(_ text: String) -> String {
     var path = text[...]
     while path.utf8.starts(with: "./".utf8) { path = path.dropFirst(2) }
@@ -233,7 +231,7 @@ internal import PrefetchCore
     pending?.whole = whole
   }
 
-  /// Once for each name, and not for ever.
+  /// Warns once per option name, for at most twenty names.
   private mutating func note(_ name: String, at location: SourceLocation) {
     guard namedOptions.count < 20, namedOptions.insert(name).inserted else { return }
     collector.warn(
@@ -264,7 +262,6 @@ internal import PrefetchCore
     if !isPlain, let entry = makeWhole(item) { collector.add(entry.url, details) }
   }
 
-  /// Nil for one that has been rejected.
   private mutating func makeWhole(_ item: Pending) -> ManifestEntry? {
     if let whole = item.whole { return whole }
     guard let text = lines.text(item.url) else {

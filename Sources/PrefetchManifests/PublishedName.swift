@@ -1,10 +1,9 @@
 internal import PrefetchCore
 
-/// The name of a file below the folder that it is published in.
 enum PublishedName {
   static let maximumLength = 4096
 
-  /// What is wrong with a name that ``isSafe(_:)`` refuses.
+  /// Returns what is wrong with a name that ``isSafe(_:)`` rejects.
   static func objection(to name: String) -> Failure {
     if name.utf8.contains(UInt8(ascii: "\\")) {
       let shown = TreeName.visible(name)
@@ -14,7 +13,7 @@ enum PublishedName {
       ?? Failure(.badName, "the name `\(TreeName.visible(name))` is none that a file can have")
   }
 
-  /// Relative, with slashes, no part of it empty, `.` or `..`, without backslashes and controls.
+  /// Rejects absolute paths, `.`, `..`, empty components, backslashes and control characters.
   static func isSafe(_ name: String) -> Bool {
     var name = name
     return name.withUTF8 { unsafe isSafe(UnsafeRawBufferPointer($0)) }

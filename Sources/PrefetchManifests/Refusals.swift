@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// The items of a document that break a rule.
 struct Refusals {
   private(set) var entries: [RejectedEntry] = []
   private(set) var byteCount = 0
@@ -12,7 +11,7 @@ struct Refusals {
     entries.append(entry)
   }
 
-  /// What the document itself is to blame for, if it is.
+  /// First failure that makes the whole document invalid; nil when there is none.
   var blame: Failure? {
     entries.first { $0.failure.code == .manifestInvalid }?.failure
   }

@@ -1,7 +1,7 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// Manifests of which nothing is read before a trusted key is known to have signed each byte.
+/// Reads a signed manifest; nothing is parsed before its signature is verified.
 package enum SignedManifest {
   package static func read(
     _ bytes: RawSpan,
@@ -16,7 +16,7 @@ package enum SignedManifest {
       throw Failure(.signature, "`\(demand.name)`: \(error)")
     }
     var manifest = try ManifestReader.read(bytes, source: source)
-    // One that says whose it is cannot stand in for another; any other is known by its name alone.
+    // Without a segment, only the signed file name keeps one manifest from replacing another.
     if manifest.segment == nil, let name = comment.file, name != demand.fileName {
       throw Failure(
         .signature,
@@ -30,12 +30,11 @@ package enum SignedManifest {
 }
 
 extension ManifestReader {
-  /// A signature and what it has to prove.
   package typealias Proof = (demand: SignatureDemand, signature: [UInt8])
 
-  /// Reads a document whose bytes are only lent, once what has to have signed it has.
+  /// Verifies the signature, then reads the document.
   ///
-  /// As a value, not by throwing: a typed error out of a generic closure breaks the compiler (6.3).
+  /// Returns a `Result`: a typed throw out of a generic closure breaks the compiler (6.3).
   package static func reading(
     _ bytes: RawSpan,
     _ source: ManifestSource,

@@ -1,20 +1,18 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// The pages of a site, or an index of such lists.
+/// Reads a sitemap: the pages of a site, or an index of sitemaps.
 struct Sitemap: XMLVocabulary {
   static let maximumChildren = 1_000
-  /// Indexes within each other.
   static let maximumLevel = 2
 
-  /// How many indexes are above it.
+  /// Number of indexes above the document.
   private let level: Int
-  /// Whether it is believed when pages were changed.
+  /// Whether `lastmod` counts as the page's real modification time.
   private let trustsTimes: Bool
   private var isIndex = false
   private var childCount = 0
 
-  /// In XML, or as a list of URLs.
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let staysOnHost = !source.rules.mayCrossHosts
     guard FormatSniffer.isMarkup(bytes) else {
@@ -91,13 +89,13 @@ struct Sitemap: XMLVocabulary {
     manifest.collector.add(entry)
   }
 
-  /// A day is over at its end only; what names no day is no time to go by.
+  /// Parses `lastmod`; a trusted date counts as the day's end, and a month or year as no time.
   private func time(_ text: String) -> Instant? {
     guard trustsTimes, text.utf8.count <= 10 else { return WebDate.parse(text) }
     return text.utf8.count == 10 ? WebDate.parse(text).map { $0 + .seconds(86_399) } : nil
   }
 
-  /// From 1.0, the first, to 0.0; nil for what is neither.
+  /// Converts a priority from 1.0 (first) to 0.0 into a rank from 1; nil when malformed.
   static func priority(_ text: String) -> Int? {
     guard text.utf8.count <= 20, text.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == 0x2E }),
       let value = Double(text), (0...1).contains(value)
@@ -126,7 +124,7 @@ struct Sitemap: XMLVocabulary {
 }
 
 extension XMLManifest {
-  /// One more item; the place is found only where there are too many.
+  /// Counts an item; computes the location only when there are too many.
   mutating func count(_ element: XMLElement) throws(Failure) {
     guard let surplus = collector.surplus else { return collector.count() }
     throw failure(surplus, at: element.byte)

@@ -1,10 +1,7 @@
 internal import PrefetchCore
 
-/// The lines of a text in their order; LF or CR LF ends one.
-///
-/// The caller that makes one keeps the bytes in place while it is used.
+/// Lines of a text, ended by LF or CR LF; the caller keeps the bytes in place.
 @safe struct TextLines {
-  /// Offsets of what stands in a line, without its end.
   struct Line {
     var number: Int
     var start: Int
@@ -34,7 +31,7 @@ internal import PrefetchCore
     return Line(number: number, start: first, end: end)
   }
 
-  /// The byte there; zero past the end.
+  /// Returns the byte at an offset; zero past the end.
   @inline(__always)
   func byte(at place: Int) -> UInt8 {
     guard place < count, let start = unsafe start else { return 0 }
@@ -48,7 +45,6 @@ internal import PrefetchCore
     )
   }
 
-  /// Nil for what is not UTF-8.
   func text(_ range: Range<Int>) -> String? {
     let bytes = unsafe Span<UInt8>(_unsafeBytes: bytes(range))
     guard let text = try? UTF8Span(validating: bytes) else { return nil }
@@ -67,7 +63,6 @@ internal import PrefetchCore
     byte(at: place) == 0x20 || byte(at: place) == 0x09
   }
 
-  /// Without blanks at its ends.
   func trimmed(_ range: Range<Int>) -> Range<Int> {
     var (first, end) = (range.lowerBound, range.upperBound)
     while first < end, isBlank(first) { first += 1 }
@@ -79,7 +74,7 @@ internal import PrefetchCore
     range.first { self.byte(at: $0) == byte }
   }
 
-  /// Columns count Unicode scalars, from 1.
+  /// Returns the location of an offset; columns count Unicode scalars from 1.
   func location(_ offset: Int, in line: Line) -> SourceLocation {
     let scalars = (line.start..<min(max(offset, line.start), line.end)).count {
       byte(at: $0) & 0xC0 != 0x80

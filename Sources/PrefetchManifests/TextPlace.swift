@@ -1,15 +1,12 @@
 internal import PrefetchCore
 
-/// The line and the column of ever later offsets in a text, found by walking forward once.
-///
-/// The caller that makes one keeps the bytes in place while it is used.
+/// Line and column of increasing offsets, found in one walk; the caller keeps the bytes in place.
 @safe struct TextPlace {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0
   private var line = 1
   private var column = 1
 
-  /// The beginning of any text.
   init() {
     unsafe bytes = UnsafeRawBufferPointer(start: nil, count: 0)
   }
@@ -18,7 +15,7 @@ internal import PrefetchCore
     unsafe self.bytes = bytes
   }
 
-  /// A line ends with LF, CR or CR LF; columns count Unicode scalars.
+  /// Moves forward to an offset; lines end with LF, CR or CR LF, and columns count Unicode scalars.
   mutating func move(to place: Int) {
     let end = unsafe min(place, bytes.count)
     while offset < end {
@@ -34,7 +31,7 @@ internal import PrefetchCore
     }
   }
 
-  /// What a location in a part of the text that begins here is in the whole.
+  /// Converts a location in the rest of the text into a location in the whole text.
   func inWhole(_ location: SourceLocation) -> SourceLocation {
     var location = location
     if location.line == 1 { location.column += column - 1 }

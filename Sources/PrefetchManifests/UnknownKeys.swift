@@ -1,10 +1,7 @@
 internal import PrefetchCore
 
-/// Keys of a native manifest that this version passes over: a newer publisher's, or misspelled.
-///
-/// Runs have no use for them; the author of a manifest has.
+/// Unknown keys of a native manifest, newer or misspelled, which `manifest check` reports.
 struct UnknownKeys {
-  /// What an object of a manifest is, and what may stand in it.
   fileprivate enum Part: String {
     case manifest = "the manifest"
     case item = "an item"
@@ -40,7 +37,6 @@ struct UnknownKeys {
       }
     }
 
-    /// What the objects at a key are; nil for what may hold any key.
     func part(at key: String) -> Part? {
       switch (self, key) {
       case (.manifest, "items"): .item
@@ -64,15 +60,14 @@ struct UnknownKeys {
   private var cursor: JSONCursor
   private var findings: [Finding] = []
   private var depth = 0
-  /// More differing ones are no typing errors.
   private static let most = 20
 
-  /// In good JSON; of any other text what can be said until it ends.
+  /// Returns the diagnostics; for malformed JSON only those before the error.
   @unsafe static func diagnostics(in bytes: UnsafeRawBufferPointer, of name: String) -> [Diagnostic]
   {
     guard let cursor = unsafe JSONCursor(bytes) else { return [] }
     var keys = UnknownKeys(cursor: cursor)
-    // Behind the object may stand items on lines of their own.
+    // After the object, items may follow on lines of their own.
     var part = Part.manifest
     while keys.cursor.next() != 0, keys.value(part) { part = .item }
     var place = unsafe TextPlace(bytes)
@@ -132,7 +127,7 @@ struct UnknownKeys {
     return cursor.take(UInt8(ascii: "}"))
   }
 
-  /// Each once, where it first stands; private ones, and the schema that editors want, are meant so.
+  /// Records an unknown key at its first use; ignores private keys and the `$schema` of editors.
   private mutating func note(_ key: String, _ part: Part, at offset: Int) {
     guard !["x-", "x_", "$"].contains(where: key.hasPrefix) else { return }
     if let known = findings.firstIndex(where: { $0.key == key && $0.part == part }) {

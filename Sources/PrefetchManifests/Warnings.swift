@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// What is odd about a document, as much of it as a person reads.
 struct Warnings {
   private static let maximum = 100
 

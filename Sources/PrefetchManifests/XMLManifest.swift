@@ -1,19 +1,16 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// One vocabulary of XML manifests.
 protocol XMLVocabulary {
-  /// Nil for a document of another kind.
   mutating func shape(of root: XMLElement) -> XMLShape?
   mutating func fact(_ element: XMLElement)
   mutating func add(_ element: XMLElement, to manifest: inout XMLManifest) throws(Failure)
 }
 
-/// What has been read of an XML manifest, and where that is in its text.
+/// Contents of an XML manifest that have been read, with their locations.
 @safe struct XMLManifest {
   var collector: EntryCollector
   var parts: [ManifestPart] = []
-  /// Records that name nothing to fetch, in words, and how many of them there are.
   private var leftOut: (what: CountedNoun, count: Int)?
   private let bytes: UnsafeRawBufferPointer
   private var place: TextPlace
@@ -24,7 +21,7 @@ protocol XMLVocabulary {
     self.collector = collector
   }
 
-  /// Of ever later bytes; an earlier one is looked for from the beginning.
+  /// Returns the location of a byte offset; cheap for increasing offsets.
   mutating func location(_ byte: Int) -> SourceLocation {
     if byte < place.offset { unsafe place = TextPlace(bytes) }
     place.move(to: byte)
@@ -49,7 +46,7 @@ protocol XMLVocabulary {
     leftOut = (what, (leftOut?.count ?? 0) + 1)
   }
 
-  /// Fails where all records are left out: such a document is no empty list.
+  /// Returns the manifest; throws when every record was left out, since that is no empty list.
   consuming func manifest() throws(Failure) -> Manifest {
     if let leftOut, collector.isEmpty, parts.isEmpty {
       throw Failure(
@@ -78,7 +75,6 @@ protocol XMLVocabulary {
   }
 }
 
-/// Hands elements on, and keeps the first failure.
 private final class Receiver<Vocabulary: XMLVocabulary>: XMLRecordReceiver {
   private var vocabulary: Vocabulary
   var manifest: XMLManifest

@@ -3,15 +3,13 @@ package import PrefetchCore
 
 /// A file that appears complete or not at all.
 ///
-/// `+PATH` appends. What exists and is no regular file, such as `/dev/stdout` or a FIFO, is written
-/// to. Anything else is written beside its place and renamed over it; a symbolic link stays a link.
+/// `+PATH` appends, special files such as FIFOs are written in place, and symbolic links stay.
 package struct AtomicFile: ~Copyable {
   private enum Ending {
     case rename(from: String, to: String)
     case inPlace
   }
 
-  /// As the user named it.
   private let path: String
   private let descriptor: FileDescriptor
   private let ending: Ending
@@ -23,7 +21,7 @@ package struct AtomicFile: ~Copyable {
     try file.commit()
   }
 
-  /// A file that was not there before, whole; false, and nothing done, where its name is taken.
+  /// Creates a file atomically; returns false when the name is taken.
   package static func writeNew(_ contents: [UInt8], to path: String) throws(Failure) -> Bool {
     do throws(SystemFault) {
       var draft = ""
@@ -82,7 +80,7 @@ package struct AtomicFile: ~Copyable {
     unsafe try write(Array(text.utf8).span.bytes)
   }
 
-  /// Makes the file durable and visible; a file that is dropped instead leaves nothing behind.
+  /// Makes the file durable and visible; without a commit nothing is left behind.
   package consuming func commit() throws(Failure) {
     guard case .rename(let temporary, let target) = ending else { return }
     do throws(SystemFault) {
@@ -93,14 +91,13 @@ package struct AtomicFile: ~Copyable {
         opening: LinkFollowing.folder(of: target),
         O_RDONLY | O_DIRECTORY
       )
-      // Some file systems cannot sync a folder; the file itself is whole either way.
+      // Some file systems cannot sync a folder; the file is complete either way.
       _ = fsync(folder.number)
     } catch {
       throw Failure(error, doing: "write", at: path)
     }
   }
 
-  /// Whether a file is put into this place as a whole, rather than written to what is there.
   package static func replaces(_ path: String) -> Bool {
     !path.hasPrefix("+") && !isSpecial(path)
   }
@@ -124,7 +121,7 @@ package struct AtomicFile: ~Copyable {
       do throws(SystemFault) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let descriptor = try FileDescriptor(opening: temporary, flags, mode: 0o666)
-        // Held as long as the file is open, so that no other process takes it for a leftover.
+        // The lock keeps other processes from removing the file as a leftover.
         flock(descriptor.number, LOCK_EX | LOCK_NB)
         keepMode(of: target, on: descriptor.number)
         return descriptor
@@ -134,8 +131,7 @@ package struct AtomicFile: ~Copyable {
     }
   }
 
-  /// Removes what a killed process was writing for the same target: no process has its number, and
-  /// none holds its lock, as one of another container would.
+  /// Removes files of killed processes; a live process of another container holds its file's lock.
   private static func removeLeftovers(_ prefix: String, in folder: String) {
     for name in FolderListing.names(folder) where name.hasPrefix(prefix) {
       let parts = name.dropFirst(prefix.count).split(separator: "-", maxSplits: 1)

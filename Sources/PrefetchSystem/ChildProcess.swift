@@ -1,7 +1,6 @@
 internal import CLinux
 @unsafe @preconcurrency internal import Glibc
 
-/// A short question to another program: what it prints within a time, and how it ended.
 package enum ChildProcess {
   package enum Fault: Error, Hashable, Sendable {
     case notStarted(reason: String)
@@ -11,7 +10,6 @@ package enum ChildProcess {
     case ended(status: Int32)
     case killed(signal: Int32)
 
-    /// Follows the name of the program.
     package var reason: String {
       switch self {
       case .notStarted(let reason): "could not be started: \(reason)"
@@ -25,12 +23,10 @@ package enum ChildProcess {
   }
 
   private static let longestAnswer = 64 << 10
-  /// How often the loop looks whether the run is to stop meanwhile.
+  /// Milliseconds between checks for a stop signal.
   private static let slice: Int32 = 100
 
-  /// Runs a program by its path and words, without a shell, and with no descriptor of ours.
-  ///
-  /// It reads nothing, and what it says on standard error is dropped.
+  /// Runs a program without a shell, input and inherited descriptors; returns its output.
   package static func answer(
     _ words: [String],
     environment: [String: String],
@@ -52,7 +48,6 @@ package enum ChildProcess {
       let reading = read(output, within: limit)
       if case .failure = reading { kill(-child, SIGKILL) }
       let status = reap(child)
-      // What it left running in its group goes with it.
       kill(-child, SIGKILL)
       let bytes = try reading.get()
       guard status & 0x7F == 0 else { throw .killed(signal: status & 0x7F) }
@@ -61,10 +56,9 @@ package enum ChildProcess {
     }
   }
 
-  /// Tells a program something on its standard input and waits for its end, so long and not longer.
+  /// Writes a message to a program's standard input and waits for its end within the limit.
   ///
-  /// What it says on standard output is dropped; `complaint` becomes the last line of its
-  /// standard error.
+  /// `complaint` becomes the last line of the program's standard error.
   package static func tell(
     _ words: [String],
     _ message: [UInt8],
@@ -75,7 +69,7 @@ package enum ChildProcess {
   ) throws(Fault) {
     guard let name = words.first else { throw .notStarted(reason: "no program is named") }
     let program = ProgramSearch.path(of: name, in: environment["PATH"]) ?? name
-    // A file without a name, closed in children: the parent need not write while a child reads.
+    // An anonymous file lets the parent write everything before the child reads.
     let input = unsafe prefetch_memfd_create("message", 1)
     guard input >= 0 else { throw .notStarted(reason: SystemFault.last.reason) }
     defer { close(input) }
@@ -109,7 +103,7 @@ package enum ChildProcess {
         }
         said.listen(for: 5)
       }
-      // What it left running in its group goes with it.
+      // Remaining processes of the program's group are killed, too.
       kill(-child, SIGKILL)
       said.listen(for: 0)
       complaint = said.lastLine
@@ -118,9 +112,7 @@ package enum ChildProcess {
     }
   }
 
-  /// Runs a program as a shell would, with what we were given, and waits for its end.
-  ///
-  /// A request to end is passed on once; one from the keyboard comes to it by itself.
+  /// Runs a program with this process's streams; forwards a signal to end once.
   package static func run(
     _ words: [String],
     environment: [String: String]
@@ -180,7 +172,7 @@ package enum ChildProcess {
       unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     }
     if let errors { unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2) }
-    // What was opened elsewhere in a hurry, or handed to us, is none of its business.
+    // The child must not inherit other descriptors.
     for name in FolderListing.names("/proc/self/fd") {
       guard let number = Int32(name), number > 2 else { continue }
       unsafe posix_spawn_file_actions_addclose(&actions, number)
@@ -204,7 +196,7 @@ package enum ChildProcess {
     return fault == 0 ? .success(child) : .failure(SystemFault(number: fault))
   }
 
-  /// A group of its own, so that all of it can be ended, and none of the signals that we ignore.
+  /// Returns attributes with default signals and, for `isGroup`, a group that can be killed.
   private static func plainAttributes(isGroup: Bool = true) -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -261,7 +253,7 @@ package enum ChildProcess {
   }
 }
 
-/// The end of what a program says on standard error, however much that is.
+/// Keeps the end of a program's standard error.
 private final class Complaints {
   private static let longest = 1000
 
@@ -275,12 +267,12 @@ private final class Complaints {
     descriptor = FileDescriptor(number: number)
   }
 
-  /// Takes in what is there, and waits so long for more.
+  /// Reads what is available, then waits for more up to the time limit.
   func listen(for milliseconds: Int32) {
     var entry = pollfd(fd: isClosed ? -1 : descriptor.number, events: Int16(POLLIN), revents: 0)
     _ = unsafe poll(&entry, 1, milliseconds)
     var chunk = [UInt8](repeating: 0, count: 65_536)
-    // A program that never stops talking is looked at in between.
+    // The bound keeps a program that never stops writing from blocking the caller.
     for _ in 0..<16 where !isClosed {
       let count = unsafe chunk.withUnsafeMutableBytes {
         unsafe Glibc.read(descriptor.number, $0.baseAddress, $0.count)
@@ -296,7 +288,7 @@ private final class Complaints {
     }
   }
 
-  /// Empty where that is longer than what is kept, since half of something may not be told as it is.
+  /// Last line; empty when only a part of the line was kept.
   var lastLine: String {
     let begin = isCut ? tail.firstIndex(of: UInt8(ascii: "\n")) ?? tail.endIndex : tail.startIndex
     let line = tail[begin...].split(separator: UInt8(ascii: "\n")).last { line in
@@ -306,7 +298,7 @@ private final class Complaints {
   }
 }
 
-/// Words as C has them, until the list is released.
+/// C strings that are freed with the list.
 @safe private final class WordList {
   let pointers: [UnsafeMutablePointer<CChar>?]
 

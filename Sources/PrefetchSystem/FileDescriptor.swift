@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// An open file that is closed when it goes out of scope.
 struct FileDescriptor: ~Copyable {
   let number: Int32
 
@@ -46,7 +45,7 @@ struct FileDescriptor: ~Copyable {
     if let fault { throw fault }
   }
 
-  /// Reads to the end; nil when there are more bytes than the limit allows.
+  /// Reads to the end; returns nil when the data exceed the limit.
   static func readAll(
     from descriptor: Int32,
     limit: Int,
@@ -61,7 +60,7 @@ struct FileDescriptor: ~Copyable {
       }
       if count == 0 { return contents }
       if count < 0 {
-        // Whoever asked to stop wants no rest of it.
+        // After a stop signal the rest is not wanted.
         guard errno == EINTR, StopSignals.pending == nil else { throw .last }
         continue
       }
@@ -70,7 +69,7 @@ struct FileDescriptor: ~Copyable {
     }
   }
 
-  /// A pipe that a parent made non-blocking is waited for rather than given up.
+  /// Waits, since a parent may have made the pipe non-blocking.
   private static func waitUntilWritable(_ descriptor: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     unsafe poll(&entry, 1, -1)

@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// A file in memory without a copy, given back at the end of its scope.
 @safe struct FileMapping: ~Copyable {
   private let bytes: UnsafeRawBufferPointer
 

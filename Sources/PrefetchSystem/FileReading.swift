@@ -1,9 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// Files read whole, and what a path leads to.
 package enum FileReading {
-  /// Why a file could not be read.
   package enum Fault: Error, Hashable, Sendable {
     case missing
     case folder
@@ -18,7 +16,7 @@ package enum FileReading {
     }
   }
 
-  /// The same of nothing but a regular file: no pipe is waited for.
+  /// Reads a regular file only, so that no pipe blocks.
   package static func readRegular(_ path: String, limit: Int) throws(Fault) -> [UInt8] {
     try read(path, limit: limit, O_RDONLY | O_NOCTTY | O_NONBLOCK) { kind throws(SystemFault) in
       guard kind == S_IFREG else { throw SystemFault(number: EINVAL) }
@@ -49,9 +47,9 @@ package enum FileReading {
     throw .tooLarge(limit: limit)
   }
 
-  /// The bytes of a file for the length of a call; a large one is mapped and not copied.
+  /// Passes a file's bytes to a function; large files are mapped.
   ///
-  /// Small files are copied: that costs less than a mapping, and no process can cut them then.
+  /// Small files are copied: that is cheaper, and no other process can truncate a copy.
   package static func withBytes<Value>(
     of path: String,
     limit: Int,
@@ -65,7 +63,7 @@ package enum FileReading {
       if status.st_mode & S_IFMT == S_IFREG, size > largestCopy, size <= limit {
         return try FileMapping(descriptor, size: size).withBytes(body)
       }
-      // A pipe can be opened once.
+      // A pipe can be opened only once.
       bytes = try FileDescriptor.readAll(from: descriptor.number, limit: limit, expected: size)
     } catch {
       throw Fault(error)
@@ -87,56 +85,51 @@ package enum FileReading {
     throw .tooLarge(limit: limit)
   }
 
-  /// The absolute path without symbolic links; nil when nothing is there.
+  /// Returns the absolute path without symbolic links; nil when nothing exists there.
   package static func realPath(_ path: String) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)
   }
 
-  /// Whether something is there, symbolic links followed.
   package static func exists(_ path: String) -> Bool {
     unsafe access(path, F_OK) == 0
   }
 
-  /// Whether this user may read it, symbolic links followed.
   package static func isReadable(_ path: String, asFolder: Bool) -> Bool {
     guard isFolder(path) == asFolder else { return false }
     return unsafe access(path, asFolder ? R_OK | X_OK : R_OK) == 0
   }
 
-  /// Of a file, symbolic links followed; nil for anything else.
+  /// Returns a regular file's size, symbolic links followed; nil for anything else.
   package static func size(_ path: String) -> Int64? {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int64(status.st_size)
   }
 
-  /// Whether it is a folder in which this user may make files.
   package static func isWritableFolder(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
       && access(path, W_OK | X_OK) == 0
   }
 
-  /// Whether it lies on a file system that takes no writes.
+  /// Returns whether the path lies on a read-only file system.
   package static func isReadOnly(_ path: String) -> Bool {
     unsafe access(path, W_OK) != 0 && errno == EROFS
   }
 
-  /// The names in a folder, in no order; none where it cannot be read.
   package static func names(in folder: String) -> [String] {
     FolderListing.names(folder)
   }
 
-  /// Whether its bytes can be read but once, as those of a pipe.
+  /// Returns whether the content can be read only once, as with a pipe.
   package static func isStream(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0
       && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 
-  /// Whether it is a file that this user may run.
   package static func isProgram(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -148,14 +141,12 @@ package enum FileReading {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// When its contents were last changed; nil when nothing is there.
   package static func modified(_ path: String) -> Instant? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return Instant(seconds: Int64(status.st_mtim.tv_sec))
   }
 
-  /// The twelve permission bits; nil when nothing is there.
   package static func permissionBits(_ path: String) -> UInt16? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
@@ -173,7 +164,7 @@ extension FileReading.Fault {
     }
   }
 
-  /// Follows the name of the file: `does not exist`.
+  /// Reason in words that follow the file's name.
   package var reason: String {
     switch self {
     case .missing: "does not exist"

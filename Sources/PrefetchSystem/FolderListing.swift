@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The names in a folder, in no order; none where it cannot be read.
+/// Lists a folder's names in no order; none when the folder cannot be read.
 package enum FolderListing {
   package static func names(_ path: String) -> [String] {
     guard let folder = unsafe opendir(path) else { return [] }
@@ -17,7 +17,6 @@ package enum FolderListing {
     return names
   }
 
-  /// Takes a file out of a folder, if that can be done.
   package static func remove(_ name: String, in folder: String) {
     _ = unsafe unlink("\(folder)/\(name)")
   }

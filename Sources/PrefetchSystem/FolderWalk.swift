@@ -1,15 +1,14 @@
 internal import Glibc
 
-/// The files of a folder and of all folders in it, by names as the file system has them.
+/// Lists the files of a folder tree by names of any bytes.
 ///
-/// Symbolic links to files inside are taken for files; those that lead elsewhere, to folders or to
-/// nothing are left out, so that nothing is published that is not there.
+/// Links to files inside count as files; other links are omitted, so that nothing outside is
+/// published.
 package struct FolderWalk {
   package struct File: Hashable, Sendable {
-    /// Below the folder, without a slash in front.
+    /// Path relative to the folder, without a leading slash.
     package var path: [UInt8]
     package var size: Int64
-    /// Of its last change, as the file system keeps it.
     package var modified: Time
     package var identity: Identity
   }
@@ -23,13 +22,12 @@ package struct FolderWalk {
     }
   }
 
-  /// What two names of one file share.
+  /// Identity that hard links share.
   package struct Identity: Hashable, Sendable {
     package var device: UInt64
     package var number: UInt64
   }
 
-  /// Why something that is there was left out.
   package enum Omission: Hashable, Sendable {
     case leadsOutside
     case linkToFolder
@@ -44,14 +42,12 @@ package struct FolderWalk {
 
   package private(set) var files: [File] = []
   package private(set) var omitted: [(path: [UInt8], reason: Omission)] = []
-  /// Folders and files that could not be looked at, with the kernel's reason.
   package private(set) var unreadable: [(path: [UInt8], reason: String)] = []
 
   private let root: [UInt8]
   private let realRoot: [UInt8]
   private let wants: (_ path: [UInt8], _ isFolder: Bool) -> Verdict
 
-  /// Looks through the whole tree at once; `wants` says of each name whether to go on with it.
   package init(
     _ folder: String,
     wants: @escaping (_ path: [UInt8], _ isFolder: Bool) -> Verdict
@@ -62,7 +58,7 @@ package struct FolderWalk {
     realRoot = Array(real.utf8)
     self.wants = wants
     var pending: [[UInt8]] = [[]]
-    // A list rather than recursion: a tree may be deeper than the stack.
+    // A list instead of recursion, since a tree may be deeper than the stack.
     while let path = pending.popLast() {
       look(through: path, &pending)
     }
@@ -142,7 +138,7 @@ extension FolderWalk.File {
 }
 
 extension FolderWalk {
-  /// What a file is that another process opened; nil where it is no regular one.
+  /// Returns the identity of an inherited descriptor; nil unless it is a regular file.
   package static func identity(ofDescriptor number: Int32) -> Identity? {
     var status = stat()
     guard unsafe fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -157,12 +153,11 @@ extension FolderWalk {
 
   package enum ReadingFault: Error, Hashable, Sendable {
     case unreadable(reason: String)
-    /// It was written to, or replaced, since the walk or while it was read.
+    /// The file was changed or replaced after the walk or during the read.
     case changed
   }
 
-  /// Hands on the bytes of a file for as long as they are wanted, and makes sure that they are all
-  /// those of one state of it.
+  /// Passes a file's bytes on while `take` returns true; throws unless the file stayed unchanged.
   package func read(_ file: File, _ take: (RawSpan) -> Bool) throws(ReadingFault) {
     let descriptor: FileDescriptor
     do throws(SystemFault) {
@@ -188,7 +183,6 @@ extension SystemFault {
   }
 }
 
-/// A path of any bytes but NUL.
 private struct RawPath {
   private let bytes: [CChar]
 
@@ -211,7 +205,7 @@ private struct RawPath {
     return unsafe UnsafeRawBufferPointer(start: resolved, count: count).map { $0 }
   }
 
-  /// Waits for no writer: a pipe in its place is noticed rather than read.
+  /// Does not wait for a writer, so that a pipe is noticed instead of read.
   func open() throws(SystemFault) -> FileDescriptor {
     var number: Int32
     repeat {
@@ -239,15 +233,14 @@ private struct RawPath {
 }
 
 extension FileDescriptor {
-  /// How many bytes there were to the end, or when there were more than expected; -1 where no more
-  /// were wanted.
+  /// Returns the number of bytes, at most one piece above `size`; -1 when `take` stopped the read.
   fileprivate func readPieces(
     upTo size: Int64,
     _ take: (RawSpan) -> Bool
   ) throws(SystemFault) -> Int64 {
     var piece = [UInt8](repeating: 0, count: 256 * 1024)
     var total: Int64 = 0
-    // Another process may write faster than this reads.
+    // Another process may append faster than this loop reads.
     while total <= size {
       let count = unsafe piece.withUnsafeMutableBytes {
         unsafe Glibc.read(number, $0.baseAddress, $0.count)

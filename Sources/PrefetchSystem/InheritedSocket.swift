@@ -1,9 +1,9 @@
 internal import Glibc
 package import PrefetchCore
 
-/// The socket that a service manager hands over: `LISTEN_PID` and `LISTEN_FDS`, from descriptor 3 on.
+/// Socket from a service manager: `LISTEN_PID` and `LISTEN_FDS`, descriptors from 3 on.
 package enum InheritedSocket {
-  /// Nil where none was meant for this process.
+  /// Returns the descriptor; nil when none is meant for this process.
   package static func take(_ variables: [String: String]) throws(Failure) -> Int32? {
     guard variables["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
       let count = variables["LISTEN_FDS"].flatMap({ Int32($0) }), count > 0
@@ -11,7 +11,7 @@ package enum InheritedSocket {
     guard count == 1 else {
       throw Failure(.failed, "\(count) sockets were handed over; there is use for one")
     }
-    // Children must not take it for theirs.
+    // Children must not use the socket.
     for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
     return first
   }

@@ -1,13 +1,11 @@
 internal import Glibc
 
-/// The rule by which a symbolic link that the user names for output is followed.
+/// Rule for symbolic links that the user names for output: the kernel's `fs.protected_symlinks`.
 ///
-/// It is the kernel's `fs.protected_symlinks`, also where that is switched off and for calls that it does
-/// not cover: in a sticky folder that others may write, such as `/tmp`, a link of another user leads
-/// nowhere, since whoever planted it would choose what is overwritten.
+/// The rule also holds where the kernel's rule is off: in a sticky folder such as `/tmp` another user's
+/// link is not followed, since that user would choose which file is overwritten.
 enum LinkFollowing {
-  /// Whether the path is a link that may be followed; false for what is no link, which is then opened
-  /// with `O_NOFOLLOW`.
+  /// Returns whether the path is a link that may be followed; throws for a forbidden link.
   static func isLink(_ path: String) throws(SystemFault) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return false }
@@ -19,12 +17,12 @@ enum LinkFollowing {
     return true
   }
 
-  /// The flag that keeps a link from being followed which is planted between the look and the opening.
+  /// Returns `O_NOFOLLOW` for a path that is no link, against a link planted before the opening.
   static func flag(for path: String) throws(SystemFault) -> Int32 {
     try isLink(path) ? 0 : O_NOFOLLOW
   }
 
-  /// Where a file has to be put so that it appears at a path: behind a link that may be followed.
+  /// Returns the path to write: the target of a permitted link, else the path itself.
   static func target(of path: String) throws(SystemFault) -> String {
     try isLink(path) ? FileReading.realPath(path) ?? path : path
   }

@@ -1,4 +1,4 @@
-/// Whether the network costs by volume, as the system's network manager says.
+/// Whether the network is metered, as NetworkManager reports.
 package struct MeteredNetwork: Sendable {
   package struct Finding: Hashable, Sendable {
     package var isMetered: Bool?
@@ -9,8 +9,7 @@ package struct MeteredNetwork: Sendable {
 
   private let environment: [String: String]
 
-  /// The programs are looked for in the `PATH` of these variables; they are given no more of them
-  /// than they need.
+  /// Keeps only the variables that the helper programs need; `PATH` locates them.
   package init(variables: [String: String]) {
     environment = variables.filter { Self.passed.contains($0.key) }
   }
@@ -40,7 +39,7 @@ package struct MeteredNetwork: Sendable {
     return read(answer)
   }
 
-  /// `u 4`: 1 is yes, 2 no, 3 and 4 the same as guesses, 0 unknown.
+  /// Parses `u 4`: 1 yes, 2 no, 3 and 4 the same as guesses, 0 unknown.
   private static func property(_ answer: String) -> Finding? {
     switch answer.split(whereSeparator: \.isWhitespace).last {
     case "1": Finding(isMetered: true, reason: "NetworkManager says so")
@@ -52,7 +51,7 @@ package struct MeteredNetwork: Sendable {
     }
   }
 
-  /// `GENERAL.METERED:yes (guessed)` for each device; one that costs is enough.
+  /// Parses `GENERAL.METERED:yes (guessed)` per device; one metered device is enough.
   private static func devices(_ answer: String) -> Finding? {
     let values = answer.split(separator: "\n").compactMap { line in
       line.hasPrefix("GENERAL.METERED:") ? line.dropFirst(16) : nil
@@ -67,9 +66,8 @@ package struct MeteredNetwork: Sendable {
   }
 }
 
-/// Finds programs as a shell would.
 package enum ProgramSearch {
-  /// A name with a slash is a path already; relative folders are passed over.
+  /// Searches `PATH` as a shell does, but skips relative folders; names with a slash are paths.
   package static func path(of name: String, in path: String?) -> String? {
     if name.contains("/") { return name }
     let folders = (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")

@@ -1,21 +1,18 @@
-/// What is mounted where, as the kernel lists it.
+/// Mounted file systems, as the kernel lists them.
 package struct MountTable: Hashable, Sendable {
   package struct Mount: Hashable, Sendable {
     package var point: String
-    /// `ext4`, `tmpfs`, `nfs4`.
+    /// File system type: `ext4`, `tmpfs`, `nfs4`.
     package var kind: String
   }
 
-  /// In the order in which they were mounted.
   package var mounts: [Mount]
 
-  /// Of this process; empty where the kernel does not say.
   package static func current() -> Self {
     let bytes = (try? FileReading.read("/proc/self/mountinfo", limit: 16 << 20)) ?? []
     return Self(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Reads the form of `/proc/self/mountinfo`.
   package init(_ text: String) {
     mounts = text.split(separator: "\n").compactMap { line in
       let fields = line.split(separator: " ")
@@ -25,7 +22,7 @@ package struct MountTable: Hashable, Sendable {
     }
   }
 
-  /// Where a path without symbolic links lies; of several on one point the last is seen.
+  /// Returns the mount of a resolved path; the last of several on one point is visible.
   package func mount(of path: String) -> Mount? {
     let holders = mounts.filter { mount in
       mount.point == "/" || path == mount.point || path.hasPrefix(mount.point + "/")
@@ -34,7 +31,7 @@ package struct MountTable: Hashable, Sendable {
     return holders.last { $0.point.utf8.count == longest }
   }
 
-  /// Blanks and backslashes are written as three octal digits.
+  /// Blanks and backslashes are escaped as three octal digits.
   private static func unescaped(_ text: Substring) -> String {
     guard text.contains("\\") else { return String(text) }
     var bytes: [UInt8] = []

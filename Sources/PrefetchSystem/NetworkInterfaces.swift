@@ -1,16 +1,14 @@
 package import PrefetchCore
 
-/// What the kernel says of the way to everywhere else.
 package struct NetworkInterfaces: Sendable {
   private let root: String
 
-  /// `root` stands before `/proc` and `/sys`.
+  /// `root` is a prefix of `/proc` and `/sys`, for tests.
   package init(root: String = "") {
     self.root = root
   }
 
   package struct Finding: Hashable, Sendable {
-    /// Nil without a default route.
     package var interface: String?
     package var type: NetworkType?
     package var reason: String
@@ -26,7 +24,7 @@ package struct NetworkInterfaces: Sendable {
 
   // MARK: Routes
 
-  /// Of the default route with the lowest metric; IPv4 before IPv6.
+  /// Interface of the default route with the lowest metric; IPv4 comes before IPv6.
   private var defaultInterface: String? {
     let routes = lines(of: "/proc/net/route").dropFirst().compactMap(Self.route)
     if let best = routes.min(by: { $0.metric < $1.metric }) { return best.interface }
@@ -42,7 +40,7 @@ package struct NetworkInterfaces: Sendable {
   private static let isUp = 0x1
   private static let rejects = 0x200
 
-  /// `eth0 00000000 010200C0 0003 0 0 100 00000000 …`: destination, gateway, flags, …, metric, mask.
+  /// Parses `eth0 00000000 010200C0 0003 0 0 100 00000000 …`, the metric before the mask.
   private static func route(_ line: Substring) -> Route? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count >= 8, words[1] == "00000000", words[7] == "00000000",
@@ -51,7 +49,7 @@ package struct NetworkInterfaces: Sendable {
     return Route(interface: String(words[0]), metric: Int(words[6]) ?? 0)
   }
 
-  /// `DESTINATION 00 SOURCE 00 NEXT METRIC REFERENCES USE FLAGS INTERFACE`.
+  /// Parses `DESTINATION 00 SOURCE 00 NEXT METRIC REFERENCES USE FLAGS INTERFACE`.
   private static func route6(_ line: Substring) -> Route? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count >= 10, words[0].allSatisfy({ $0 == "0" }), words[1] == "00",
@@ -63,14 +61,14 @@ package struct NetworkInterfaces: Sendable {
 
   // MARK: The way out
 
-  /// Whether any route, default or not, leads over a network that is up.
+  /// Whether any route, default or not, uses a network that is up.
   package var leadsOut: Bool {
     let routes =
       lines(of: "/proc/net/route").dropFirst().compactMap(Self.way)
       + lines(of: "/proc/net/ipv6_route").compactMap(Self.way6)
     return routes.contains { interface in
       guard interface != "lo" else { return false }
-      // A tunnel says `unknown`; a bridge whose ports are all gone says `down`.
+      // A tunnel's state is `unknown`; a bridge without active ports is `down`.
       let state = text("/sys/class/net/\(interface)/operstate")
       return state == nil || state == "up" || state == "unknown"
     }
@@ -84,7 +82,7 @@ package struct NetworkInterfaces: Sendable {
     return String(words[0])
   }
 
-  /// What every interface has of itself, link-local and multicast, leads nowhere.
+  /// Every interface has link-local and multicast routes, which lead nowhere.
   private static func way6(_ line: Substring) -> String? {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count >= 10, !words[0].hasPrefix("fe8"), !words[0].hasPrefix("ff"),
@@ -97,7 +95,7 @@ package struct NetworkInterfaces: Sendable {
 
   private func kind(of interface: String) -> (NetworkType?, String) {
     if let plain = plainKind(of: interface) { return plain }
-    // A bridge or a bond is what it is made of.
+    // The type of a bridge or bond is that of its ports.
     let folder = "/sys/class/net/\(interface)"
     let slaves = text("\(folder)/bonding/slaves").map { $0.split(separator: " ").map(String.init) }
     let ports = names(in: "\(folder)/brif") + (slaves ?? []) + lowers(of: interface)
@@ -109,7 +107,7 @@ package struct NetworkInterfaces: Sendable {
     return (.ethernet, "the default route goes over `\(interface)`\(what)")
   }
 
-  /// Of what can be told by itself.
+  /// Returns the type of an interface that is not composed of others.
   private func plainKind(of interface: String) -> (NetworkType?, String)? {
     let folder = "/sys/class/net/\(interface)"
     let device = lines(of: "\(folder)/uevent").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst(8)
@@ -117,7 +115,7 @@ package struct NetworkInterfaces: Sendable {
     if device == "wlan" || exists("\(folder)/wireless") || exists("\(folder)/phy80211") {
       return (.wifi, reason)
     }
-    // 519 is a raw-IP link, which is how modems appear that are no Ethernet; 512 is PPP.
+    // 519 is a raw-IP link, as modems without Ethernet have it.
     if device == "wwan" || text("\(folder)/type") == "519" || interface.hasPrefix("wwan") {
       return (.cellular, reason)
     }
@@ -125,12 +123,11 @@ package struct NetworkInterfaces: Sendable {
     return (.ethernet, reason)
   }
 
-  /// Whether no hardware stands behind it.
   private func isVirtual(_ interface: String) -> Bool {
     !exists("/sys/class/net/\(interface)/device")
   }
 
-  /// `lower_NAME` links name what a virtual network is built upon.
+  /// `lower_NAME` links name the interfaces below a virtual one.
   private func lowers(of interface: String) -> [String] {
     names(in: "/sys/class/net/\(interface)").filter { $0.hasPrefix("lower_") }.map {
       String($0.dropFirst(6))

@@ -1,6 +1,6 @@
 package import PrefetchCore
 
-/// What a program of the user's says of the network: words such as `wifi,metered` or `ethernet ac`.
+/// Runs the user's probe program, which prints words such as `wifi,metered` or `ethernet ac`.
 package struct NetworkProbe: Sendable {
   private static let patience = Duration.seconds(5)
 
@@ -12,7 +12,6 @@ package struct NetworkProbe: Sendable {
     self.environment = environment
   }
 
-  /// What it leaves open stays unknown.
   package func look() -> NetworkConditions {
     do throws(ChildProcess.Fault) {
       let answer = try ChildProcess.answer(located, environment: environment, within: Self.patience)
@@ -33,7 +32,6 @@ package struct NetworkProbe: Sendable {
     return [path] + words.dropFirst()
   }
 
-  /// Nil where any word is unknown.
   package static func read(_ answer: String) -> NetworkConditions? {
     var conditions = unknown("`network.probe` says so")
     let words = answer.split { $0 == "," || $0.isWhitespace }

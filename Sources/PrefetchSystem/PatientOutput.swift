@@ -1,13 +1,12 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A descriptor whose reader may be slow, or never read at all.
+/// Writes to a descriptor whose reader may be slow or may never read.
 package final class PatientOutput: Sendable {
   package enum Outcome: Hashable, Sendable {
     case written
-    /// The writer did not want to wait any longer.
     case abandoned
-    /// The reader went away, which is its right.
+    /// The reader closed the descriptor, which is no error.
     case closed
     case failed(errno: Int32)
   }
@@ -15,7 +14,6 @@ package final class PatientOutput: Sendable {
   private let descriptor: Int32
   private let isOwned: Bool
 
-  /// One that another process has opened for us.
   package init(openDescriptor descriptor: Int32) throws(Failure) {
     guard fcntl(descriptor, F_GETFD) != -1 else {
       throw Failure(.permission, "the descriptor \(descriptor) is not open")
@@ -24,9 +22,9 @@ package final class PatientOutput: Sendable {
     isOwned = false
   }
 
-  /// A file that grows, or a pipe that has a name.
+  /// Opens a file for appending, or a named pipe.
   package init(appendingTo path: String) throws(Failure) {
-    // A named pipe without a reader would keep us from opening it, but for reading as well.
+    // Opening a pipe without a reader blocks, unless it is opened for reading as well.
     var status = stat()
     let isPipe = unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
     let access = isPipe ? O_RDWR : O_WRONLY | O_CREAT | O_APPEND
@@ -44,11 +42,11 @@ package final class PatientOutput: Sendable {
     if isOwned { close(descriptor) }
   }
 
-  /// A pipe takes so much at once without making us wait, when it takes anything.
+  /// Number of bytes that a writable pipe accepts without blocking.
   private static let piece = 4096
   private static let slice: Int32 = 50
 
-  /// Never waits longer than it takes to see that `isAbandoned`.
+  /// Writes the bytes, checking `isAbandoned` every 50 milliseconds while it waits.
   package func write(_ bytes: [UInt8], unless isAbandoned: () -> Bool) -> Outcome {
     var offset = 0
     while offset < bytes.count {

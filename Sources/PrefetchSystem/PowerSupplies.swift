@@ -1,10 +1,9 @@
 package import PrefetchCore
 
-/// Where the machine's power comes from, as the kernel says.
 package struct PowerSupplies: Sendable {
   private let root: String
 
-  /// `root` stands before `/sys`.
+  /// `root` is a prefix of `/sys`, for tests.
   package init(root: String = "") {
     self.root = root
   }
@@ -12,7 +11,7 @@ package struct PowerSupplies: Sendable {
   package func look() -> NetworkConditions.Power {
     let folder = "\(root)/sys/class/power_supply"
     let supplies = FolderListing.names(folder).sorted().map { "\(folder)/\($0)" }
-    // A mouse has a battery too, of which the machine has nothing.
+    // Batteries of devices such as mice do not power the machine.
     let own = supplies.filter { value("\($0)/scope") != "Device" }
     let batteries = own.filter { value("\($0)/type") == "Battery" }
     guard !batteries.isEmpty else {
@@ -27,7 +26,7 @@ package struct PowerSupplies: Sendable {
     if !mains.isEmpty {
       return NetworkConditions.Power(isOnMains: false, charge: charge, reason: "on battery")
     }
-    // Without a word of any adapter the battery itself has to say it.
+    // Without an adapter's state, the battery's own state decides.
     let states = batteries.compactMap { value("\($0)/status") }
     if states.contains("Discharging") {
       return NetworkConditions.Power(isOnMains: false, charge: charge, reason: "on battery")
@@ -40,7 +39,7 @@ package struct PowerSupplies: Sendable {
     )
   }
 
-  /// Of several batteries the mean.
+  /// Returns the mean charge of the batteries in percent.
   private func charge(of batteries: [String]) -> Int? {
     let charges = batteries.compactMap { value("\($0)/capacity") }.compactMap { Int($0) }
     guard !charges.isEmpty else { return nil }

@@ -1,10 +1,9 @@
 @unsafe @preconcurrency internal import Glibc
 
-/// What the process was given: variables, folders, a host name, terminals.
 package struct ProcessEnvironment: Hashable, Sendable {
   package var variables: [String: String]
   package var currentDirectory: String
-  /// `$HOME`, or what the user database says; nil where neither is an absolute path.
+  /// `$HOME`, or the user database's entry; nil when neither is an absolute path.
   package var homeDirectory: String?
   package var hostName: String
 

@@ -1,12 +1,11 @@
 internal import Glibc
 
-/// With whose rights this process runs, and who else may change what it reads.
 package enum ProcessRights {
   package static var isRoot: Bool {
     geteuid() == 0
   }
 
-  /// Who may write a file besides root, in words that follow its name; nil where nobody may.
+  /// Returns why users other than root can write the file; nil when none can.
   package static func otherWriter(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

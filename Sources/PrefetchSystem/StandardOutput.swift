@@ -1,19 +1,18 @@
 internal import Glibc
 package import PrefetchCore
 
-/// Where results are printed: collected, written in large pieces, and honest about how that went.
+/// Buffered output that remembers its first failure.
 package final class StandardOutput: TextOutputStream {
   package enum Outcome: Hashable, Sendable {
     case ok
-    /// The reader went away, which is its right.
+    /// The reader closed the descriptor, which is no error.
     case closed
-    /// The number of the system's error, a full disk above all.
     case failed(errno: Int32)
   }
 
   private let descriptor: Int32
   private var buffer: [UInt8] = []
-  /// The first trouble stays; nothing is written after it.
+  /// First failure; nothing is written after it.
   package private(set) var outcome = Outcome.ok
 
   private static let capacity = 64 * 1024
@@ -22,9 +21,7 @@ package final class StandardOutput: TextOutputStream {
     self.descriptor = descriptor
   }
 
-  /// A file that grows; it is open for as long as the process lives.
-  ///
-  /// One that `isPrivate` is made for its owner alone.
+  /// Opens a file for appending; `isPrivate` creates it for its owner alone.
   package convenience init(appendingTo path: String, isPrivate: Bool = false) throws(Failure) {
     let descriptor: Int32
     do throws(SystemFault) {
@@ -59,7 +56,6 @@ package final class StandardOutput: TextOutputStream {
     Glibc.close(descriptor)
   }
 
-  /// The text of an outcome that is a failure.
   package static func reason(errno number: Int32) -> String {
     SystemFault(number: number).reason
   }

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// SIGINT and SIGTERM as a fact to be asked for; the second one ends the process at once.
+/// Records SIGINT and SIGTERM; a second one ends the process at once.
 package enum StopSignals {
-  /// Takes both signals, and turns those for closed pipes and file-size limits into plain errors.
+  /// Installs the handlers; errors replace the signals of closed pipes and file-size limits.
   package static func install() {
-    // The first use makes the atomic, which a handler must not do.
+    // The first use initializes the atomic, which a handler must not do.
     firstSignal.store(0, ordering: .relaxed)
     TerminalScreen.noteDrawn(false)
     for signal in [SIGINT, SIGTERM] {
@@ -14,7 +14,6 @@ package enum StopSignals {
       unsafe sigemptyset(&action.sa_mask)
       unsafe sigaction(signal, &action, nil)
     }
-    // The first uses make the atomics, which a handler must not do.
     readingCount.store(0, ordering: .relaxed)
     Glibc.signal(SIGALRM, endSlowReading)
     for signal in [SIGPIPE, SIGXFSZ] {
@@ -22,8 +21,7 @@ package enum StopSignals {
     }
   }
 
-  /// Begins the reading of input, which may be slow or endless and leaves nothing behind: while it lasts,
-  /// a signal that nobody notices ends the process after a second.
+  /// Marks the reading of slow or endless input, which a signal ends after a second.
   package static func beginReading() {
     readingCount.add(1, ordering: .relaxed)
     if pending != nil { alarm(patience) }
@@ -33,13 +31,13 @@ package enum StopSignals {
     readingCount.subtract(1, ordering: .relaxed)
   }
 
-  /// The number of the signal that asked to stop.
+  /// Number of the signal that requested the stop.
   package static var pending: Int32? {
     let signal = firstSignal.load(ordering: .relaxed)
     return signal == 0 ? nil : signal
   }
 
-  /// Sleeps until a signal asks to stop or the time has passed; nil waits for a signal alone.
+  /// Sleeps until a stop signal or the limit; nil waits for a signal only.
   package static func wait(upTo limit: Duration?) -> Int32? {
     let start = ContinuousClock.now
     while pending == nil {
@@ -50,7 +48,7 @@ package enum StopSignals {
     return pending
   }
 
-  /// Another thread may be the one that a signal interrupts, so no sleep is longer than this.
+  /// Longest single sleep, since the signal may interrupt another thread.
   private static let slice = Duration.milliseconds(200)
 
   private static func sleep(for duration: Duration) {
@@ -72,10 +70,9 @@ private func noteSignal(_ signal: Int32) {
   _exit(128 + signal)
 }
 
-/// Readings of input that have begun and not ended.
 private let readingCount = Atomic<Int>(0)
 
-/// Seconds.
+/// Seconds until a pending signal ends a slow reading.
 private let patience: UInt32 = 1
 
 private func endSlowReading(_ alarm: Int32) {

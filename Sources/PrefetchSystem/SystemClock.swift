@@ -1,7 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// The clock of this machine: the calendar, and an uptime that counts while it sleeps.
+/// This machine's clock; its uptime includes suspended time.
 package final class SystemClock: Clock, Sendable {
   package init() {}
 

@@ -1,10 +1,10 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// What the kernel answered to a call about a file.
+/// The kernel's error for a call about a file.
 struct SystemFault: Error {
   var number: Int32
-  /// Whether the path is a link that another user may have planted.
+  /// Whether the path is a symbolic link that another user may have planted.
   var isForeignLink = false
 
   static var last: Self {
@@ -21,7 +21,6 @@ struct SystemFault: Error {
 }
 
 extension Failure {
-  /// The fault of a call that was to do something with a path.
   init(_ fault: SystemFault, doing action: String, at path: String) {
     let code: ErrorCode =
       switch fault.number {

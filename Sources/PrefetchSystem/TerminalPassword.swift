@@ -1,14 +1,13 @@
 internal import Glibc
 
-/// A password that a person types, unseen.
+/// Reads a password from the terminal without echo.
 package enum TerminalPassword {
   package enum Fault: Error, Hashable, Sendable {
     case noTerminal
-    /// It was given up: a stop signal, or the end of the input.
     case interrupted
   }
 
-  /// Asks on the terminal of this process, whatever its standard streams are.
+  /// Asks on the controlling terminal, independently of the standard streams.
   package static func ask(_ prompt: String) throws(Fault) -> [UInt8] {
     try ask(prompt, on: try terminal())
   }
@@ -34,7 +33,7 @@ package enum TerminalPassword {
     let line = line(from: terminal)
     unsafe tcsetattr(terminal.number, TCSAFLUSH, &before)
     say("\n", on: terminal)
-    // A signal that asks the program to stop ends the question as well.
+    // A stop signal also ends the prompt.
     guard let line else { throw .interrupted }
     return line
   }
@@ -57,7 +56,7 @@ package enum TerminalPassword {
     return line
   }
 
-  /// Looks up now and then: a signal that came just before the wait would not end it.
+  /// Polls, since a signal just before the wait would not interrupt it.
   private static func isReadable(_ terminal: borrowing FileDescriptor) -> Bool {
     var question = pollfd(fd: terminal.number, events: Int16(POLLIN), revents: 0)
     while StopSignals.pending == nil {

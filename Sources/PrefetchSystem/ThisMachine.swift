@@ -1,9 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// What this machine is, as packages have to be made for it.
 package enum ThisMachine {
-  /// Nil where the system does not say.
   package static func platform() -> MachinePlatform? {
     var names = utsname()
     guard unsafe uname(&names) == 0 else { return nil }
@@ -11,7 +9,7 @@ package enum ThisMachine {
     return MachinePlatform(system: "linux", machine: machine, library: library())
   }
 
-  /// `glibc 2.36`.
+  /// Returns the C library's version, such as `glibc 2.36`.
   private static func library() -> MachinePlatform.Library? {
     var bytes = [UInt8](repeating: 0, count: 64)
     let length = unsafe bytes.withUnsafeMutableBytes { buffer in

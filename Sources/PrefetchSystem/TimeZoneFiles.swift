@@ -1,12 +1,11 @@
 package import PrefetchCore
 
-/// Finds the rules of time zones where this system keeps them.
 package struct TimeZoneFiles: Sendable {
   private let variable: String?
   private let folder: String
   private let localFile: String
 
-  /// `variable` is `$TZ`.
+  /// `variable` is the value of `$TZ`.
   package init(
     variable: String?,
     folder: String = "/usr/share/zoneinfo",
@@ -17,7 +16,6 @@ package struct TimeZoneFiles: Sendable {
     self.localFile = localFile
   }
 
-  /// The zone that a configuration names: `local`, `UTC`, `Area/City`; nil where there is none.
   package func zone(named name: String) -> TimeZoneRules? {
     switch name {
     case "local": local
@@ -26,7 +24,7 @@ package struct TimeZoneFiles: Sendable {
     }
   }
 
-  /// The zone of this process; what cannot be understood is UTC, as the C library has it.
+  /// Rules of this process's zone; UTC when unreadable, as in the C library.
   package var local: TimeZoneRules {
     guard let variable else { return read(localFile) ?? .utc }
     let text = variable.hasPrefix(":") ? variable.dropFirst() : Substring(variable)

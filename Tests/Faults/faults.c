@@ -1,14 +1,14 @@
-// Breaks a program at the n-th call of those that touch files or the network.
+// Breaks a program at its n-th call that touches files or the network.
 //
-// It is loaded by LD_PRELOAD and reads:
+// The library is loaded by LD_PRELOAD and reads:
 //
-//   FAULT_AT      the number of the call, from 1; 0 or absent only counts
-//   FAULT_KIND    `kill` (SIGKILL before the call; of a write, half of its bytes are written first)
-//                 or the number of an error, which the call returns
-//   FAULT_FOR     how many calls fail, from the n-th on; 1 where it is absent
-//   FAULT_CALLS   `open` or `read` counts these only; all where it is absent
-//   FAULT_PATH    counts only calls on files whose path has this in it
-//   FAULT_LOG     a file that gets the number of calls, or the call that was broken
+//   FAULT_AT      number of the call, from 1; 0 or absent only counts
+//   FAULT_KIND    `kill` (SIGKILL before the call; a write first writes half of its bytes)
+//                 or the number of the error that the call returns
+//   FAULT_FOR     number of calls that fail, from the n-th on; 1 by default
+//   FAULT_CALLS   `open` or `read` counts these calls only; all by default
+//   FAULT_PATH    counts only calls on files whose path contains this text
+//   FAULT_LOG     file that receives the number of calls, or the broken call
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ __attribute__((constructor)) static void begin(void) {
   dies = kind == NULL || strcmp(kind, "kill") == 0;
   if (!dies) number = atoi(kind);
   if (length != NULL) span = atol(length);
-  // Counts from here on only: what the loader opens is no matter of the program.
+  // Counting starts here, after the loader has opened its own files.
   if (place != NULL) at = atol(place);
   unsetenv("LD_PRELOAD");
 }
@@ -61,7 +61,7 @@ __attribute__((destructor)) static void end(void) {
   note(text);
 }
 
-/// Whether the call is of the kind and on the file that is asked for.
+/// Returns whether the call is of the requested kind and on a matching file.
 static int counts(const char *name, const char *path, int descriptor) {
   if (calls != NULL && strstr(name, calls) == NULL) return 0;
   if (wanted == NULL) return 1;
@@ -74,7 +74,7 @@ static int counts(const char *name, const char *path, int descriptor) {
   return strstr(target, wanted) != NULL;
 }
 
-/// 1 where the call has to fail; does not return where the program has to die.
+/// Returns 1 when the call must fail; does not return when the program must die.
 static int breaks(const char *name, const char *path, int descriptor, const void *bytes, size_t size) {
   int before = errno;
   int isBroken = 0;

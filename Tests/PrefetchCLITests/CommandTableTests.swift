@@ -22,7 +22,7 @@ import Testing
     #expect(Set(letters).count == letters.count)
   }
 
-  /// Where an event began to be seen, and what a configuration is made from.
+  /// Option names with two meanings: an event's start time, and the source of a configuration.
   private static let ambiguous = ["from"]
 
   @Test("An option has one shape and one letter in all commands")

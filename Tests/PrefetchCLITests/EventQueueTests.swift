@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What is told to slow listeners")
 struct EventQueueTests {
-  /// A listener that takes nothing until it is let go.
+  /// A listener that blocks until it is released.
   private final class Listener: Sendable {
     private struct State {
       var heard: [String] = []
@@ -40,7 +40,7 @@ struct EventQueueTests {
     EventQueue(capacity: capacity, isStopping: isStopping) { listener.hear($0, unless: $1) }
   }
 
-  /// The first one is being told; all others wait.
+  /// Queues a first event that the listener is handling, while all others wait.
   private func begin(_ queue: EventQueue, _ listener: Listener) {
     push("first", to: queue)
     while listener.batches == 0 {}
@@ -73,7 +73,7 @@ struct EventQueueTests {
     push("5", to: queue)
     push("end", named: "run.finished", to: queue)
     listener.open()
-    // Three that told less than others, the second last and one before the end.
+    // All progress events and the last two events before the end were dropped.
     #expect(queue.finish(within: .seconds(60)) == 6)
     #expect(listener.heard == ["first", "1", "2", "3", "end"])
   }

@@ -15,7 +15,7 @@ struct HTMLReportTests {
 
   private static let rich = page()
 
-  /// What stands between two texts, the first time.
+  /// Returns the text between the first occurrences of two texts.
   private static func part(of page: String, from start: String, to end: String) throws -> String {
     let first = try #require(page.firstRange(of: start))
     let rest = page[first.upperBound...]
@@ -36,7 +36,7 @@ struct HTMLReportTests {
     return colours
   }
 
-  /// As WCAG 2 has it.
+  /// Returns WCAG 2's relative luminance.
   private static func luminance(_ colour: String) -> Double {
     let digits = Array(colour.dropFirst())
     let channels = stride(from: 0, to: 6, by: 2).map { place in
@@ -171,7 +171,8 @@ struct HTMLReportTests {
 
   // MARK: Bounds
 
-  /// A run of so many segments, failed items, requests and runs before it.
+  /// Returns the page of a run with this number of segments, failed items, requests and earlier
+  /// runs.
   private static func large(_ number: Int) -> String {
     page { envelope in
       let url = { (place: Int) in

@@ -60,7 +60,7 @@ struct InertTextTests {
     let hostile = Self.withoutEscapes(Self.rendered(.md, foreign: Self.hostile))
     let plain = Self.withoutEscapes(Self.rendered(.md, foreign: "x"))
     for scalar in ["|", "<", "*", "["] {
-      // What stands in a code span is inert there, but for the backtick that would end it.
+      // A code span is inert except for the backtick that would end it.
       #expect(Self.count(scalar, in: hostile) == Self.count(scalar, in: plain), "\(scalar)")
     }
     let spans = { (text: String) in Self.count("`", in: text) }
@@ -70,7 +70,7 @@ struct InertTextTests {
     )
   }
 
-  /// Without `\|` and the like, and then without what stands in code spans.
+  /// Returns the text without escapes such as `\|` and without the content of code spans.
   private static func withoutEscapes(_ text: String) -> String {
     let parts = withoutEscapedCharacters(text).unicodeScalars.split(
       separator: "`",

@@ -6,12 +6,12 @@ import Testing
 @testable import PrefetchCLI
 @testable import PrefetchSystem
 
-/// No key is read for nothing: each changes the request of a run, or else what reads it.
+/// Every key must change the request of a run, or the result of another reader.
 @Suite("Keys and what they change") struct KeyEffectTests {
-  /// What reads a key that no request holds.
+  /// Reader of a key that no run request contains.
   struct Reader: Sendable {
     var who: String
-    /// Keys that would hide its effect, and are taken out first.
+    /// Keys that would hide the effect and are removed first.
     var without: [String] = []
     var read: @Sendable (LoadedConfiguration) -> String
   }
@@ -181,7 +181,7 @@ import Testing
     return text(request) + text(builder.transportSettings())
   }
 
-  /// All that a value consists of, in one order.
+  /// Returns the complete content of a value in a fixed order.
   private static func text(_ value: Any) -> String {
     switch value {
     case let secret as Secret: return secret.value
@@ -221,7 +221,7 @@ import Testing
 }
 
 extension KeyRow {
-  /// Whether a key is a mapping, or a list of mappings, with this one in it.
+  /// Whether the other key is a mapping, or a list of mappings, that contains this key.
   fileprivate func isPart(of other: KeyRow) -> Bool {
     guard path.hasPrefix(other.path), other.path != "defaults" else { return false }
     return [".", "[]."].contains { path.dropFirst(other.path.count).hasPrefix($0) }
@@ -242,7 +242,7 @@ extension JSONValue {
     }
   }
 
-  /// The document without a key, once for each place where it stands.
+  /// Returns the document without a key, once for each occurrence.
   ///
   /// `urls[]` stands for any element, and a step in capitals for any key.
   fileprivate func removing(_ steps: ArraySlice<String>) -> [JSONValue] {

@@ -52,7 +52,7 @@ struct LogTests {
     arguments: [
       (Array("words\n\tand more\r\n".utf8), true), ([], true), (Array("ü 日本 👍".utf8), true),
       ([0], false), (Array("a\u{1B}[2J".utf8), false), ([0x7F], false),
-      // Latin-1 letters do nothing, its controls do.
+      // Latin-1 letters are harmless, Latin-1 control characters are not.
       ([0x66, 0xFC, 0x72], true), ([0x66, 0x9B, 0x72], false), ([0xFF, 0xD8, 0xFF, 0xE0], true),
       (Array(repeating: 0x61, count: 8191) + Array("ä".utf8), true),
     ] as [([UInt8], Bool)]

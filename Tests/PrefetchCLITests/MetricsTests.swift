@@ -25,7 +25,7 @@ struct MetricsTests {
     return envelope
   }
 
-  /// Samples without comments, by all that stands before the value.
+  /// Returns the samples without comments, by the text before their value.
   private func samples(_ text: String) -> [String: String] {
     let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     let pairs = lines.map { line in

@@ -89,7 +89,7 @@ struct PlanLinesTests {
         == "plan: 1 to fetch, 1 to update, 1 to remove; 1.2 kB and 1 item without a size"
     )
     #expect(Self.summary([]) { $0.segments = [] } == "plan: nothing to do; 0 B")
-    // The fixture has a manifest that waits and one that failed.
+    // The fixture has a deferred manifest and a failed one.
     #expect(
       Self.summary(items) { _ in }.hasPrefix(
         "plan: 1 manifest deferred, 1 manifest would fail, 1 to"
@@ -154,7 +154,7 @@ struct PlanLinesTests {
 }
 
 extension ReportEnvelope {
-  /// What a dry run prints while its items settle.
+  /// Lines that a dry run prints while its items settle.
   var planLines: [String] {
     var text: [UInt8] = []
     let printer = PlanPrinter(

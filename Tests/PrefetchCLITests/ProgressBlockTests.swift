@@ -104,7 +104,7 @@ struct ProgressBlockTests {
     guard rows > 3, rows < 43 else { return }
     let shown = lines.count { $0.hasPrefix("segment-") }
     #expect(lines.contains { $0.hasPrefix("and \(40 - shown) more segments: ") }, "\(lines)")
-    // What moves is shown before what waits, and what is done goes first.
+    // Active segments are shown before waiting ones; finished ones are dropped first.
     #expect(lines.contains { $0.hasPrefix("segment-2 ") }, "\(lines)")
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The lanes of a server")
 struct PullLanesTests {
-  /// Works of the lanes; the first one goes on until its gate is opened.
+  /// Recorded work of the lanes; the first one continues until its gate opens.
   private final class Works: Sendable {
     private let begun = Mutex<[[String]]>([])
     private let told = Mutex<[String]>([])

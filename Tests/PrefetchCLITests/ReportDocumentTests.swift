@@ -172,7 +172,7 @@ struct ReportDocumentTests {
 }
 
 extension Node {
-  /// The lists of words that a schema allows, wherever they stand.
+  /// Lists of words that the schema allows, at any depth.
   fileprivate var enums: [[String]] {
     let entries = mapping ?? []
     let own = entries.filter { $0.key == "enum" }

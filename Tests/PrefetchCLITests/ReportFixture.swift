@@ -5,9 +5,9 @@ import PrefetchStore
 
 /// A report in which everything happened that can happen, with foreign text of the test's choice.
 struct ReportFixture {
-  /// Stands in every place that servers and manifests can fill.
+  /// Text in every place that servers and manifests can fill.
   var foreign = "plain"
-  /// Stands in every place that the configuration can fill.
+  /// Text in every place that the configuration can fill.
   var own = "basics"
   var secrets: [String] = []
   var listsAllItems = true
@@ -245,7 +245,7 @@ extension ReportFixture {
     return item
   }
 
-  /// Its server could not be asked, and an older copy may stand in.
+  /// Item whose server was unreachable and whose stale copy may be used.
   private var stale: ItemResult {
     var item = item("stale", .cached, .keep, .stale)
     item.source = .stale
@@ -257,7 +257,7 @@ extension ReportFixture {
     return item
   }
 
-  /// It leads elsewhere, and `follow: false` forbids to go there.
+  /// Item that is redirected although `follow: false` forbids following.
   private var redirected: ItemResult {
     var item = item("redirected", .failed, .fail, .redirected)
     item.status = 302
@@ -269,7 +269,7 @@ extension ReportFixture {
     return item
   }
 
-  /// An entry that names no URL, only what the publisher put in its place.
+  /// Entry without a valid URL, with the publisher's text in its place.
   private var rejected: ItemResult {
     var item = item("rejected", .failed, .fail, .failed)
     item.url = "https://user:letmein@cdn.example.com/\(foreign)?token=letmein"

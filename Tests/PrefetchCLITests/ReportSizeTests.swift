@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCLI
 
-/// Reports of very many items, for readers that refuse what is too large.
+/// Reports of very many items, for readers with size limits.
 @Suite("Reports within the limits of their readers")
 struct ReportSizeTests {
   private static let count = 100_000

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PrefetchCLI
 
-/// Whatever came of the items, every rendering tells the same numbers.
+/// Every rendering must show the same totals for any outcomes of items.
 @Suite("Sums in all renderings")
 struct ReportSumsTests {
   private static let names = ["a", "b"]

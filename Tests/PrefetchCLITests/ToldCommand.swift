@@ -1,16 +1,16 @@
 import Testing
 
-/// A command line as it stands in a text, with placeholders where the reader puts in something.
+/// A command line quoted in a text, with placeholders for the reader's values.
 struct ToldCommand: CustomTestStringConvertible {
   var text: String
-  /// Where it stands, for the author who has to change it.
+  /// Location of the text, for the author who has to change it.
   var place: String
-  /// Whether it has all that it needs.
+  /// Whether the command needs no further words.
   var isWhole = false
 
   var testDescription: String { "\(place): \(text)" }
 
-  /// The words behind each `prefetch` in it, as a shell would give them.
+  /// The words after each `prefetch` of the line, as a shell would split them.
   var calls: [[String]] {
     var calls: [[String]] = []
     for words in Self.commands(in: text) {
@@ -20,7 +20,7 @@ struct ToldCommand: CustomTestStringConvertible {
     return calls
   }
 
-  /// Stands for what the program puts in.
+  /// Placeholder for text that the program inserts.
   static let blank = "FILLED-IN"
 
   private static func commands(in text: String) -> [[String]] {
@@ -48,7 +48,7 @@ struct ToldCommand: CustomTestStringConvertible {
         end()
         commands.append([])
       case ">", "<":
-        // A number right before it is a descriptor.
+        // A number directly before a redirection is a descriptor.
         if word?.allSatisfy(\.isNumber) == true { word = nil }
         end()
         isRedirected = true

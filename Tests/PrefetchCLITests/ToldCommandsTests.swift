@@ -5,10 +5,10 @@ import Testing
 
 @testable import PrefetchCLI
 
-/// Hints, pages and examples name only what the program takes.
+/// Hints, pages and examples must only name options that the program accepts.
 @Suite("What people are told to type")
 struct ToldCommandsTests {
-  /// Options of other programs that our pages speak of.
+  /// Options of other programs that the pages mention.
   private static let foreign: Set<String> = [
     // pip's requirements files and pip itself
     "--hash", "--index-url", "--find-links", "-r", "--no-index", "--extra-index-url",
@@ -22,7 +22,7 @@ struct ToldCommandsTests {
     "--name=value",
     // Tests/Benchmarks/run
     "--list", "--profile", "--quick", "--rows", "--update-results",
-    // curl, and what is no option of ours
+    // Options of curl, and words that only look like options
     "--etag-save", "--etag-compare", "--insecure",
   ]
 
@@ -95,14 +95,14 @@ struct ToldCommandsTests {
 
   private func check(_ words: [String], of told: ToldCommand) {
     var words = words
-    // What the program puts in may be any command.
+    // The program may substitute any command.
     if let first = words.first, ["COMMAND", ToldCommand.blank].contains(first) {
       words[0] = "run"
     }
     do throws(UsageFault) {
       _ = try CommandLineParser.parse(words, environment: [:])
     } catch {
-      // A pattern lacks values, and some speak of an option without all that it needs.
+      // A pattern lacks values, and some texts mention an option without everything it needs.
       let lacks: Set<Diagnostic.Code> = [
         "usage.bad-value", "usage.missing-operand", "usage.missing-value", "usage.missing-option",
         "usage.conflict", "usage.bad-set",
@@ -114,7 +114,7 @@ struct ToldCommandsTests {
 
   // MARK: Collecting
 
-  /// Between backticks, in what is no comment.
+  /// Returns the texts between backticks outside comments.
   private static func spans(inSource text: String, _ path: String) -> [ToldCommand] {
     text.split(separator: "\n").enumerated().flatMap { number, line -> [ToldCommand] in
       let code = line.drop { $0 == " " }
@@ -162,7 +162,7 @@ struct ToldCommandsTests {
     return ToldCommand(text: text, place: place)
   }
 
-  /// What is printed bold, and the lines of examples.
+  /// Returns the bold texts and the lines of examples.
   private static func spans(inManual text: String, _ page: String) -> [ToldCommand] {
     let plain = text.replacing("\\-", with: "-").replacing("\\(aq", with: "'")
       .replacing("\\(dq", with: "\"").replacing("\\[u2026]", with: "…")

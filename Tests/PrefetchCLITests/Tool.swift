@@ -1,10 +1,10 @@
 @unsafe @preconcurrency import Glibc
 
-/// A program of this machine, run to its end.
+/// An installed program that is run to its end.
 struct Tool {
   var path: String
 
-  /// Nil where it is not installed.
+  /// Finds a program; returns nil when it is not installed.
   init?(_ name: String) {
     let candidates = ["/usr/bin/\(name)", "/bin/\(name)", "/usr/local/bin/\(name)"]
     guard let path = candidates.first(where: { unsafe access($0, X_OK) == 0 }) else { return nil }
@@ -15,7 +15,7 @@ struct Tool {
     Tool(name) != nil
   }
 
-  /// The exit status, and what was printed on both streams.
+  /// Runs the program; returns its exit status and the output of both streams.
   func run(_ arguments: [String]) -> (status: Int32, output: String) {
     var template = Array("/tmp/prefetch-tool-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)

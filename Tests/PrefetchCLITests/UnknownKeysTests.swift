@@ -36,7 +36,7 @@ struct UnknownKeysTests {
       """
     )
     #expect(unknown(text).map(\.message) == [])
-    // One letter more, and none of them is.
+    // With an additional letter every key is unknown.
     let spoilt = text.replacing("\":", with: "q\":").replacing("formatq", with: "format")
       .replacing("itemsq", with: "items").replacing("policyq", with: "policy")
     let found = unknown(spoilt)

@@ -3,13 +3,13 @@ import Testing
 /// The pages that are written for people: their length, their words, and the list of decisions.
 @Suite("Pages that people read")
 struct WrittenPagesTests {
-  /// Pages below the top of the repository; `man/` is added to them.
+  /// Pages in the repository; those of `man/` are added.
   private static let pages = [
     "README.md", "CHANGELOG.md", "SECURITY.md", "Sources/ARCHITECTURE.md", "Sources/DECISIONS.md",
     "Tests/Benchmarks/RESULTS.md", "examples/README.md", ".github/actions/prefetch/README.md",
   ]
 
-  /// Words that readers have to translate: the text says who acts, or uses the word of the trade.
+  /// Archaic words: the text should name the actor, or use the usual technical term.
   private static var archaic: Regex<Substring> {
     /\b(?:whoever|whom|besides|all the same|no more|is told|was told|are told|under way|is asked about|nobody|somebody)\b/
       .ignoresCase()
@@ -19,7 +19,7 @@ struct WrittenPagesTests {
     try #require(RepositoryFile.top(page).read(), "\(page)")
   }
 
-  /// Lines that hold an archaic word, each with its page.
+  /// Returns the lines with an archaic word, each with its page.
   private static func findings(in pages: [String]) throws -> [String] {
     var found: [String] = []
     for page in pages {
@@ -72,7 +72,7 @@ struct WrittenPagesTests {
 struct DecisionTests {
   private static let mark = "## Titles\n\n"
 
-  /// The list of titles that belongs above these areas.
+  /// Returns the list of titles that belongs above these areas.
   private static func titles(of areas: Substring) -> String {
     var lines: [String] = []
     var paragraph = ""

@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import Testing
 
-/// One broken file for each thing that goes wrong, with the exact words a user reads.
+/// A broken file for each kind of error, with the exact words that users read.
 struct BrokenConfigurationTests {
   static let names = Snapshots.names(in: "broken").filter { !$0.hasSuffix(".txt") }
 

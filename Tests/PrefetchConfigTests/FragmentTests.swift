@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import Testing
 
-/// What stands behind the `#` of URLs in configurations.
+/// Fragments of URLs in configurations.
 @Suite struct FragmentTests {
   private static let sum = String(repeating: "ab", count: 32)
   private static let other = String(repeating: "cd", count: 32)

@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import Testing
 
-/// An app's Info.plist, taken as it is.
+/// An app's Info.plist, used unchanged.
 struct InfoPlistTests {
   private func world() throws -> TestWorld {
     var world = TestWorld()

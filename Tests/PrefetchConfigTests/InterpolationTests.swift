@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import Testing
 
-/// Values that come from elsewhere.
+/// Values from variables, files and credentials.
 struct InterpolationTests {
   @Test("Variables, files, credentials and own variables are filled in")
   func fills() {

@@ -136,7 +136,7 @@ struct OverrideTests {
     #expect(configuration.policy.concurrency == 7)
     #expect(configuration.policy.room.limit == 2_000_000_000)
     #expect(configuration.policy.maximumStale == .seconds(3600))
-    // What stands beside it stays.
+    // Neighbouring keys keep their values.
     #expect(configuration.policy.freshnessLimit == .seconds(300))
     #expect(configuration.cache.folder == "/work/store")
     #expect(configuration.segments[0].declaration.lifetime == .atMost(.seconds(600)))
@@ -162,7 +162,7 @@ struct OverrideTests {
     #expect(loaded.hasUsageErrors)
     #expect(loaded.rendered.contains("there is no profile `nigth`"))
     #expect(loaded.rendered.contains("did you mean `night`?"))
-    // Only the one that is asked for has to find its variables.
+    // Only the selected profile needs its variables.
     let elsewhere = PrefetchConfigTests.load(yaml: Self.profiled) { $0.profile = "elsewhere" }
     #expect(elsewhere.rendered.contains("`UNSET` is not set") && !elsewhere.hasUsageErrors)
   }

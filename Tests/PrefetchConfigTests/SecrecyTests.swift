@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import Testing
 
-/// What is hidden, and what is not.
+/// Which texts are masked as secrets.
 struct SecrecyTests {
   @Test("A short word that happens to be part of a secret does not blind everything else")
   func sparesShortWords() {

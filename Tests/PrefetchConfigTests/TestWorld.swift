@@ -3,7 +3,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
-/// A machine of a few files, for loading configurations without touching the real one.
+/// A simulated machine with a few files, for loading configurations.
 struct TestWorld: Sendable {
   var files: [String: [UInt8]] = [:]
   var variables: [String: String] = [:]
@@ -42,7 +42,7 @@ struct TestWorld: Sendable {
   }
 }
 
-/// One YAML text as the only file.
+/// Loads a YAML text as the only file.
 func load(
   yaml: String,
   variables: [String: String] = [:],
@@ -54,7 +54,7 @@ func load(
 }
 
 extension LoadedConfiguration {
-  /// Every diagnostic as a terminal shows it.
+  /// All diagnostics as a terminal shows them.
   var rendered: String {
     diagnostics
       .map { DiagnosticRenderer().render($0, line: sourceLine) }
@@ -77,7 +77,7 @@ extension LoadedConfiguration {
   }
 }
 
-/// Files beside the tests.
+/// Snapshot files of the tests.
 enum Snapshots {
   static let folder =
     "\(#filePath.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })/Snapshots"
@@ -120,7 +120,7 @@ enum Snapshots {
     _ = unsafe fwrite(bytes, 1, bytes.count, file)
   }
 
-  /// The recorded text, which is recorded now when that was asked for.
+  /// Returns the recorded text, after recording the actual one on request.
   static func expected(_ name: String, actual: String) -> String {
     if isRecording { write(actual, to: name) }
     return read(name).map { String(decoding: $0, as: UTF8.self) } ?? "no snapshot \(name)"

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import Testing
 
-/// One configuration that has every key, in all four syntaxes.
+/// A configuration with every key, in all four syntaxes.
 struct WholeConfigurationTests {
   private func load(_ name: String) throws -> LoadedConfiguration {
     var world = TestWorld()
@@ -41,7 +41,7 @@ struct WholeConfigurationTests {
     let bytes = try #require(Snapshots.read("full/full.yaml"))
     let root = try #require(DocumentReader.read(bytes, source: "full.yaml").node)
     let written = Self.keys(of: root)
-    // What either of them brings stands in its own place.
+    // The keys of includes and profiles appear at their own paths.
     for row in KeyTable.rows where row.path != "include" && !row.path.hasPrefix("profiles") {
       let key = row.path.split(separator: ".").last.map(String.init) ?? ""
       #expect(written.contains(key), "\(row.path)")
@@ -82,7 +82,7 @@ struct WholeConfigurationTests {
   }
 }
 
-/// What holds when nothing is said.
+/// Defaults of an empty configuration.
 struct DefaultsTests {
   @Test("Defaults are as documented")
   func areDocumented() {

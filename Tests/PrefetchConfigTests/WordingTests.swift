@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import Testing
 
-/// What is said of configurations that are not what their authors meant.
+/// Messages about configurations that do not mean what their authors intended.
 @Suite struct WordingTests {
   private func plist(_ body: String) -> LoadedConfiguration {
     let text =

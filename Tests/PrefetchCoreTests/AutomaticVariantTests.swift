@@ -3,7 +3,8 @@ import Testing
 
 @Suite("The variant of a stream that nobody named")
 struct AutomaticVariantTests {
-  /// A line, what is here, and which of three variants of 100, 200 and 400 bits a second is taken.
+  /// A network, stored content and the expected choice among variants of 100, 200 and 400 bits per
+  /// second.
   struct Case: CustomStringConvertible {
     var words: String
     /// Bits a second.
@@ -49,12 +50,12 @@ struct AutomaticVariantTests {
     Case("a slow host", rate: 149, place(0)),
     Case("slower than all", rate: 1, place(0)),
     Case("a fast host on a poor network", rate: 9_000, place(1)) { $0.bound = .medium },
-    // What has changed.
+    // Cases with changed content.
     Case("changed, as fast as it plays", rate: 400, held: 2, place(2)),
     Case("changed, slower than it plays", rate: 399, held: 2, place(1)),
     Case("changed, a faster line", rate: 600, held: 0, place(2)),
     Case("changed, a poor network", rate: 9_000, held: 2, place(0)) { $0.bound = .low },
-    // What has not.
+    // Cases with unchanged content.
     Case("climbs", rate: 600, held: 0, climb(2, 4_000), same),
     Case("climbs one step", rate: 300, held: 0, climb(1, 2_000), same),
     Case("does not climb below the margin", rate: 299, held: 0, place(0), same),
@@ -77,7 +78,7 @@ struct AutomaticVariantTests {
       same(&$0)
       $0.sizeLimit = 2_000
     },
-    // What was begun.
+    // Cases with partially stored content.
     Case("goes on with what was begun", rate: 9_000, begun: 0, place(0)),
     Case("goes on with it on a slow line", rate: 1, begun: 2, place(2)),
     Case(

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// What every hop must prove, and where it may lead.
+/// Proofs that every hop needs, and permitted redirect targets.
 @Suite struct ConnectionPolicyTests {
   static let now = Instant(seconds: 1_700_000_000)
 

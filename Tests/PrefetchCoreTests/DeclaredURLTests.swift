@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Digests that stand behind the `#` of a URL.
+/// Digests in the fragments of URLs.
 @Suite("A digest in a fragment")
 struct DeclaredURLTests {
   private static let sum = String(repeating: "ab", count: 32)

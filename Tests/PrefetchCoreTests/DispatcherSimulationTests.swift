@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite struct DispatcherSimulationTests {
-  /// Hundreds of worlds each; thousands where there is time.
+  /// Blocks of hundreds of worlds; more blocks in a long campaign.
   private static let blocks: Range<UInt64> = 0..<(Campaign.isLong ? 8 : 1)
 
   @Test(
@@ -81,7 +81,7 @@ import Testing
     #expect(wholeCount > 10)
   }
 
-  /// Plain items of runs that are not watched are told of by the group.
+  /// Runs without observers report plain items in groups.
   @Test("A run that nobody watches does and counts the same", arguments: blocks)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import PrefetchCore
 
 @Suite struct EntryTableTests {
-  /// Adds what is plain to the table; false for what is not.
+  /// Adds an entry to the columns; returns false when it does not fit there.
   static func add(_ url: String, id: String? = nil, to table: inout EntryTable) -> Bool {
     let url = Array(url.utf8)
     let id = id.map { Array($0.utf8) }
@@ -123,7 +123,7 @@ import Testing
 
   static let bases = ["https://cdn.example/app/v1/list.json?x=/", "http://b.example", nil]
 
-  /// Whatever is taken as it stands is what the long way would have made of it.
+  /// Checks that a URL accepted without parsing equals the parsed one.
   func check(_ text: String, base: String?) throws -> Bool {
     let base = try base.map { try WebURL($0) }
     try checkParsing(text, base)
@@ -143,7 +143,7 @@ import Testing
     return true
   }
 
-  /// The short ways into a URL against the long ones.
+  /// Compares the fast ways of parsing a URL with the slow ones.
   func checkParsing(_ text: String, _ base: WebURL?) throws {
     let ways = [
       (Result { try WebURL(text) }, Result { try WebURL(repairing: text) }),
@@ -285,7 +285,7 @@ import Testing
       (true, { $0.alternates = [$0.url] }), (false, { $0.published = Instant(seconds: 1) }),
       (true, { $0.network = NetworkPolicy() }), (true, { $0.isRequired = false }),
       (false, { $0.digests = [Self.digest(.sha256, 1)] }),
-      // Which in a column would mean that there is none.
+      // A digest of zeros, which means an absent one in a column.
       (true, { $0.digests = [Self.digest(.sha256, 0)] }),
       (true, { $0.digests = [Self.digest(.sha512, 1)] }),
       (true, { $0.digests = [Self.digest(.sha256, 1), Self.digest(.sha256, 2)] }),

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// An exchange with the clock and the policy that its requests go out under.
+/// An exchange with the clock and the policy of its requests.
 private final class Asker {
   var exchange: Exchange
   var policy = RunPolicy()
@@ -13,7 +13,7 @@ private final class Asker {
     self.exchange = exchange
   }
 
-  /// Sends the next request and lets it end like that.
+  /// Sends the next request, which ends with this result.
   func ask(_ result: TransferResult) -> Exchange.Step {
     last = exchange.nextRequest(TransferID(exchange.attempts))
     return exchange.receive(result, policy: policy, now: now, deadline: deadline, random: 0.5)
@@ -37,7 +37,7 @@ private func answer(
   )
 }
 
-/// Breaks off; `kept` is what is there afterwards, `hasBegun` whether a head came before.
+/// Returns a broken transfer; `kept` is the stored part, `hasBegun` whether a head arrived.
 private func broken(
   _ code: ErrorCode = .reset,
   kept: Int64? = nil,

@@ -49,7 +49,7 @@ import Testing
     var name: String
     var headers: [HeaderField]
     var limits: [Freshness.Lifetime] = []
-    /// Seconds after the answer; nil = ask every time, .max = never again.
+    /// Seconds of freshness from the response; nil always revalidates, .max never.
     var seconds: Int64?
 
     var testDescription: String { name }
@@ -265,7 +265,7 @@ import Testing
   @Test("What the answer took to come adds to an Age, and its body's time to both ages")
   func delay() {
     let control = HeaderField("Cache-Control", "max-age=60")
-    // Asked ten seconds ago, the head was here five seconds ago.
+    // The request was sent ten seconds ago, and the head arrived five seconds ago.
     let timing = Freshness.Timing(
       FreshnessTests.now,
       elapsed: .seconds(10),

@@ -182,7 +182,7 @@ import Testing
     var told: [String] = []
     var time: Int64 = 60
     for pause in [120, 240, 300, 300] as [Int64] {
-      // The retries of an item are no further failures of its host.
+      // Retries of an item do not count as further failures of its host.
       for isExhausted in [false, false, true] {
         #expect(limits.verdict(Self.a, now: Self.moment(time)) == .open)
         limits.noteFailure(Self.a, Self.reset, isExhausted: isExhausted, now: Self.moment(time))

@@ -62,7 +62,7 @@ import Testing
     ),
   ]
 
-  /// Two that say when they came out, one of them under another name; the others plain.
+  /// Returns a table with two dated entries, one of them with another id, and plain ones.
   private func table() throws -> EntryTable {
     var table = EntryTable()
     let base = try WebURL("https://a.example/list")

@@ -2,7 +2,7 @@ import PrefetchCore
 import Testing
 
 @Suite struct NetrcTests {
-  /// `name:password`, as the header has it.
+  /// Returns `name:password` as the Authorization header contains it.
   private func login(_ host: String, in text: String) throws -> String? {
     guard let field = Netrc(text).field(for: host) else { return nil }
     #expect(field.name == "Authorization")

@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-/// A dispatcher whose store is empty and always well, and whose transfers end when a test says so.
+/// A dispatcher with an empty, faultless store, whose transfers end when the test says so.
 private final class Stage {
   var now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
-  /// What a look at the network gives; nil keeps every job waiting.
+  /// Result of reading the network; nil keeps every job waiting.
   var reading: ConditionsReading?
   private(set) var started: [TransferID] = []
   private(set) var cancelled: [TransferID] = []
@@ -62,7 +62,7 @@ private final class Stage {
   @Test("A budget that is used up calls back what began before a window closed")
   func windowFirst() throws {
     var policy = RunPolicy()
-    // It is 22:13:20.
+    // The clock stands at 22:13:20.
     policy.network.hours = [
       OpeningHours(windows: [try ClockWindow("22:00-22:14")], zone: .utc)
     ]

@@ -22,7 +22,7 @@ import Testing
       (["22:00-06:00"], "UTC0", "2026-11-20T22:00:00Z", "now", "2026-11-21T06:00:00Z"),
       (["22:00-06:00"], "UTC0", "2026-11-21T05:59:59Z", "now", "2026-11-21T06:00:00Z"),
       (["22:00-06:00"], "UTC0", "2026-11-21T06:00:00Z", "2026-11-21T22:00:00Z", nil),
-      // One past midnight belongs to the day it begins on.
+      // A window past midnight belongs to the day on which it begins.
       (["fri 22:00-06:00"], "UTC0", "2026-11-21T03:00:00Z", "now", "2026-11-21T06:00:00Z"),
       (["fri 22:00-06:00"], "UTC0", "2026-11-20T03:00:00Z", "2026-11-20T22:00:00Z", nil),
       (["sun 23:00-01:00"], "UTC0", "2026-11-23T00:30:00Z", "now", "2026-11-23T01:00:00Z"),
@@ -35,7 +35,7 @@ import Testing
         "2026-11-22T02:00:00Z"
       ),
       (["01:00-02:00"], "IST-5:30", "2026-11-20T12:00:00Z", "2026-11-20T19:30:00Z", nil),
-      // The clock is set forward into a window, over a whole one, and out of one.
+      // The clock is set forward into a window, past a whole one, and out of one.
       (
         ["02:30-05:00"], TimeZoneTests.berlin, "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z", nil
       ),
@@ -50,7 +50,7 @@ import Testing
         ["sun 02:10-02:50"], TimeZoneTests.berlin, "2026-03-28T12:00:00Z",
         "2026-04-05T00:10:00Z", nil
       ),
-      // It is set back: the hour comes twice, and so does a window in it.
+      // The clock is set back: the hour occurs twice, and so does a window in it.
       (
         ["02:30-02:45"], TimeZoneTests.berlin, "2026-10-25T00:30:00Z", "now",
         "2026-10-25T00:45:00Z"

@@ -1,7 +1,6 @@
 @testable import PrefetchCore
 
-/// Watches a dispatcher from step to step: who got a place, and who still waits though he ranks
-/// higher and could have had it.
+/// Watches a dispatcher's steps for jobs that started before a waiting job of higher rank.
 struct OrderWitness {
   private var placed: Set<Job> = []
   private(set) var problems: [String] = []
@@ -16,7 +15,7 @@ struct OrderWitness {
     var rank: Rank
   }
 
-  /// Looks at what the last step made of it.
+  /// Compares the dispatcher's state with that before the last step.
   mutating func look(_ dispatcher: inout Dispatcher, now: Moment) {
     let before = placed
     placed = Self.placed(dispatcher)
@@ -45,7 +44,7 @@ struct OrderWitness {
     return Standing(job: job, host: host, rank: rank)
   }
 
-  /// Who has a place on the wire, or one in the worker's hands.
+  /// Returns the jobs that are in flight or with a worker.
   private static func placed(_ dispatcher: borrowing Dispatcher) -> Set<Job> {
     var jobs = Set(dispatcher.wire.transfers.map(\.job))
     for (item, work) in dispatcher.items.enumerated() where work.state == .preparing {
@@ -61,7 +60,7 @@ struct OrderWitness {
     return jobs
   }
 
-  /// Who is in line; documents between two tries are not.
+  /// Returns the queued jobs, without documents in backoff.
   private static func waiting(_ dispatcher: borrowing Dispatcher) -> [Job] {
     var jobs: [Job] = []
     for (item, work) in dispatcher.items.enumerated() where work.state == .queued {
@@ -98,7 +97,8 @@ struct OrderWitness {
     return true
   }
 
-  /// Whether a segment's manifest is being asked for the first time on a host that the other would use.
+  /// Returns whether a start barrier holds: a segment's manifest is requested first on the other's
+  /// host.
   private static func keeps(
     _ one: Standing,
     from index: Int,

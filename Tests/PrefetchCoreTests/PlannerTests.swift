@@ -12,11 +12,11 @@ import Testing
     bytes: [UInt8](repeating: 6, count: 64)
   )
   static let otherVariantText = "what is stored answered other request headers"
-  /// Of a request that said something else.
+  /// Variance of a request with other headers.
   static let otherVariance = Variance([.init(url: nil, names: ["accept-language"], digest: 1)])
   static let md5 = ExpectedDigest(algorithm: .md5, bytes: [UInt8](repeating: 6, count: 16))
 
-  /// One planned item: what is declared, what is stored, what is wished.
+  /// A planned item: declared entry, stored record and policy.
   struct Case: Sendable {
     var entry: ManifestEntry
     var record: ContentRecord?
@@ -236,7 +236,7 @@ import Testing
     record.validators = Validators(entityTag: "\"1\"")
     var given = Case(entry: ManifestEntry(url: try WebURL(record.url)), record: record)
     row.change(&given)
-    // Of which revision a body is stands in its description alone.
+    // The revision of a body is recorded only in its description hash.
     if given.entry.revision == nil { given.record?.description = given.entry.descriptionHash }
     let plan = Planner.plan(
       given.segment,
@@ -384,7 +384,7 @@ import Testing
 }
 
 extension Inventory {
-  /// Of single records, for questions about one item; their positions are their numbers.
+  /// Creates an inventory of single records; their indices are their numbers.
   init(records: [ContentRecord]) {
     var strong: [[DigestAlgorithm: [UInt8]]] = []
     var variances: [Variance] = []

@@ -2,14 +2,14 @@ import Testing
 
 @testable import PrefetchCore
 
-/// Three segments with manifests on one host, of priorities 50, none and 1 in this order.
+/// Three segments with manifests on one host and the priorities 50, none and 1, in this order.
 @Suite("Segments of several priorities") struct PriorityTests {
   static let names = ["fifty", "none", "one"]
   static let priorities = ["fifty": 50, "one": 1]
 
   static func url(_ text: String) throws -> WebURL { try WebURL("https://\(text)") }
 
-  /// Items are on the manifest's host unless said otherwise.
+  /// Returns the world; items are on their manifest's host by default.
   static func world(
     jobs: Int,
     items: Int = 3,
@@ -88,7 +88,7 @@ import Testing
     var world = try Self.world(jobs: 1)
     world.replies["https://a/one.json"] = row.replies
     world.policy.deadline = row.deadline.map { .seconds($0) }
-    // A second's wait is shorter than what the others have to do.
+    // A second's wait is shorter than the others' work.
     for path in Self.others { world.replies["https://\(path)"] = [.slow(0)] }
     let report = world.run()
     #expect(report != nil)
@@ -98,7 +98,7 @@ import Testing
   @Test("A deadline takes from the end of the order", arguments: [1, 8], [3, 100])
   func deadline(jobs: Int, items: Int) throws {
     var world = try Self.world(jobs: jobs, items: items)
-    // Time for the first manifest and its items, and for less than all of the second.
+    // The deadline permits the first manifest with its items, and less than all of the second.
     let wave = min(jobs, 4)
     world.policy.deadline = .milliseconds(100 * (1 + (items + wave - 1) / wave) + 50)
     let ended = world.run()
@@ -111,7 +111,7 @@ import Testing
 
   // MARK: Several at once
 
-  /// When each was asked first, in milliseconds.
+  /// Returns the time of each path's first request, in milliseconds.
   static func times(_ world: TimedWorld) -> [String: Int] {
     Dictionary(world.log.map { ($0.path, $0.at) }) { first, _ in first }
   }
@@ -125,7 +125,7 @@ import Testing
     #expect(times["a/one.json"] == 0)
     #expect(times["b/none.json"] == 0)
     for path in Self.items("none", 3, on: "b") { #expect(times[path] == 100) }
-    // Four places: its three items, and beside them the next manifest.
+    // The four places hold the three items and the next manifest.
     for path in Self.items("one", 3) + ["a/fifty.json"] { #expect(times[path] == 120_000) }
     for path in Self.items("fifty", 3) { #expect(times[path] == 120_100) }
   }
@@ -163,7 +163,7 @@ import Testing
 
   @Test("A manifest whose host is shut for two minutes holds back nobody elsewhere")
   func gated() throws {
-    // Another answer of the same host shuts it before the manifest is asked.
+    // Another response of the host closes it before the manifest is requested.
     var world = try Self.world(
       jobs: 8,
       of: ["fifty": "b", "none": "b"],
@@ -182,7 +182,7 @@ import Testing
     #expect(world.run() != nil)
     let times = Self.times(world)
     #expect(times["a/first.json"] == 0)
-    // As long as it could be asked at any moment it kept them waiting, and no longer.
+    // The list held a start barrier only while its own request could still be sent.
     #expect(times["b/fifty.json"] == 100)
     #expect(times["a/one.json"].map { $0 >= 120_100 } == true)
     for path in Self.items("fifty", 3, on: "b") + Self.items("none", 3, on: "b") {
@@ -216,7 +216,7 @@ import Testing
     )
     world.replies["https://m/one.json"] = [.slow(2)]
     if jobs == 1 {
-      // With one place in all, a lower item has to have it first.
+      // With a single place, a lower-ranked item must get it first.
       world.replies["https://m/one.json"] = [.refusal(500), .plain]
     }
     #expect(world.run() != nil)
@@ -255,7 +255,7 @@ import Testing
   @Test("A shared item goes as early as the first of its segments would have it")
   func shared() throws {
     var world = try Self.world(jobs: 1, items: 4)
-    // The last in the list to be known is the first in rank, and asks for two of the others' items.
+    // The list that is known last ranks first, and requests two items of other segments.
     world.replies["https://a/one.json"] = [.refusal(500), .plain]
     var urgent = ManifestEntry(url: try Self.url("a/none/3"))
     urgent.priority = 1

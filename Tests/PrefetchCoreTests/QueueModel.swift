@@ -2,7 +2,7 @@ import PrefetchTestSupport
 
 @testable import PrefetchCore
 
-/// Drives a ``TransferQueue`` at random beside a plain list that knows what it should do.
+/// Drives a ``TransferQueue`` at random and compares it with a simple list.
 struct QueueModel {
   private struct Waiting {
     var job: Int
@@ -28,7 +28,7 @@ struct QueueModel {
   private var restrictions: [HostID: Int] = [:]
   private var holds: [HostID: Duration] = [:]
   private var holdbacks: [Holdback] = []
-  /// How often others of its rank went first while a host could have gone.
+  /// Number of times that jobs of equal rank started before a job whose host was free.
   private var passed: [Turn: Int] = [:]
   private var now = Duration.zero
   private let hosts: [HostID]
@@ -65,7 +65,7 @@ struct QueueModel {
     case ..<80: withdraw()
     default: take()
     }
-    // A host that had to step out of the ring comes back at its end.
+    // A host that had to leave the ring returns at its end.
     passed = passed.filter { turn, _ in isEligible(turn.host) && !isHeldBack(turn.rank, turn.host) }
     if queue.count != waiting.count { problems.append("it counts \(queue.count)") }
     if queue.inFlight != running.count { problems.append("\(queue.inFlight) in flight") }
@@ -77,7 +77,7 @@ struct QueueModel {
     if Set(rest) != Set(waiting.map(\.job)) { problems.append("drained others than waited") }
   }
 
-  /// Lets everything go on until nothing is left.
+  /// Completes all jobs until the queue is empty.
   mutating func runDry() {
     for host in hosts { queue.restrict(host, to: nil) }
     restrictions = [:]

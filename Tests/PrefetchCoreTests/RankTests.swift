@@ -4,7 +4,7 @@ import Testing
 @testable import PrefetchCore
 
 @Suite struct RankTests {
-  /// Each goes before all that follow.
+  /// Ranks in order: each comes before all that follow.
   static let order: [(name: String, rank: Rank)] = [
     ("the manifest of the first segment of priority 1", Rank(documentOf: 4, priority: 1)),
     ("that of the second", Rank(documentOf: 7, priority: 1)),

@@ -29,7 +29,7 @@ struct RateTimetableTests {
       ("sat , sun 00:00 9, mon 00:00 1", "UTC0", "2026-11-21T00:00:00Z", 9),
       ("08:00 1, 18:00 2", "IST-5:30", "2026-11-20T02:30:00Z", 1),
       ("08:00 1, 18:00 2", "IST-5:30", "2026-11-20T02:29:59Z", 2),
-      // The clock is set back over it, and it comes a second time.
+      // The clock is set back across the change, which occurs a second time.
       ("02:30 1, 03:00 2", TimeZoneTests.berlin, "2026-10-25T00:30:00Z", 1),
       ("02:30 1, 03:00 2, 02:00 3", TimeZoneTests.berlin, "2026-10-25T01:00:00Z", 3),
     ] as [(String, String, String, Int64?)]

@@ -10,12 +10,12 @@ struct RegistrationTests {
     network: "eth0 one"
   )
 
-  /// One run of a story: what the server would say, and what must come of it.
+  /// A run of a scenario: the server's response and the expected outcome.
   struct Run: Sendable {
-    /// Seconds since the first one.
+    /// Seconds since the first run.
     var at: Int64
     var answer: RegistrationAnswer
-    /// Whether the server is asked at all.
+    /// Whether a request to the server is expected.
     var asks: Bool
     /// `registered` and the token, `denied` or `waiting` and the code.
     var standing: String

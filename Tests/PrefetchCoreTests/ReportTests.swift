@@ -3,7 +3,7 @@ import Testing
 @testable import PrefetchCore
 
 @Suite struct ExitStatusTests {
-  /// Testing has one, too.
+  /// Disambiguates from Testing's type of the same name.
   typealias ExitStatus = PrefetchCore.ExitStatus
 
   /// The facts of a run that matter to its exit status.

@@ -3,12 +3,12 @@ import Testing
 
 @testable import PrefetchCore
 
-/// Event logs of no run in particular, which the report has to add up all the same.
+/// Random event logs, which the report must add up like real ones.
 @Suite("Totals of random event logs")
 struct ReportTotalsTests {
   private static let segments = ["s", "t", "u"]
 
-  /// What the log holds, counted beside the report.
+  /// Counts of the log, independent of the report.
   private struct Tally {
     var ends: [ItemAction: Int64] = [:]
     var saved: Int64 = 0
@@ -88,7 +88,7 @@ struct ReportTotalsTests {
         tally.confirmed += Int64(7 * count)
         bySegment[name] = tally
       default:
-        // One that had ended well goes to make room, once.
+        // A previously successful item is evicted, at most once.
         guard
           let place = settled.indices.filter({ settled[$0].action != .remove }).randomElement(
             using: &generator

@@ -38,7 +38,7 @@ struct ResumeRuleTests {
         ],
         noon
       ),
-      // A later request may be for another variant of the same date.
+      // A later request may select another variant with the same date.
       (
         [
           ("Last-Modified", noon), ("Date", "Wed, 02 Jul 2025 12:00:00 GMT"),
@@ -126,7 +126,7 @@ struct ResumedHeadTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var answer: [(String, String)]
-    /// What the head says then, in its order.
+    /// Expected lines of the head, in order.
     var expected: [(String, String)]
 
     init(_ name: String, _ answer: [(String, String)], _ expected: [(String, String)]) {
@@ -240,7 +240,7 @@ struct ResumedHeadTests {
     #expect(long.all("Cache-Control") == ["no-cache", "max-age=9"])
     #expect(long["Content-Type"] == "video/mp4")
     #expect(long["ETag"] == "\"a\"")
-    // A directive that is left out may be the one that forbids to keep it.
+    // A directive that was left out may forbid storing.
     let endless = ("Cache-Control", String(repeating: "x", count: 60_000))
     #expect(ResumeRule.lasting(block([endless] + Self.first)) == nil)
   }

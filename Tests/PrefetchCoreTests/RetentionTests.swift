@@ -38,7 +38,7 @@ struct RetentionTests {
     #expect(!retention(older).isNeeded)
   }
 
-  /// One night a day: whether something failed, was deferred or arrived; then whether the item stays.
+  /// Outcomes of one night per day, and whether the item is retained.
   @Test("for seven days of failures, counted from the first successor that is stored")
   func grace() {
     let failed = result(.failed, .gone)

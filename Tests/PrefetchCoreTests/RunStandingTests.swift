@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// A dispatcher whose store is empty and always well, and whose transfers end when a test says so.
+/// A dispatcher with an empty, faultless store, whose transfers end when the test says so.
 private final class Watched {
   var now = Moment(wall: Instant(seconds: 1_700_000_000), uptime: .seconds(100))
   private(set) var started: [TransferID] = []

@@ -1,23 +1,23 @@
 import PrefetchCore
 
-/// A second opinion on transport security, made from the table by walking through lists.
+/// A second implementation of transport security that searches lists.
 ///
-/// It shares no code with what it checks: hosts come to it in parts, as they were made.
+/// It shares no code with the product: hosts are given as their generated parts.
 struct SecurityModel {
   struct Entry {
     enum Key: Equatable {
       /// Labels from the right.
       case name([String])
-      /// Zeros and ones.
+      /// Bits of an address, as zeros and ones.
       case bits(String, isVersion6: Bool)
     }
 
     var key: Key
-    /// As it is written.
+    /// Text as written in the configuration.
     var text: String
     var isForSubdomains: Bool
     var opensHTTP: Bool
-    /// 10, 11, 12, 13.
+    /// TLS version as 10, 11, 12 or 13.
     var version: Int
     var isSecret: Bool
     var isOver: Bool

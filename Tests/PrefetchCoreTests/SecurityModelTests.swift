@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  /// As typed in a URL, and as the net knows it.
+  /// Host names as typed in a URL and in their ASCII form.
   static let words = [
     ("a", "a"), ("B", "b"), ("c", "c"), ("local", "local"), ("bücher", "xn--bcher-kva"),
     ("xn--bcher-kva", "xn--bcher-kva"), ("example", "example"),

@@ -37,7 +37,7 @@ struct ShardTests {
     #expect(Shard(environment: variables)?.text == expected)
   }
 
-  /// Spreads well enough for a test, and is the same in every process.
+  /// Returns a hash that is equal in every process.
   private func weigh(_ text: String) -> ContentDigest {
     var state: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in text.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -7,7 +7,7 @@ extension SeededRandom {
   }
 }
 
-/// A network, a store and a clock that answer a dispatcher at random, and watch what it asks for.
+/// A network, store and clock that respond to a dispatcher at random and check its requests.
 struct SimulatedWorld {
   private(set) var generator: SeededRandom
   private(set) var problems: [String] = []
@@ -15,16 +15,15 @@ struct SimulatedWorld {
   private(set) var now: Moment
 
   private let request: RunRequest
-  /// What a dry run asks of items, which no budget counts.
   private let pool: WorldPool
   private let start: Dispatcher.Start
   private let inventory: InventoryFacts
-  /// By the numbers of the inventory's rows.
+  /// Records by the numbers of the inventory's rows.
   private let records: [ContentRecord]
   private var transfers: [TransferRequest] = []
-  /// Those of them that have a place on the wire.
+  /// Transfers in flight.
   private var sent: Set<TransferID> = []
-  /// Those that come back, since their host answered with trouble before they were sent.
+  /// Transfers returned unsent because their host had trouble.
   private var unsent: [TransferRequest] = []
   private var cancelled: Set<TransferID> = []
   private var internalEvents: [Event] = []
@@ -32,8 +31,9 @@ struct SimulatedWorld {
   private var nextBody = 1
   private var hasHalted = false
   private var committed: Set<ContentDigest> = []
-  /// What the dispatcher was told of the network.
+  /// Network situation as reported to the dispatcher.
   private var situation = NetworkSituation()
+  /// HEAD requests of a dry run, which no budget counts.
   private var probes: Set<TransferID> = []
   private var begun: Set<String> = []
   private var isMultiplexed: Set<String> = []
@@ -51,15 +51,15 @@ struct SimulatedWorld {
   /// Every request, in order.
   private(set) var asked: [String] = []
   private var failsAtCommit: Int?
-  /// Another run on the same cache, once it has come; a draw of its own, so that it changes no other.
+  /// Random source of another run on the same cache, separate so that it changes no other draw.
   private var guest: SeededRandom
   private var hasGuest = false
-  /// URLs that no other run may ask for, and how often each was claimed.
+  /// URLs claimed by this run, with the number of claims.
   private var claimed: [String: Int] = [:]
-  /// No server answers there.
+  /// Host on which no server responds.
   private let goneHost: String?
 
-  /// `isBrief` overrides what the seed says about it.
+  /// Creates the world of a seed; `isBrief` overrides the seed's choice.
   init(seed: UInt64, pool: WorldPool, isBrief: Bool? = nil) {
     var generator = SeededRandom(seed: seed)
     guest = SeededRandom(seed: ~seed)
@@ -237,7 +237,7 @@ struct SimulatedWorld {
     return .documentFound(number, isOurs: true, found)
   }
 
-  /// What another run may have stored since this one began.
+  /// Returns the record that another run may have stored meanwhile.
   private mutating func brought(_ url: String) -> ContentRecord? {
     guard guest.happens(40) else { return nil }
     var record = ContentRecord(url: url, id: "")
@@ -267,7 +267,7 @@ struct SimulatedWorld {
     checkNetwork(transfer)
   }
 
-  /// Keeps the same books as the dispatcher.
+  /// Keeps the state that the dispatcher should have after an event.
   private mutating func learn(_ event: Event) {
     switch event {
     case .conditionsRead(let reading): situation.conditions = reading.conditions
@@ -280,7 +280,7 @@ struct SimulatedWorld {
     }
   }
 
-  /// What has begun may go on, as long as there is a budget.
+  /// Checks that a new transfer is permitted; a begun one may go on while a budget is left.
   private mutating func checkNetwork(_ transfer: TransferRequest) {
     let isDeclared = WorldPool.urls.contains(transfer.url)
     let isNew = begun.insert(transfer.partialKey ?? transfer.url.string).inserted
@@ -295,7 +295,7 @@ struct SimulatedWorld {
     request.policy.perHost * (isMultiplexed.contains(host) ? 8 : 1)
   }
 
-  /// Gives places on the wire to those who wait for one, in order.
+  /// Sends queued transfers in order while there are places.
   private mutating func send() {
     for transfer in transfers where !sent.contains(transfer.id) {
       let onWire = transfers.filter { sent.contains($0.id) }
@@ -307,7 +307,7 @@ struct SimulatedWorld {
     }
   }
 
-  /// How a transfer ends, and with it those of its host that are not sent where it is trouble.
+  /// Returns the end of a transfer; trouble also returns its host's unsent ones.
   private mutating func ending(of transfer: TransferRequest) -> TransferResult {
     guard sent.contains(transfer.id) else {
       return TransferResult(notSent: Failure(.cancelled, "cancelled"))
@@ -363,7 +363,7 @@ struct SimulatedWorld {
     if liveBodies.remove(body.id) == nil { problems.append("body \(body.id) was released twice") }
   }
 
-  /// What is published must be stored: nothing that is only on its way.
+  /// Checks that published files are stored, not only in flight.
   private mutating func published(_ plan: TreePlan) -> TreeOutcome {
     if hasHalted { problems.append("a tree is made after a halt") }
     if request.mode != .run { problems.append("\(request.mode): a tree is made") }
@@ -470,7 +470,7 @@ extension SimulatedWorld {
     return TransferResponse(status: status, headers: HeaderBlock(headers), body: body)
   }
 
-  /// What the documents of an item of several files say.
+  /// Returns the reading of a multi-file item's documents.
   private mutating func reading(
     after documents: [BundleDocument]
   ) -> Result<BundleReading, Failure> {

@@ -22,9 +22,9 @@ import Testing
     Row(until: -10, stale: 9, may: false), Row(until: -10, stale: 10, may: true),
     Row(until: -10, stale: 10, control: "must-revalidate", may: false),
     Row(until: -10, expires: 1, stale: 10, may: true),
-    // It came stale: what counts is when it lapsed, not when it came.
+    // The response was stale on arrival: its expiry counts, not its arrival.
     Row(until: -90, stale: 89, may: false), Row(until: -90, stale: 90, may: true),
-    // Nothing stated: stale from the answer on, or from the end of what a ttl grants.
+    // Without stated freshness, staleness begins at the response or at the end of the `ttl`.
     Row(until: nil, stale: 49, may: false), Row(until: nil, stale: 50, may: true),
     Row(until: nil, ttl: 30, stale: 19, may: false), Row(until: nil, ttl: 30, stale: 20, may: true),
     Row(until: nil, ttl: 60, stale: 0, may: true),

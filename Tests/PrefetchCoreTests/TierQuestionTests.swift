@@ -22,7 +22,7 @@ struct TierQuestionTests {
       let request = exchange.nextRequest(TransferID(1), under: &table, at: Self.now)
       #expect(!exchange.isAnonymous)
       #expect(request.tierQuestion?.granted == nil)
-      // It stays so where another server needs no proof.
+      // The exchange stays so although the other server needs no credentials.
       exchange.chain.hop = try WebURL("https://b.example/")
       _ = exchange.nextRequest(TransferID(2), under: &table, at: Self.now)
       #expect(!exchange.isAnonymous)

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// A moment as RFC 3339 has it, in whole seconds.
+/// Returns the seconds of an RFC 3339 time.
 func second(_ text: String) -> Int64 {
   Timestamp.parse(text)?.seconds ?? .min
 }
@@ -18,7 +18,7 @@ func second(_ text: String) -> Int64 {
     arguments: [
       (Self.berlin, "2026-03-29T00:59:59Z", 3600), (Self.berlin, "2026-03-29T01:00:00Z", 7200),
       (Self.berlin, "2026-10-25T00:59:59Z", 7200), (Self.berlin, "2026-10-25T01:00:00Z", 3600),
-      // A year that no table of today reaches, and the last day of one.
+      // A year beyond the zone file's table, and the last day of one.
       (Self.berlin, "2099-07-01T00:00:00Z", 7200), (Self.berlin, "2098-12-31T23:30:00Z", 3600),
       // Half an hour, south of the equator.
       ("<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", "2026-10-03T15:29:59Z", 37_800),
@@ -81,7 +81,7 @@ func second(_ text: String) -> Int64 {
     let noon = second("2026-10-25T10:00:00Z")
     let next = berlin.day(at: noon) + 1
     #expect(berlin.start(ofDay: next, after: noon) == second("2026-10-25T23:00:00Z"))
-    // Beirut goes from 23:59:59 to 01:00:00.
+    // Beirut's clock goes from 23:59:59 to 01:00:00.
     let beirut = try zone("EET-2EEST,M3.5.0/0,M10.5.0/0")
     let evening = second("2026-03-28T20:00:00Z")
     let skipped = beirut.start(ofDay: beirut.day(at: evening) + 1, after: evening)

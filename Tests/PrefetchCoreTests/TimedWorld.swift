@@ -1,8 +1,8 @@
 @testable import PrefetchCore
 
-/// Servers that take their time, and a dispatcher that asks them: minutes pass in no time.
+/// Slow servers and a dispatcher with simulated time.
 struct TimedWorld {
-  /// How a server answers a request.
+  /// A server's response to a request.
   struct Reply {
     var status = 200
     var after: Duration = .milliseconds(100)
@@ -26,7 +26,7 @@ struct TimedWorld {
 
   private struct Transfer {
     var request: TransferRequest
-    /// Nil as long as it waits for a place.
+    /// End of the transfer; nil while it is queued.
     var end: Duration?
   }
 
@@ -35,12 +35,12 @@ struct TimedWorld {
     uptime: .seconds(100)
   )
 
-  /// By URL: one answer for each request, the last of them for all further ones.
+  /// Responses by URL, one per request; the last one repeats.
   var replies: [String: [Reply]] = [:]
   var manifests: [String: [ManifestEntry]] = [:]
   var policy = RunPolicy()
   var segments: [SegmentDeclaration] = []
-  /// What the last run left.
+  /// Segment records of the last run.
   var records: [SegmentRecord] = []
   var mode = RunRequest.Mode.run
 
@@ -59,7 +59,7 @@ struct TimedWorld {
     policy.retries.maximumDelay = .seconds(1)
   }
 
-  /// Runs to the end; nil if it comes to none.
+  /// Runs to the end; returns nil when the run does not end.
   mutating func run() -> Report? {
     let request = RunRequest(mode: mode, identity: "me", segments: segments, policy: policy)
     var dispatcher = Dispatcher(
@@ -96,7 +96,7 @@ struct TimedWorld {
     (transfers.compactMap(\.end) + [deadline].compactMap(\.self)).min().map { max($0, now.uptime) }
   }
 
-  /// Gives places to those in hand, in the order in which they were handed over.
+  /// Sends queued transfers in order while there are places.
   private mutating func send() {
     for index in transfers.indices where transfers[index].end == nil {
       let host = transfers[index].request.url.authority
@@ -120,7 +120,7 @@ struct TimedWorld {
       )
     }
     transfers.removeAll { $0.end.map { $0 <= now.uptime } ?? false }
-    // Trouble sends back what has not gone out yet.
+    // Trouble returns the transfers that were not sent yet.
     for case .transferFinished(_, let result) in events where result.isTrouble { giveBack() }
   }
 

@@ -177,13 +177,13 @@ import Testing
     queue.append(0..<3, to: a, rank: Self.rank(1))
     queue.append(10..<20, to: a, rank: Self.rank(2))
     queue.append(20..<30, to: b, rank: Self.rank(2))
-    // All of the first rank, and of the others as many as have a place.
+    // All jobs of the first rank start, and of the others as many as have places.
     #expect(Self.takeAll(&queue) == [0, 1, 2, 20, 21])
     queue.finished(0, on: a, httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [])
     queue.finished(1, on: a, httpVersion: "1.1")
     #expect(Self.takeAll(&queue) == [10])
-    // One that comes back counts as much as one that waits.
+    // A returned job counts as much as a waiting one.
     queue.finished(2, on: a, httpVersion: "1.1")
     queue.expect(2, rank: Self.rank(1))
     #expect(Self.takeAll(&queue) == [11])
@@ -302,7 +302,7 @@ extension TransferQueue {
     append(job, to: table.host(host), rank: rank)
   }
 
-  /// The same as ``take(at:)`` for a caller that holds no host.
+  /// Takes the next job without a time limit, for callers without hosts.
   mutating func take() -> (job: Int, host: String)? {
     take(at: .zero).map { (job: $0.job, host: table.name(of: $0.host)) }
   }

@@ -1,8 +1,8 @@
 import PrefetchCore
 
-/// What is asserted of single hosts, set of rules by set of rules.
+/// Assertions about single hosts for each set of rules.
 ///
-/// `+` is leave to speak plain http, `-` its refusal; what follows is the key or entry that decided.
+/// `+` permits plain http, `-` refuses it; the deciding key or entry follows.
 enum TransportSecurityTable {
   typealias Exception = TransportSecurity.Exception
 
@@ -250,7 +250,7 @@ enum TransportSecurityTable {
     Exception(includesSubdomains: below, allowsInsecureHTTP: true, expires: expires)
   }
 
-  /// Past its time an entry gives no leave, nor may its hosts fall back on a wider one.
+  /// An expired entry permits nothing, and its hosts do not fall back to a wider entry.
   private static let times =
     rows(
       "expired entries",

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Names and passwords in URLs, wherever a text quotes them.
+/// Names and passwords in URLs that texts quote.
 @Suite struct UserInformationTests {
   @Test(
     "User-info is masked, whatever is around it",

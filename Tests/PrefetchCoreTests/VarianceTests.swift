@@ -37,7 +37,7 @@ import Testing
       ("Accept-Language", [], .other),
       ("Authorization", [HeaderField("Authorization", "Bearer one")], .same),
       ("Authorization", [HeaderField("Authorization", "Bearer two")], .other),
-      // What is sent empty is not what is not sent.
+      // A header sent empty differs from an absent one.
       ("X-Key", [], .other), ("X-Key", [HeaderField("X-Key", "")], .same),
       ("Cookie", [], .same), ("Cookie", [HeaderField("Cookie", "a=b")], .other),
       ("*", [], .unknown),

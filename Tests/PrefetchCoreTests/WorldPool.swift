@@ -2,13 +2,13 @@ import PrefetchTestSupport
 
 @testable import PrefetchCore
 
-/// What simulated runs are made of: a few URLs on three hosts, so that segments share many.
+/// Material of simulated runs: a few URLs on three hosts, so that segments share many.
 struct WorldPool {
-  /// Whether most of what is declared is stored and only has to be confirmed.
+  /// Whether most declared items are stored and only need revalidation.
   var isWarm = false
-  /// Whether rules of the network come and go while a run goes on.
+  /// Whether network rules change during a run.
   var hasNetworkRules = false
-  /// Whether in some runs no server answers at one of the hosts.
+  /// Whether in some runs no server of one host responds.
   var losesHosts = false
   /// Whether manifests have parts and signatures, items mirrors, and some segments keep nothing.
   var isVaried = false
@@ -21,11 +21,11 @@ struct WorldPool {
   }
 
   static func digest(_ byte: UInt8) -> ContentDigest {
-    // Only ever nil for other lengths than 32.
+    // The initializer returns nil only for other lengths than 32.
     ContentDigest(bytes: [UInt8](repeating: byte, count: 32)) ?? digest(byte)
   }
 
-  /// As a manifest's reader makes it: most entries say no more than the columns of the table hold.
+  /// Returns a table as a manifest reader makes it: most entries fit into the columns.
   func table(_ generator: inout SeededRandom) -> EntryTable {
     var table = EntryTable()
     for var entry in entries(&generator) {
@@ -34,7 +34,7 @@ struct WorldPool {
       }
       let bytes = Array(entry.url.string.utf8)
       let id = Array((entry.id ?? "").utf8)
-      // Only origins that are known already can be told from their bytes.
+      // References can be resolved as bytes only for known origins.
       table.resolveReferences(against: entry.url)
       let isPlain =
         entry.network == nil && entry.priority == nil && entry.digests.isEmpty
@@ -72,7 +72,7 @@ struct WorldPool {
     return entries
   }
 
-  /// What a manifest asks of the network.
+  /// Returns a manifest's network rules.
   func manifestRules(_ generator: inout SeededRandom) -> NetworkPolicy? {
     hasNetworkRules && generator.happens(20) ? Self.rules(&generator) : nil
   }
@@ -192,7 +192,7 @@ struct WorldPool {
     return conditions
   }
 
-  /// What the cache holds, with the record of each row.
+  /// Returns the inventory of the cache, and the record of each row.
   func inventory(_ generator: inout SeededRandom) -> (InventoryFacts, [ContentRecord]) {
     var records: [ContentRecord] = []
     var rows: [Inventory.Row] = []

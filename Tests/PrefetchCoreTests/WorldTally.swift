@@ -1,7 +1,6 @@
 import PrefetchCore
 
-/// What happened in a simulated world, counted beside the report: requests where they were
-/// answered, bodies where they were stored, ends of items as they were told.
+/// Counts of a simulated world, independent of the report.
 struct WorldTally {
   private typealias Ends = [ItemAction: Int64]
 
@@ -18,9 +17,9 @@ struct WorldTally {
   private(set) var problems: [String] = []
   private(set) var deferredCount = 0
   private var isInterrupted = false
-  /// Items that were not told of by themselves.
+  /// Number of confirmed items that were only reported in groups.
   private(set) var confirmedCount = 0
-  /// The same of those that came.
+  /// Number of fetched items that were only reported in groups.
   private(set) var arrivedCount = 0
 
   mutating func note(_ event: Event) {
@@ -99,7 +98,7 @@ struct WorldTally {
     }
   }
 
-  /// What is wrong with the report of the whole run.
+  /// Returns the errors in the report of the whole run.
   func problems(of report: Report, segments names: [String]) -> [String] {
     var problems = problems
     let expect = { (what: String, counted: Int64, reported: Int64) in

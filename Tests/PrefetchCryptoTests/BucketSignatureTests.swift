@@ -23,7 +23,7 @@ struct BucketSignatureTests {
         region: try #require(text("region"))
       )
       let body = try #require(text("body").flatMap { Hexadecimal.decode($0) })
-      // As it was written, since a URL of ours takes dots out of its path.
+      // The address is used as written, since `WebURL` removes dots from its path.
       let address = written.dropFirst("http://".count)
       let target = address.drop { $0 != "/" }
       let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -6,14 +6,14 @@ import Testing
 @Suite("Gzip")
 struct GzipReaderTests {
   private static let text = "hello, compressed world\n"
-  /// The text as `gzip -9 -n` writes it.
+  /// The text, compressed by `gzip -9 -n`.
   private static let coded: [UInt8] = [
     0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0xD7,
     0x51, 0x48, 0xCE, 0xCF, 0x2D, 0x28, 0x4A, 0x2D, 0x2E, 0x4E, 0x4D, 0x51, 0x28, 0xCF, 0x2F, 0xCA,
     0x49, 0xE1, 0x02, 0x00, 0x3F, 0xBA, 0x39, 0x3C, 0x18, 0x00, 0x00, 0x00,
   ]
 
-  /// What came out, and whether the reader takes it for whole; nil where it found a fault.
+  /// Returns the output and whether the stream is complete; nil after a fault.
   private func read(_ pieces: [ArraySlice<UInt8>]) throws -> (text: String, isWhole: Bool)? {
     let reader = try GzipReader()
     var bytes: [UInt8] = []
@@ -74,7 +74,7 @@ struct GzipReaderTests {
 
   @Test("More than one piece comes out of a small stream")
   func growth() throws {
-    // One block of 4 MiB of zeros, in runs of 258.
+    // A deflate block of 4 MiB of zeros in runs of 258.
     var bits: [UInt8] = []
     func append(_ value: UInt32, _ count: Int) {
       for bit in (0..<count).reversed() { bits.append(UInt8(value >> UInt32(bit) & 1)) }

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
-/// Keys and signatures that minisign 0.11 made, over `hi` and a line end where not said otherwise.
+/// Keys and signatures made by minisign 0.11; they sign `hi` with a line end by default.
 private enum Made {
   static let message = Array("hi\n".utf8)
   static let publicKey = "RWQTgP3aCEdsVTXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9re"
@@ -16,13 +16,13 @@ private enum Made {
     RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE4D92ghHbFUd3doXuZA0Uh6Y0us7MZSUEtPss6x3D6ErbeyyWlfYUjXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9reAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 
     """
-  /// Of `otherKey`, with the password `secret words`.
+  /// Secret key of `otherKey`, encrypted with the password `secret words`.
   static let encryptedKey = """
     untrusted comment: minisign encrypted secret key
     RWRTY0IyBmpzGjqSiafMGZDD7k1Cb3BfoolHjS3xKJdYFh92MkEAAAACAAAAAAAAAEAAAAAAh+99ouM8cpUcF25pfPAT1JG8lnKe5yovr8KroqyPEDmxDOzczYqYc1EQnVSDDci6X8UBQTezFoXHyRFsigCObKM24qlRSydhvN9I2guL4VAEeW0g961hMsuC0tpQIRYh26Pq2P6D6rI=
 
     """
-  /// `secretKey` under the same password with costs of all kinds, made from the format's description.
+  /// `secretKey` with the same password and various costs, made from the format's description.
   static let cheapKeys = [
     "RWRTY0IyAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AgAAAAAAAAAAAEAAAAAAAX2Ruo1PyIqnJIK0zkBbGLuwcQgeLIczEKBVTMt7j3UEVrg4JI1bstwTwe+Ui8tIHWiySnEmoSMvM9vkPF3yb39SU7s2ytcRQOjsFDCOaq8yU01e1zZ6HkEwdJSvaSRHPzCotSHbFN+w=",
     "RWRTY0IyAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8AAAQAAAAAAAAAAAEAAAAA7MUYnTps4mI7SoSuHSgRBLZ7aupFsC8aVvsPf8Ke2s9IXgDv4AliyM2qq/6vOqhRZ2EX3EWbYm8goj5bY0tzJTnc02utSmpU5yEYEZjBG8eAEsXfgmRodilZn8BkNLw1rQMpGzfS9Xc=",
@@ -125,7 +125,7 @@ struct MinisignTests {
       Self.message { try Made.verify(Made.signature, of: Array("ho\n".utf8)) }
         == "the key 556C4708DAFD8013 did not sign these bytes"
     )
-    // The same key signed both comments, each with its own signature.
+    // The key signed both comments, each with its own signature.
     let comment = Made.emptySignature.split(separator: "\n")
     var lines = Made.signature.split(separator: "\n")
     lines[2] = comment[2]
@@ -134,7 +134,7 @@ struct MinisignTests {
       Self.message { try Made.verify(lines.joined(separator: "\n")) }
         == "the key 556C4708DAFD8013 did not sign the trusted comment"
     )
-    // A legacy signature does not pass as a prehashed one.
+    // A legacy signature must not pass for a prehashed one.
     let disguised = Made.legacySignature.replacing("\nRW", with: "\nRU")
     #expect(throws: Minisign.Fault.self) { try Made.verify(disguised) }
   }
@@ -230,7 +230,7 @@ struct MinisignTests {
       case 0:
         let isUntouched = text.hasSuffix(Made.signature.drop { $0 != "\n" })
         let comment = try? Made.verify(sample)
-        // What only damaged the untrusted comment, or a line end, proves as much as before.
+        // Damage to the untrusted comment or to a line end does not affect the proof.
         let isSame = comment?.text == "timestamp:1795327479\tfile:m\thashed"
         #expect(comment == nil || isSame || isUntouched, "\(text)")
       case 1: _ = try? Made.verify(Made.signature, keys: [text])
@@ -251,7 +251,7 @@ struct MinisignTests {
     #expect(comment.text == "timestamp:10\tfile:a_b_c\texpires:20\thashed")
     let text = try Made.sign(comment)
     #expect(try Made.verify(text) == comment)
-    // Ed25519 is deterministic, so minisign made the same bytes.
+    // Ed25519 is deterministic, so that minisign's bytes are the same.
     let theirs = try Made.sign(
       TrustedComment(text: "timestamp:1795327479\tfile:m\thashed"),
       "signature from minisign secret key"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Sums of Go's modules")
 struct ModuleSumTests {
-  /// A module of two files as a zip file; Go itself has checked it against the sum below.
+  /// A module of two files as a zip file, whose sum Go itself verified.
   static let zip: [UInt8] =
     Base64.decode(
       """
@@ -81,7 +81,7 @@ struct ModuleSumTests {
   @Test("A changed byte of a file or of its name gives another sum or none")
   func changed() {
     var random = SystemRandomNumberGenerator()
-    // The content of the first file, without the bits that fill its last byte, and its name.
+    // The first file's content without the padding bits of its last byte, and its name.
     for place in Array(60..<94) + Array(0xFA..<0x118) {
       var bytes = Self.zip
       bytes[place] ^= UInt8.random(in: 1...255, using: &random)
@@ -104,12 +104,12 @@ struct ModuleSumTests {
   func bombs() {
     let large = String(repeating: "x", count: 1000)
     #expect(Self.sum(Archive([("a", large)]).bytes, limit: 999) == .failure(.tooLarge(999)))
-    // A size that the archive claims counts as much as one that it has.
+    // A declared size counts as much as a real one.
     var claims = Archive([("a", "x")])
     claims.claimedSize = 0x7FFF_0000
     let bound = Int64(claims.bytes.count) * 1000
     #expect(Self.sum(claims.bytes) == .failure(.tooLarge(bound)))
-    // A stream that goes on past its claim is cut off.
+    // A stream that exceeds its declared size is cut off.
     var bytes = Self.zip
     let directory = 0xCC
     bytes[directory + 24] = 3

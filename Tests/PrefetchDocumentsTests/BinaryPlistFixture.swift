@@ -1,6 +1,6 @@
-/// A `bplist00` file put together object by object, also a wrong one.
+/// Builds `bplist00` files object by object, including invalid ones.
 enum BinaryPlistFixture {
-  /// References are one byte wide; `offsets` replaces the places of the objects.
+  /// Builds a file with one-byte references; `offsets` replaces the objects' real offsets.
   static func file(_ objects: [[UInt8]], root: UInt8 = 0, offsets: [Int]? = nil) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     var places: [Int] = []

@@ -147,7 +147,7 @@ struct BinaryPlistReaderTests {
 
   @Test("Texts that overlap cannot become more than the file holds")
   func overlap() {
-    // Each text begins one byte later than the one before and takes all that follows.
+    // Each text begins one byte after the previous one and extends to the end.
     let count = 200
     let markers = (0..<count).flatMap { _ in [0x5E] as [UInt8] } + Array(repeating: 0x61, count: 14)
     let references = (1...UInt8(count)).map { $0 }
@@ -159,7 +159,7 @@ struct BinaryPlistReaderTests {
 
   @Test("An object that is used often costs a value each time")
   func sharing() {
-    // Ten levels of arrays that hold the next one ten times.
+    // Ten levels of arrays, each with ten references to the next.
     var objects = (1...9).map { Fixture.array(Array(repeating: UInt8($0), count: 10)) }
     objects.append([0x09])
     #expect(

@@ -12,7 +12,7 @@ extension Node {
     }
   }
 
-  /// The same without kinds, which not all syntaxes have.
+  /// Description without kinds, which not all syntaxes have.
   var texts: String {
     switch content {
     case .scalar(let scalar): "'\(scalar.text)'"
@@ -22,7 +22,7 @@ extension Node {
     }
   }
 
-  /// Every place as `line:column+length`, a key's before its value's.
+  /// All locations as `line:column+length`; a key's comes before its value's.
   var places: String {
     switch content {
     case .scalar: location.place
@@ -43,7 +43,7 @@ extension SourceLocation? {
 }
 
 extension Diagnostic {
-  /// `line:column+length code message`, with the path where there is no line.
+  /// Text `line:column+length code message`, with the path when there is no line.
   var line: String {
     let place = location == nil ? (path ?? "-") : location.place
     return "\(place) \(code) \(message)"
@@ -58,7 +58,7 @@ func read(
   DocumentReader.read(Array(text.utf8), source: "file", syntax: syntax, limits: limits)
 }
 
-/// The document's shape, or its faults, one a line.
+/// Returns the document's structure, or its diagnostics, one per line.
 func outcome(_ outcome: DocumentReader.Outcome) -> String {
   guard outcome.diagnostics.isEmpty else {
     return outcome.diagnostics.map(\.line).joined(separator: "\n")

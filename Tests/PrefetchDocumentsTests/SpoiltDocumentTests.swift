@@ -119,7 +119,7 @@ struct SpoiltDocumentTests {
 }
 
 extension DocumentReader.Syntax {
-  /// The same in every process.
+  /// Hash that is equal in every process.
   fileprivate var hashed: Int {
     rawValue.utf8.reduce(0) { $0 &* 31 &+ Int($1) }
   }

@@ -68,7 +68,7 @@ struct SyntaxTests {
   @Test("The same document is the same tree of texts", arguments: DocumentReader.Syntax.allCases)
   func agreement(_ syntax: DocumentReader.Syntax) throws {
     let bytes = try #require(Self.documents[syntax])
-    // No configuration is written in TOML, and so the reader does not look whether one is.
+    // The reader never guesses TOML, since no configuration is written in TOML.
     if syntax != .toml { #expect(DocumentReader.sniff(bytes) == syntax) }
     let outcome = DocumentReader.read(bytes, source: "file", syntax: syntax)
     #expect(outcome.diagnostics == [])

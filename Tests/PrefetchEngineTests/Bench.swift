@@ -2,9 +2,9 @@ import PrefetchCore
 import PrefetchEngine
 import PrefetchTestSupport
 
-/// An engine between a site, a store in memory and a clock that a test moves.
+/// An engine with a simulated site, a store in memory and a clock that the test moves.
 final class Bench {
-  /// Whether reports tell unchanged items one by one.
+  /// Whether reports list unchanged items.
   var listsKept = false
   let site: Site
   let store = MemoryStore()
@@ -24,7 +24,7 @@ final class Bench {
     site = Site(pages)
   }
 
-  /// Runs segments given by name: paths of inline items, or one that ends in `.json`.
+  /// Runs segments by name; their paths are inline items, or a manifest that ends in `.json`.
   func run(
     _ segments: [(String, [String])],
     mode: RunRequest.Mode = .run,
@@ -89,7 +89,7 @@ final class Bench {
     return entry
   }
 
-  /// The stored bodies by id.
+  /// Stored bodies by item id.
   var contents: [String: String] {
     get throws {
       var contents: [String: String] = [:]

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What each request of a run says of its connection.
+/// Connection settings of each request in a run.
 @Suite struct ConnectionTests {
   typealias Answer = FakeTransport.Answer
   typealias ExitStatus = PrefetchCore.ExitStatus
@@ -26,7 +26,7 @@ import Testing
     )
   }
 
-  /// One run, with every request in order.
+  /// Runs the segments and returns the report with all requests in order.
   static func run(
     _ segments: [SegmentDeclaration],
     answers: [String: Answer],
@@ -301,7 +301,7 @@ import Testing
         "https://m.example/a": [],
       ]
     )
-    // A pattern without hosts is for what was asked first, not for wherever that leads.
+    // A pattern without hosts applies to the declared URL, not to redirect targets.
     #expect(
       Self.headers(requests, "X-Team") == [
         "https://m.example/m.json": ["news"], "https://n.example/n.json": [],
@@ -335,7 +335,7 @@ import Testing
     )
     let proxied = requests.filter { $0.connection?.value.proxy != nil }.map(\.url.host)
     #expect(Set(proxied) == ["x.corp.example", "b.corp.example"])
-    // Nothing that proves who we are went there, so it is the server's own affair.
+    // No credentials were sent to that server, so the refusal is the server's own matter.
     #expect(Self.codes(report) == ["https://b.corp.example/b": .http])
   }
 

@@ -6,9 +6,9 @@ import Testing
 @Suite("Modules with sums") struct ModuleTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
-  /// The smallest zip file there is: of no files.
+  /// The smallest zip file, without any member.
   private static let empty: [UInt8] = [0x50, 0x4B, 5, 6] + [UInt8](repeating: 0, count: 18)
-  /// The SHA-256 of nothing.
+  /// SHA-256 of no bytes, in base64.
   private static let emptySum = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
   private static let otherSum = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
 
@@ -67,7 +67,7 @@ import Testing
       report.items.first?.failure?.message
         == "it is no zip file that could have the declared sum: it has no list of files at its end"
     )
-    // The older one is what it was.
+    // The older body is unchanged.
     #expect(try bench.contents["m"] == String(decoding: Self.empty, as: UTF8.self))
   }
 

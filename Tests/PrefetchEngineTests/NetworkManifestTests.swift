@@ -3,7 +3,7 @@ import PrefetchEngine
 import PrefetchTestSupport
 import Testing
 
-/// Rules that come with manifests, when the network was not looked at for them yet.
+/// Network rules from manifests that arrive after the network was read.
 @Suite struct NetworkManifestTests {
   private let bench = Bench([
     "/a": Site.Page("alpha"), "/b": Site.Page("beta"), "/c": Site.Page("gamma"),
@@ -46,7 +46,7 @@ import Testing
       let rules = "{\"windows\": \"22:00-23:00\", \"timezone\": \"\(zone)\"}"
       return "{\"url\": \"\(name)\", \"network\": \(rules)}"
     }
-    // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 there.
+    // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 in India.
     let items = [item("a", "Asia/Kolkata"), item("b", "Europe/Nowhere"), "\"c\""]
     bench.site["/list.json"] = page("", items: items.joined(separator: ","))
     let report = try bench.run([("s", ["list.json"])])
@@ -125,7 +125,7 @@ import Testing
     let entries = try ["a", "b", "c"].map { Bench.entry(try WebURL("https://a.example/\($0)")) }
     let segment = SegmentDeclaration(name: "s", source: .inline(entries))
     let report = try bench.run([segment], over: transport)
-    // The second one had begun when its budget was found used up, and was called back.
+    // The second request was in flight when its budget ran out, and was cancelled.
     #expect(transport.requests.count == 2 && transport.cancelled.count == 1)
     #expect(report.totals.fetched == 1 && report.totals.deferred == 2)
     #expect(report.segments[0].deferral?.rule == .dailyLimit)

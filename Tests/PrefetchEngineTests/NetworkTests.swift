@@ -89,7 +89,7 @@ import Testing
       #expect(report.totals.deferred == 2)
       #expect(report.items.allSatisfy { $0.deferral?.rule == .networkType })
     }
-    // It cannot widen them.
+    // A manifest's rules cannot widen the configuration's.
     bench.policy.network.allowed = [.wifi]
     bench.site["/list.json"] = page("\"network\": {\"allow\": [\"any\"]},", items: "\"a\"")
     _ = try bench.run([("s", ["list.json"])])
@@ -112,7 +112,7 @@ import Testing
   @Test("A manifest's windows are read by the clock of the configuration")
   func manifestWindows() throws {
     bench.circumstances = ethernet
-    // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 there.
+    // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 in India.
     bench.policy.zone = { _ in TimeZoneRules(posix: "IST-5:30") }
     bench.site["/list.json"] = page(
       "\"network\": {\"windows\": [\"22:00-23:00\"]},",
@@ -140,7 +140,7 @@ import Testing
     let entries = try ["a", "b", "c"].map { Bench.entry(try WebURL("https://a.example/\($0)")) }
     let site = bench.site
     let clock = bench.clock
-    // The window closes while the first body is on its way.
+    // The window closes while the first body is in flight.
     let transport = FakeTransport(staging: bench.store) { request in
       clock.advance(by: .seconds(60))
       let page = site.answer(to: LoopbackRequest(method: "GET", target: request.url.path))

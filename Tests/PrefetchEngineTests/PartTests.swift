@@ -189,7 +189,7 @@ struct PartTests {
     SHA256.digest(of: text).hexadecimal
   }
 
-  /// A requirements file, and the index in which its one project is looked up.
+  /// Publishes a requirements file and the index page of its only project.
   private func publishRequirements(_ page: Site.Page?) throws -> SegmentDeclaration {
     bench.site["/r.txt"] = .init(
       """

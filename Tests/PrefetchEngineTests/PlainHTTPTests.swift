@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Plain http that was allowed when it was planned, at the moment when it would go out.
+/// Plain http that was permitted at planning, checked again when the request is sent.
 @Suite struct PlainHTTPTests {
   typealias Row = ConnectionTests
   typealias Exception = TransportSecurity.Exception

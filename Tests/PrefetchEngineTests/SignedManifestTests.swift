@@ -7,7 +7,7 @@ import Testing
 struct SignedManifestTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
-  /// Made by minisign without a password.
+  /// Secret key made by minisign, without a password.
   private static let secretKey = """
     untrusted comment: minisign encrypted secret key
     RWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE4D92ghHbFUd3doXuZA0Uh6Y0us7MZSUEtPss6x3D6ErbeyyWlfYUjXCc/fJD0Mc7szeT9rb2OaP4Oulk51LJqJkVPlfU9reAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
@@ -59,7 +59,7 @@ struct SignedManifestTests {
     bench.site["/\(name).minisig"] = signature.map { .init($0) }
   }
 
-  /// A further page, signed under its name or another one.
+  /// Publishes a second page, signed under its own name or another one.
   private func publishPage(_ text: String, signedAs name: String = "2.json") {
     let comment = TrustedComment(timestamp: now, file: name, expires: nil)
     publish(text, signature: signature(of: text, comment: comment), as: "2.json")
@@ -131,7 +131,7 @@ struct SignedManifestTests {
     #expect(report.segments.first?.manifest.failure?.code == row.code)
     #expect(try bench.contents == ["a": "A"])
     #expect(bench.store.staging.bodyCount == 0)
-    // The last good one still counts.
+    // The last good manifest stays in effect.
     publish(manifest(["a", "b"], generated: 1))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
     #expect(try bench.contents == ["a": "A", "b": "B"])
@@ -194,7 +194,7 @@ struct SignedManifestTests {
     bench.clock.advance(by: .seconds(61))
     let report = try bench.run(segments: [try segment()])
     #expect(report.segments.first?.manifest.failure?.code == .signature)
-    // Signed anew, the same bytes are good again.
+    // A new signature makes the same bytes valid again.
     let later = TrustedComment(timestamp: now, file: "m.json", expires: now + .seconds(60))
     bench.site["/m.json.minisig"] = .init(signature(of: text, comment: later))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Servers that only a manifest chose.
+/// Requests to servers that only a manifest named.
 @Suite struct StrangeServerTests {
   typealias Row = ConnectionTests
 

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Many items whose server cannot be asked, and another server that has them too.
+/// Many items whose server is unavailable, and another server that has them.
 @Suite("Alternates", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct AlternateTests {
   private static let count = 300
@@ -22,7 +22,7 @@ struct AlternateTests {
     mirror = try LoopbackServer { site.respond(to: $0) }
   }
 
-  /// The items at `place`, and beside it, in this order, at the others.
+  /// Declares the items at `place`, with the other servers as alternates in this order.
   private func declare(at place: String, beside others: [String], _ more: String = "") {
     let urls = (0..<Self.count).map { "\"\(place)/\($0)\"" }.joined(separator: ", ")
     home.configure(
@@ -55,7 +55,7 @@ struct AlternateTests {
     try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
     #expect(mirror.requests.count { $0.method == "GET" } == Self.count)
 
-    // What came from there is asked about there, by what that server said of it.
+    // Bodies from the mirror are revalidated there, with the mirror's own validators.
     try expectAll(home.run("--json"), "revalidated", sourceLocation: #_sourceLocation)
     #expect(mirror.requests.suffix(Self.count).allSatisfy { $0.headers["If-None-Match"] != nil })
   }
@@ -66,7 +66,7 @@ struct AlternateTests {
     declare(at: quiet.address(""), beside: [mirror.address("/")])
     try expectAll(home.run("--json"), "fetched", sourceLocation: #_sourceLocation)
     #expect(quiet.requests.count <= 4)
-    // The gate holds in the next run too, which asks the other server from its beginning.
+    // The gate is still closed in the next run, which starts with the other server.
     let count = quiet.requests.count
     try expectAll(home.run("--json"), "revalidated", sourceLocation: #_sourceLocation)
     #expect(quiet.requests.count == count)

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Input that would cost more than it is worth, and words that nothing knows.
+/// Input that would cost too much, and unknown words.
 @Suite("Input without measure", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct BoundTests {
   private let home: Home

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What shells offer where a user presses the tabulator.
+/// Completions that shells offer when a user presses Tab.
 @Suite("A completion", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CompletionTests {
   private let home: Home
@@ -33,7 +33,7 @@ struct CompletionTests {
 
   // MARK: bash
 
-  /// `words` are those that bash makes of a line; the last is at the cursor.
+  /// Returns bash's completions; `words` are a split command line with the cursor in the last one.
   private func bash(_ words: String...) throws -> [String] {
     let list = words.map { "'\($0)'" }.joined(separator: " ")
     let run = try home.shell(
@@ -60,7 +60,7 @@ struct CompletionTests {
       #expect(try bash("prefetch", command, "") == [url], "\(command)")
     }
     #expect(try bash("prefetch", "event", "consume", "") == [url])
-    // What bash has cut off at a colon stays.
+    // The part that bash has cut off at a colon stays.
     let rest = try #require(url.split(separator: ":").last.map(String.init))
     #expect(try bash("prefetch", "path", "http", ":", "//127.0.0.1", ":", "") == [rest])
     #expect(try bash("prefetch", "path", "https", ":", "//127.0.0.1", ":", "") == [])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Transfers at the same time", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ConcurrencyTests {
-  /// Opens a gate once so many requests wait at every one of several servers.
+  /// Opens a gate once a number of requests wait at each of several servers.
   private final class Barrier: Sendable {
     let gate = Gate()
     private let waiting: Mutex<[Int]>
@@ -31,7 +31,7 @@ struct ConcurrencyTests {
     home = try Home()
   }
 
-  /// Answers wait at the barrier, and then for long enough that one request too many would come.
+  /// Responses wait at the barrier, and long enough afterwards for an excessive request to arrive.
   private func server(_ number: UInt8, _ barrier: Barrier) throws -> LoopbackServer {
     try LoopbackServer(number: number) { request in
       barrier.arrive(at: Int(number) - 1)

@@ -275,7 +275,7 @@ struct ControlTests {
     let removed = try home.run("rm", "one")
     #expect(removed.status == 0 && removed.lines.count == 1, "\(removed)")
     #expect(try home.run("get", "--offline", server.address("/p")).output == "a picture")
-    // The last one takes it along.
+    // The last reference removes the body as well.
     let last = try home.run("rm", "one", "two")
     if isStored { #expect(last.lines.count == 2 || last.status == 4, "\(last)") }
   }
@@ -323,7 +323,7 @@ struct ControlTests {
   }
 }
 
-/// Something that comes to be so once.
+/// A condition that becomes true once.
 private final class Latch: Sendable {
   private let isOpen = Mutex(false)
 

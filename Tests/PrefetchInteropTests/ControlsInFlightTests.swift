@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// What is said of an item while another process transfers it.
+/// Controls of an item while another process transfers it.
 @Suite("Controls of what is under way", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlsInFlightTests {
   private let home: Home
@@ -15,8 +15,9 @@ struct ControlsInFlightTests {
   private static let half = body.count / 2
   private static let tag = "\"one\""
 
-  /// `/a` comes halfway until the gate opens, where no part of it is asked for; `/asked` is held back
-  /// where it is asked about.
+  /// `/a` pauses halfway until the gate opens, unless a range is requested.
+  ///
+  /// `/asked` waits for the gate when it is revalidated.
   init() throws {
     let (begun, gate) = (begun, gate)
     home = try Home(isInMemory: true)
@@ -217,7 +218,7 @@ struct ControlsInFlightTests {
     let gate = Gate()
     let server: LoopbackServer
 
-    /// A film of four pieces, of which the last comes halfway until the gate opens.
+    /// Serves a film of four pieces; the last one pauses halfway until the gate opens.
     init() throws {
       let (begun, gate) = (begun, gate)
       home = try Home(isInMemory: true)

@@ -97,13 +97,13 @@ struct CookieTests {
     #expect(run.status == 0, "\(run)")
     let report = try #require(home.read("report.json"))
     #expect(report.contains("\"fetched\""))
-    // Nothing of them stays, and the second tier never sees one.
+    // No cookie is stored, and the second tier never receives one.
     #expect(!run.output.contains(Self.canary), "\(run)")
     let found = try home.shell("grep -rl '\(Self.canary)' '\(home.folder.path)'")
     #expect(found.output.isEmpty, "\(found)")
     #expect(tier.tier.requests.allSatisfy { $0.headers["Cookie"] == nil })
     #expect(!tier.tier.requests.isEmpty)
-    // Another item of the same server has a jar of its own.
+    // Another item of the same server has a separate cookie jar.
     configure("\"\(url("/low/0.ts"))\"")
     let alone = try home.run("--json")
     #expect(alone.status == 4, "\(alone)")

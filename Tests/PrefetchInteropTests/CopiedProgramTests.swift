@@ -2,8 +2,7 @@ import Glibc
 import PrefetchTestSupport
 import Testing
 
-/// Most black-box tests of a debug build look at copies of a program that has started before; here
-/// the same is asked of such a copy and of a program that is started.
+/// Compares forked runs of a debug build, as most tests use them, with normally started ones.
 @Suite("A copied program", .enabled(if: Binary.zygotePath != nil, "needs a debug build"))
 struct CopiedProgramTests {
   private let home: Home
@@ -17,7 +16,8 @@ struct CopiedProgramTests {
     }
   }
 
-  /// The same user, with what only the loader of a program that starts reads.
+  /// Home whose programs are started instead of copied, because of a variable that only the loader
+  /// reads.
   private var started: Home {
     var home = home
     home.variables["LD_BIND_NOW"] = "1"
@@ -37,7 +37,7 @@ struct CopiedProgramTests {
     let (copied, own) = (try home.run(words), try started.run(words))
     #expect(copied.status == own.status)
     #expect(copied.errors == own.errors)
-    // Documents and pages alike; a plan says when it was made.
+    // Both print the same number of lines; a plan contains its time.
     #expect(copied.lines.count == own.lines.count && copied.output.isEmpty == own.output.isEmpty)
   }
 
@@ -50,7 +50,7 @@ struct CopiedProgramTests {
     #expect(try home.run("check").status == 0)
     let list = try home.run("check", "--config", "-", input: #"{"segments": 7}"#)
     #expect(list.status == 78 && list.errors.contains("segments"), "\(list)")
-    // More than a pipe holds, and no program that reads it.
+    // Input larger than a pipe, for a program that does not read it.
     let unread = String(repeating: "unread ", count: 1 << 18)
     #expect(try home.run("--version", input: unread).status == 0)
   }

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Every document that a command prints, held to the schema that ships with it.
+/// Validates every document that a command prints against its shipped schema.
 @Suite("Documents and their schemas", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct DocumentSchemaTests {
   private let home: Home

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A list without items is what its publisher has, or a fault; the configuration says which.
+/// A list without items is either intended or a fault, as the configuration decides.
 @Suite("A list without items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EmptyListTests {
   private enum Told: Sendable { case guarded, warned, failed }

@@ -41,7 +41,7 @@ struct EventTests {
 
   private static let schema = try? RepositoryPage.schema("events")
 
-  /// The whole lines of a file, each of them an event as its schema has it.
+  /// Returns the complete lines of a file, each validated as an event.
   private func events(_ file: String) -> [Node] {
     let events = (home.read(file) ?? "").split(separator: "\n").compactMap {
       try? Node(json: String($0))
@@ -259,7 +259,7 @@ struct EventTests {
     #expect(try Self.facts(run.json()) == Self.facts(plain.json()))
   }
 
-  /// What does not tell of times.
+  /// Returns the parts of a report that do not depend on time.
   private static func facts(_ report: Node) -> [String] {
     let totals = report.at("totals")?.mapping?.map { "\($0.key)=\($0.value.text ?? "")" } ?? []
     let items = ["url", "state", "outcome", "status", "bytes", "digest", "attempts", "error.code"]
@@ -381,11 +381,11 @@ struct EventTests {
     #expect(run.lines.contains("ended with 0"), "\(run)")
     let warning = run.errors.split(separator: "\n").first { $0.contains("[events.dropped]") }
     let count = warning?.split(separator: " ").compactMap { Int($0) }.first ?? 0
-    // The pipe may end within a line, which then was not told.
+    // The pipe may end within a line, which then does not count.
     let got = (home.read("got") ?? "").split(separator: "\n", omittingEmptySubsequences: false)
       .dropLast()
     let progress = got.count { $0.contains("\"progress\"") }
-    // Some of those that were dropped may have told of progress, one a second.
+    // Dropped events may include progress, at most one per second.
     #expect(count > 0 && (0...60).contains(got.count - progress + count - all), "\(run.errors)")
     #expect(all == 607 && server.requests.count == 1200)
     let closed = try home.shell("\"$prefetch\" run -q --events 9 9> >(exec 0<&-; exit 0)")

@@ -18,7 +18,7 @@ struct FileModeTests {
       site["/\(name)"] = Site.Page(Array("body \(name)".utf8), entityTag: "\"\(name)\"")
     }
     server = try LoopbackServer { request in
-      // A forge's way of handing out its files: each time with a signature of its own.
+      // A forge redirects each file to an address with a new signature.
       guard request.path.hasPrefix("/signed/") else { return site.respond(to: request) }
       let name = request.path.dropFirst("/signed/".count)
       return .respond(302, [("Location", "/\(name)?sig=SIGNATURE")])
@@ -37,7 +37,7 @@ struct FileModeTests {
     )
   }
 
-  /// The modes of all files and folders below one, by their names in it.
+  /// Returns the modes of all files and folders below a folder, by relative path.
   private func modes(_ root: String) -> [String: mode_t] {
     var modes: [String: mode_t] = [:]
     for (path, facts) in FileTree.listing(root) {
@@ -61,7 +61,7 @@ struct FileModeTests {
   func ownFiles() throws {
     configure()
     try #require(home.run("-q").status == 0)
-    // The second run makes the copy of the index anew and leaves a log of it while it works.
+    // The second run backs the index up anew and has a write-ahead log meanwhile.
     try #require(home.run("-q", "--refetch").status == 0)
     #expect(try mode(of: home.cache) == 0o700)
     #expect(try mode(of: home.state) == 0o700)
@@ -153,7 +153,7 @@ struct FileModeTests {
       Issue.record("\(name) has mode \(String(mode, radix: 8))")
     }
     expectNoSignature(below: home.path("out"))
-    // What was imported is its owner's alone again.
+    // Imported files are private to their owner again.
     try home.removeCache()
     try #require(home.run("import", "--cache", "out").status == 0)
     #expect(modes(home.cache)["index.sqlite"] == 0o600)

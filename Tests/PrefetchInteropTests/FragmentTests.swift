@@ -32,7 +32,7 @@ struct FragmentTests {
     let taken = try home.run("get", url("sha256=\(good)"))
     #expect(taken.status == 0 && taken.output == "body of one", "\(taken)")
     let count = server.requests.count
-    // What is proved needs no question, and what is not is none of it.
+    // A body that matches its digest needs no request; a body that does not match is an error.
     #expect(try home.run("get", url("sha256=\(good)")).output == "body of one")
     #expect(server.requests.count == count)
     #expect(try home.run("get", "--offline", url("sha256=\(bad)")).status == 4)

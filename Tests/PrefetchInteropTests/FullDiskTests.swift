@@ -138,9 +138,9 @@ struct FullDiskTests {
     }
   }
 
-  /// Leaves less than the run needs: of bytes, or of files.
+  /// Leaves less space or fewer inodes than the run needs.
   ///
-  /// At the end all bodies have to stand there at once, and what is no body stays.
+  /// At the end all bodies must fit at once, together with the other files.
   private func shrink(
     _ round: Int,
     held: [String: [UInt8]],
@@ -200,7 +200,7 @@ struct FullDiskTests {
       #expect(run.status == 74, "round \(round): \(run)")
       #expect(try run.totals()["fetched"] == 8, "round \(round): \(run)")
       #expect(try run.json().text("segments.0.state") == "incomplete", "round \(round)")
-      // Nothing is left of the room that one of them could have.
+      // The disk has no room left.
       try #require(home.shell("dd if=/dev/zero of=\(small.path)/filler bs=4096").status != 0)
       let full = try home.run("--json", "--refetch")
       #expect(full.status == 74, "round \(round): \(full)")
@@ -223,7 +223,7 @@ struct FullDiskTests {
     var random = SeededRandom(12)
     for number in 0..<6 { publish(number, &random) }
     declare(6, more: "")
-    // Of so small a disk a tenth stays free, 6.7 MB and no gigabyte.
+    // On so small a disk a tenth stays free: 6.7 MB instead of a gigabyte.
     let fill = "dd if=/dev/zero of=\(disk.path)/filler bs=1048576 count=60"
     try #require(home.shell(fill).status == 0)
     let run = try home.run("--json", "--items", "all")

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Answers of servers as `get` hears them: a refusal is an answer, and what is not stored is one request.
+/// Responses that `get` receives: a refusal is final, and a missing item costs one request.
 @Suite("An answer that `get` receives", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct GetAnswerTests {
   private let site = Site()

@@ -120,7 +120,7 @@ struct GetTests {
     #expect(good.status == 0, "\(good)")
     #expect(good.output == "body of one")
     let asked = server.requests.count
-    // Not fresh by its headers, but pinned by its digest.
+    // The body is stale by its headers, but pinned by its digest.
     #expect(try home.run("get", url).output == "body of one")
     #expect(server.requests.count == asked)
     #expect(try home.run("get", server.address("/two")).status == 0)

@@ -43,7 +43,7 @@ struct HTTP3Tests {
     )
   }
 
-  /// The versions that answered for the items of a run in which all of them went this way.
+  /// Returns the HTTP versions of a run in which `total` counts all items.
   private func versions(
     _ total: String,
     _ location: Testing.SourceLocation = #_sourceLocation

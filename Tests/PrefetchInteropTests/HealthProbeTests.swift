@@ -61,7 +61,7 @@ struct HealthProbeTests {
     #expect(first != nil)
     #expect(try home.run("run", "--offline").status == 0)
     #expect(try probe("--json").json().text("segments.0.last_success") == first)
-    // The list still answers, its item does not.
+    // The list is still available, its item is not.
     site["/one"] = Site.Page([], status: 503)
     let stale = try home.run("run")
     #expect(stale.status == 0, "\(stale)")

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What came here by other means than the network.
+/// Content that arrived by other means than the network.
 @Suite("Imported content", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ImportTests {
   private let site: Site
@@ -38,7 +38,7 @@ struct ImportTests {
     return site.requests.map { "\($0.method) \($0.target)" }.sorted()
   }
 
-  /// Every file below a folder, with its time and size.
+  /// Returns every file below a folder with its time and size.
   private func listing(_ path: String) throws -> String {
     try giver.shell("find '\(path)' -printf '%p %T@ %s %m\\n' | sort").output
   }
@@ -55,7 +55,7 @@ struct ImportTests {
     #expect(taken.output.contains("imported 3 items"), "\(taken)")
     #expect(takeRequests().isEmpty)
     #expect(try listing(giver.cache) == before)
-    // On its own, it is here for those who ask.
+    // The imported body is available without a declaration.
     #expect(try taker.run("get", "--offline", server.address("/a")).output == "the body of a")
     let plan = try taker.run("plan", "--items", "all")
     #expect(plan.status == 0, "\(plan)")
@@ -69,7 +69,7 @@ struct ImportTests {
     let segments = items.map { $0.text("segments.0") }
     #expect(segments == ["s", "s", "s"])
     #expect(try taker.run("verify", "-q").status == 0)
-    // A second time there is nothing to take.
+    // A second import finds nothing new.
     let again = try taker.run("import", "--cache", giver.cache)
     #expect(again.output.contains("imported 0 items"), "\(again)")
   }
@@ -117,7 +117,7 @@ struct ImportTests {
     for name in ["a", "b"] { #expect(taken.errors.contains("/\(name)` was left out"), "\(taken)") }
     let stored = try taker.run("list", "--json").json().list("items").compactMap { $0.text("url") }
     #expect(stored == [server.address("/c")])
-    // What is declared otherwise is not taken either.
+    // A body that differs from its declaration is not imported either.
     let digest = Digest.hexadecimal("another body")
     declare(taker, [], "")
     taker.configure(
@@ -174,7 +174,7 @@ struct ImportTests {
     #expect(run.status == 0, "\(run)")
     #expect(try run.totals()["revalidated"] == 1, "\(run)")
     #expect(takeRequests() == ["HEAD /a"])
-    // From then on it is an item like any other.
+    // Afterwards the item is revalidated like any other.
     #expect(try taker.run("--json").totals()["not_modified"] == 1)
     #expect(takeRequests() == ["GET /a"])
   }
@@ -220,7 +220,7 @@ struct ImportTests {
     let settings = [
       "--set", "transport_security.NSAllowsLocalNetworking=true", "--set", "cache.min_free=0",
     ]
-    // The first run takes it for the list, and the time is known from then on.
+    // The first run imports the file for the list, and its time is known afterwards.
     for _ in 0..<2 {
       let run = try taker.run(words + settings + places)
       #expect(run.status == 0, "\(run)")

@@ -13,7 +13,7 @@ struct IndexLossTests {
     case logDeleted, logAndIndexDeleted, onlyLogLeft, logOfJunk
   }
 
-  /// How many the copy of the index knows; two more came after it.
+  /// Number of items in the index's backup; two were added later.
   private static let oldCount = 40
 
   private let home: Home
@@ -30,7 +30,7 @@ struct IndexLossTests {
     )
   }
 
-  /// Every second item is named by its digest.
+  /// Returns whether an item is pinned by digest, as every second one is.
   private static func isNamed(_ number: Int) -> Bool {
     number.isMultiple(of: 2)
   }
@@ -151,7 +151,7 @@ struct IndexLossTests {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  /// Kills a run that has begun to write the index; one that was faster leaves no log.
+  /// Kills a run that is writing the index; a faster run leaves no log.
   private func leaveLog() throws {
     let log = "\(index)-wal"
     for _ in 0..<50 where !FileTree.exists(log) {

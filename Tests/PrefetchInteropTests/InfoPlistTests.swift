@@ -3,7 +3,7 @@ import Testing
 
 @Suite("An Info.plist as an app ships it", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct InfoPlistTests {
-  /// Where the key and the segments stand.
+  /// Place of the key and the segments.
   enum Layout: CaseIterable {
     case map
     case sdk

@@ -115,7 +115,7 @@ struct InitTests {
       #expect(home.read(file)?.contains("allow_http:\n  - ") == true)
       #expect(home.read(file)?.contains(host) == true)
     }
-    // What `check` advises is taken.
+    // The option that `check` suggests is accepted.
     home.write("segments: [{ name: a, urls: [\"http://[::1]/x\"] }]\n")
     let refused = try home.run("check")
     #expect(refused.errors.contains("`--set allow_http=::1`"), "\(refused)")

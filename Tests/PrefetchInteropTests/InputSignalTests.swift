@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Signals that come before there is anything to conclude.
+/// Signals during the reading of input, before any result exists.
 @Suite("One signal", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct InputSignalTests {
   private let home: Home
@@ -12,8 +12,9 @@ struct InputSignalTests {
     try #require(unsafe mkfifo(home.path("pipe"), 0o600) == 0)
   }
 
-  /// Runs a command that reads a pipe of which nothing comes, and signals it once it waits in `read`,
-  /// which has the number 0 or, on arm64, 63.
+  /// Runs a command that reads an empty pipe, and signals it once it waits in `read`.
+  ///
+  /// The system call has number 0, or 63 on arm64.
   private func interrupt(_ command: String, by signal: String) throws -> ProgramRun {
     try home.shell(
       """

@@ -119,7 +119,7 @@ struct InterruptionTests {
   }
 }
 
-/// Paths at which a server says nothing.
+/// Paths at which a server does not respond.
 private final class Silence: Sendable {
   private struct State {
     var paths: Set<String> = []

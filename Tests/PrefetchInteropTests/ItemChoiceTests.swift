@@ -22,7 +22,7 @@ struct ItemChoiceTests {
     }
   }
 
-  /// A manifest of these items, and what the configuration says besides.
+  /// Publishes a manifest of these items and configures further lines.
   private func configure(_ items: String..., besides lines: String = "") {
     site["/list.json"] = Site.Page(
       "{ \"format\": \"prefetch-manifest\", \"version\": 1, \"items\": ["
@@ -77,7 +77,7 @@ struct ItemChoiceTests {
 
   @Test("Whoever asks for what runs leave out gets what is declared, or nothing")
   func leftOut() throws {
-    // Zeros are a digest as any other.
+    // A digest of zeros is a digest like any other.
     let wrong = String(repeating: "0", count: 64)
     configure(
       #"{ "id": "1", "provider": "q", "url": "v/1.mp4", "digests": { "sha256": "\#(wrong)" } }"#,
@@ -180,7 +180,7 @@ struct ItemChoiceTests {
       #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     }
     #expect(try home.run("get", "--behavior", "all", url).output == "film 1")
-    // What leaves nothing over is one.
+    // A filter that leaves no item counts as an empty list.
     let empty = try home.run("run", "--set", "segments.s.exclude=*")
     #expect(empty.status == 3 || empty.status == 4, "\(empty)")
   }

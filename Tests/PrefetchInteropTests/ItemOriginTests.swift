@@ -45,10 +45,10 @@ struct ItemOriginTests {
     #expect(try origins("list", "--json") == whole)
     let explained = try home.run("explain", server.address("/served"), "--json").json()
     #expect(explained.text("item.origin") == "passthrough")
-    // How it came first does not change when it is asked for again, nor when it is confirmed.
+    // The first origin of an item does not change when it is fetched again or confirmed.
     #expect(try home.run("get", "--revalidate", server.address("/served")).status == 0)
     #expect(try origins("list", "--json") == whole)
-    // What nothing declares goes with nothing declared; what is declared is the segment's.
+    // Undeclared items leave when nothing is declared; declared items belong to the segment.
     declare(["/declared", "/served", "/asked"])
     #expect(try home.run("--items", "all").status == 0)
     #expect(

@@ -25,7 +25,7 @@ struct ItemStateTests {
   private static let quiet =
     "cache: { min_free: 0 }\nnetwork: { retries: { items: 0, lookups: 0 } }"
 
-  /// Of each item its state, by every command that tells it.
+  /// Returns an item's state, which every command must report alike.
   private func state(_ path: String) throws -> String? {
     let url = server.address(path)
     let explained = try home.run("explain", "--json", url).json().text("state")
@@ -253,7 +253,7 @@ struct ItemStateTests {
         """
       )
       var run = try home.run(["--json"] + options)
-      // A first body may pass a limit that it crosses.
+      // The body that first exceeds a limit may still complete.
       if run.status == 0 { run = try home.run(["--json", "--refetch"] + options) }
       #expect(run.status == 75, "\(rule): \(run)")
       #expect(run.output.contains("\"\(rule)\""), "\(run)")
@@ -261,7 +261,7 @@ struct ItemStateTests {
   }
 }
 
-/// A server and a configuration that bring one error about.
+/// A server and a configuration that cause one error.
 private struct FailingWorld {
   var arguments: [String] = []
   private var lost: LoopbackServer?

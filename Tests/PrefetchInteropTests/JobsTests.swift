@@ -45,7 +45,7 @@ struct JobsTests {
     )
   }
 
-  /// The URLs whose bodies are here.
+  /// Returns the URLs whose bodies are stored, and their total bytes.
   private func cached() throws -> (urls: Set<String>, bytes: Int) {
     let items = try home.run("list", "--json").json().list("items")
     let cached = items.filter { $0.text("state") == "cached" }
@@ -134,11 +134,12 @@ struct JobsTests {
     let bytes = moved.take().values.reduce(0, +) * size
     print("of 4 MB four runs took \(bytes)")
     #expect(bytes > 3_000_000)
-    // Each hears of the others when it books; what is under way then still comes.
+    // Each run learns of the others' bytes when it records its own; transfers in flight still
+    // complete.
     #expect(bytes < 6_000_000)
   }
 
-  /// Each wants half of what there is, and half of it has room.
+  /// Each run wants half of all bodies, and half of those have room.
   @Test("share one `cache.size`: all come to their ends, and what they say is here is here")
   func oneSize() throws {
     var random = SeededRandom(3)
@@ -175,12 +176,12 @@ struct JobsTests {
     }
   }
 
-  /// Four runs, a `get`, a `gc` and two readers at once; half of the rounds one of them is killed.
+  /// Four runs, a `get`, a `gc` and two readers run at once; in half of the rounds one is killed.
   @Test("all tell the truth, whatever the others do and however they end")
   func together() throws {
     var random = SeededRandom(5)
     var held: [String: Set<Int>] = [:]
-    // What the cache may have as a name's, also of runs that were killed.
+    // Items that the cache may record for a name, including runs that were killed.
     var known: [String: Set<Int>] = [:]
     for round in 1...Binary.rounds {
       for number in 0..<Self.urlCount where Int.random(in: 0..<5, using: &random) == 0 {
@@ -213,8 +214,10 @@ struct JobsTests {
       }
       let verify = try home.run("verify")
       #expect(verify.status == 0, "round \(round): \(verify)")
-      // Once, and once more for a kill, and for each run that declares it no more: where that run was
-      // the last of those that had it, it removed what another one had just brought or wanted.
+      // A body is fetched once, and again after a kill or a removal.
+      //
+      // A run that removes an item as its last owner may remove what another run has just fetched
+      // or wants.
       let counts = moved.take().filter { path, count in
         let number = Int(path.dropFirst()) ?? 0
         let removals = Self.names.count { name in

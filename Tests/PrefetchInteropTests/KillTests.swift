@@ -8,16 +8,16 @@ import Testing
 struct KillTests {
   private static let largeNames = (0..<3).map { "large/\($0).bin" }
   private static let names = (0..<24).map { "f\($0).txt" } + largeNames
-  /// What may still be on its way to the file when the run is killed.
+  /// Bytes that may still be buffered on the way to the file at the kill.
   private static let slack = 256 << 10
-  /// What a kill may cost of a part: a note comes every 48 kB, and after the write that passes them.
+  /// Bytes of a part that a kill may cost: progress is recorded after the write that passes 48 kB.
   private static let loss = (48 << 10) + slack
 
   private let home: Home
   private let site = Site()
   private let trap: KillTrap
   private let server: LoopbackServer
-  /// What large bodies are cut from, so that no two offsets look alike.
+  /// Random bytes that large bodies are cut from, so that all offsets differ.
   private let noise: [UInt8]
 
   init() throws {
@@ -80,7 +80,7 @@ struct KillTests {
     put(Array(noise[start..<(start + length)]), name)
   }
 
-  /// A run that has it asks for it again.
+  /// Publishes a body that runs revalidate.
   private func put(_ body: [UInt8], _ name: String) {
     site["/\(name)"] = Site.Page(
       body,
@@ -89,7 +89,7 @@ struct KillTests {
     )
   }
 
-  /// Half of the items are named by their digests; those of all of them.
+  /// Publishes a manifest in which half of the items have digests; returns the digests of all.
   @discardableResult
   private func publishManifest() -> [String: String] {
     var digests: [String: String] = [:]
@@ -105,10 +105,9 @@ struct KillTests {
     names.firstIndex(of: name)?.isMultiple(of: 2) == true
   }
 
-  /// A run that is held where nothing but its death can end it: in the midst of large bodies, at one
-  /// of its requests, or before any answer, where it makes and opens its files.
+  /// Kills a run that waits within large bodies, at a request, or before any response.
   ///
-  /// How much is kept of each body that broke off.
+  /// Returns the number of stored bytes of each interrupted body.
   private func kill(
     _ round: Int,
     _ before: [String: String],
@@ -127,7 +126,7 @@ struct KillTests {
       return notedParts(round)
     case 1:
       let asked = Self.names.count { !Self.isPinned($0) || before[$0] != digests[$0] }
-      // The manifest is asked for first.
+      // The manifest is the first request.
       let number = Int.random(in: 2...(1 + asked), using: &random)
       trap.set(.request(number))
       try killRun(round) { try #require(trap.waitForRequests(number), "round \(round)") }
@@ -146,13 +145,13 @@ struct KillTests {
     #expect(end.status == 128 + SIGKILL, "round \(round): \(end)")
   }
 
-  /// The sizes of what is kept of bodies, be it little.
+  /// Sizes of all stored parts of bodies.
   private var parts: [Int] {
     FileTree.listing("\(home.cache)/partial")
       .filter { $0.key.hasSuffix(".body") && $0.value.size > 0 }.map(\.value.size)
   }
 
-  /// How much of each part was noted with its digest: the rest is not believed.
+  /// Returns the recorded bytes of each part; bytes after them are not trusted.
   private func notedParts(_ round: Int) -> [Int] {
     FileTree.listing("\(home.cache)/partial").compactMap { path, entry in
       guard path.hasSuffix(".body"), entry.size > 0 else { return nil }
@@ -165,7 +164,7 @@ struct KillTests {
     }
   }
 
-  /// False when the parts do not come to be so large in half a minute.
+  /// Waits half a minute for the parts to reach a size; returns false otherwise.
   private func waitForParts(_ count: Int, of size: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
@@ -177,7 +176,7 @@ struct KillTests {
 
   // MARK: The cache
 
-  /// The digests of what the cache says it has, by name.
+  /// Returns the digests that the cache lists, by name.
   private func held() throws -> [String: String] {
     guard FileTree.exists(home.cache) else { return [:] }
     let root = server.address("/")
@@ -191,7 +190,7 @@ struct KillTests {
     return held
   }
 
-  /// Every body is what its name says, by another program's account.
+  /// Checks every object against its name with an independent program.
   private func checkObjects(_ round: Int) throws {
     let paths = FileTree.objects(home.cache).keys.map { "\($0.prefix(2))/\($0)" }
     guard !paths.isEmpty else { return }
@@ -205,7 +204,7 @@ struct KillTests {
     let usual = [
       "CACHEDIR.TAG", "index.backup.sqlite", "index.sqlite", "lock", "locks", "objects", "partial",
     ]
-    // The tag's own draft is the one thing that no run can clear away without a lock.
+    // The tag's temporary file is the only one that no run can remove without a lock.
     let names = FileTree.names(home.cache).filter { !$0.hasPrefix("CACHEDIR.TAG.") }
     #expect(names == usual, "round \(round)")
     #expect(FileTree.names("\(home.cache)/partial").isEmpty, "round \(round)")

@@ -21,7 +21,7 @@ struct LastListTests {
     }
   }
 
-  /// Asked about in every run.
+  /// Headers that make every run revalidate.
   private static let stale = [HeaderField("Cache-Control", "max-age=0")]
 
   private func list(_ names: String...) throws -> String {
@@ -42,7 +42,7 @@ struct LastListTests {
     )
   }
 
-  /// What nobody is to notice: the body of `a` is lost, its file is taken away, `b` is another body.
+  /// Damages what the run must not repair: loses a body, deletes a published file and changes `b`.
   private func disturb() throws {
     let path = try home.run("path", server.url("/a").string)
     let lost = try home.tool("rm", path.output.split(separator: "\n").joined(), home.path("tree/a"))
@@ -93,7 +93,7 @@ struct LastListTests {
     for (name, body) in [("a", "first a"), ("b", "second b"), ("c", "first c"), ("d", "first d")] {
       #expect(home.read("tree/\(name)") == body)
     }
-    // And once more by the next list that is one.
+    // The next good list decides again.
     site["/list"] = Site.Page(try list("a", "b", "c"))
     #expect(try home.run("run").status == 0)
     #expect(home.read("tree/d") == nil)
@@ -256,7 +256,7 @@ struct LastListTests {
         site.requests.filter { $0.path == "/a" }.count == (night == 0 ? 1 : 0),
         "night \(night): \(site.requests.map(\.path))"
       )
-      // What the failed list pinned stays in its own tree, and another body never takes its place.
+      // The failed list's pinned body stays in its own tree, and no other body replaces it.
       #expect(home.read("old/a") == "first a")
       #expect(home.read("new/a") == "second a")
     }

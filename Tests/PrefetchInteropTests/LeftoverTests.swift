@@ -122,7 +122,7 @@ struct LeftoverTests {
   }
 }
 
-/// A value that a test changes while its server reads it.
+/// A value that the test changes while its server reads it.
 private final class Mutexed: Sendable {
   private let mutex: Mutex<String>
 

@@ -20,7 +20,7 @@ struct ListedHostTests {
     try server.url(path).string
   }
 
-  /// The same server under another name.
+  /// Returns a URL of the server under another name.
   private func elsewhere(_ path: String) throws -> String {
     try here(path).replacing("127.0.0.1", with: "localhost")
   }
@@ -155,7 +155,7 @@ struct ListedHostTests {
     #expect(run.status == 0, "\(run)")
     #expect(run.errors.contains("states no end"))
     #expect(try home.run("manifest", "check", "SHA256SUMS", "--key", String(key)).status == 0)
-    // An older one does not come back.
+    // An older list is not accepted again.
     let older = "\(Digest.hexadecimal("two"))  two\n"
     home.write(older, to: "old")
     let signed = try home.tool(

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Orders of `list`, whatever became of its items.
+/// Sort orders of `list` for items in any state.
 @Suite("Sorted lists", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ListingTests {
   private let site = Site()
@@ -62,7 +62,7 @@ struct ListingTests {
     #expect(
       try names("--state", states, "--sort", "-name") == ["film.m3u8", "e", "d", "c", "b", "a"]
     )
-    // A stream is as large as all its files; what has no body is smaller than all.
+    // A stream has the size of all its files; an item without a body sorts as the smallest.
     let sizes = try names("--state", states, "--sort", "-size")
     #expect(sizes.prefix(3) == ["film.m3u8", "b", "d"], "\(sizes)")
     #expect(Set(sizes.suffix(3)) == ["a", "c", "e"])

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Lists that other tools write are read whole, or refused by name: none is taken for an empty list.
+/// Lists of other tools are read completely or refused by name, never taken for empty lists.
 @Suite("A lock file or feed of another tool", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LockFileTests {
   private let home: Home

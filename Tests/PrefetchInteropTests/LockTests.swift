@@ -31,7 +31,7 @@ struct LockTests {
 
   private func startHeld(_ arguments: String...) throws -> RunningProgram {
     let run = try home.start(arguments)
-    // Both are on their way then, so that what is counted later is another run's.
+    // Both requests are in flight, so that later ones belong to another run.
     #expect(server.waitForRequest("/one"))
     #expect(server.waitForRequest("/held"))
     return run
@@ -62,7 +62,7 @@ struct LockTests {
   func letsWaiterFollow() throws {
     let first = try startHeld()
     let second = try home.start(["--wait", "--json"])
-    // A third one that does not wait proves that the lock is still held.
+    // A third run that does not wait proves that the lock is still held.
     #expect(try home.run().status == 75)
     gate.open()
     #expect(first.finish().status == 0)

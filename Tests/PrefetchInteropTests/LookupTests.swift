@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// How often is asked what there is, and how often for what there is.
+/// Numbers of attempts for manifests and for items.
 @Suite("Attempts for a manifest", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LookupTests {
   private let home: Home
@@ -10,7 +10,7 @@ struct LookupTests {
     home = try Home()
   }
 
-  /// Answers 503 to the first requests of each path, and well from then on.
+  /// Returns a server that responds 503 to the first requests of each path.
   private func server(failing: Int) throws -> LoopbackServer {
     let counts = Guarded([String: Int]())
     return try LoopbackServer { request in

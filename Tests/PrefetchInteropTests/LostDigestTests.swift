@@ -23,7 +23,7 @@ struct LostDigestTests {
     }
   }
 
-  /// Digests that lists know besides SHA-256, each with the tool that says what it is.
+  /// Digests in lists other than SHA-256, each computed by its tool.
   @Test(
     "takes up bodies that a list names by another digest than SHA-256",
     arguments: ["sha384", "sha512"]
@@ -52,7 +52,7 @@ struct LostDigestTests {
     #expect(run.status == 0, "\(run)")
     #expect(site.requests.isEmpty, "\(site.requests.map(\.path))")
     #expect(try home.run("verify", "-q").status == 0)
-    // What was taken up is known from then on.
+    // Adopted bodies are indexed for the following runs.
     #expect(try home.run("-q").status == 0)
     #expect(site.requests.isEmpty)
   }

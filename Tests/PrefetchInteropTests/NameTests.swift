@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Names of segments and items as people type them.
+/// Names of segments and items in the spellings of users.
 @Suite("A name", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct NameTests {
   private let home: Home

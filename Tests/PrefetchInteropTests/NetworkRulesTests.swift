@@ -21,7 +21,7 @@ struct NetworkRulesTests {
     }
   }
 
-  /// One inline segment and one with a manifest.
+  /// Configures an inline segment and one with a manifest.
   private func configure(_ network: String, segments: String = "") {
     home.configure(
       """
@@ -34,7 +34,7 @@ struct NetworkRulesTests {
     )
   }
 
-  /// Runs, and says what every segment was deferred by.
+  /// Runs; returns the rules that deferred the segments.
   private func deferrals(_ arguments: String...) throws -> (ProgramRun, Set<String>) {
     let run = try home.start(["--json"] + arguments).finish()
     let segments = try run.json().list("segments")
@@ -90,7 +90,7 @@ struct NetworkRulesTests {
     configure("windows: [\"11:00-14:00\"]")
     #expect(try other.run("--refetch").status == 0)
     #expect(server.requests.count == 6)
-    // What is here serves while windows are closed, and an inline segment that needs nothing is current.
+    // Stored items are served while windows are closed, and a complete inline segment is current.
     configure("windows: [\"03:00-04:00\"]")
     #expect(try other.run("get", "--offline", server.address("/a")).output == "/a")
   }
@@ -181,7 +181,7 @@ struct NetworkRulesTests {
     #expect(try deferrals("--network", "wifi").1 == ["current"])
   }
 
-  /// 1 and 3 mean that it costs; 0 is unknown.
+  /// Values 1 and 3 mean metered; 0 means unknown.
   @Test(
     "The network manager is asked, and only where a rule depends on it",
     arguments: [
@@ -263,7 +263,7 @@ struct NetworkRulesTests {
     }
     let seen = try #require(home.read("seen"))
     #expect(seen.contains("PATH=") && !seen.contains("secret-key"))
-    // `ls` itself has the folder open besides the three streams.
+    // `ls` itself has the folder open in addition to the three streams.
     #expect(home.read("open")?.split(separator: "\n").count == 4)
   }
 
@@ -306,7 +306,7 @@ struct NetworkRulesTests {
     let told = try events.map { try Node(json: String($0)) }
       .filter { $0.text("event") == "network.quality" }.map { $0.text("quality") }
     #expect(told == ["poor"])
-    // It is remembered, and then nothing is asked at all.
+    // The quality is remembered, so that the next run sends no request.
     #expect(try home.run().status == 75)
     #expect(server.requests.count == 1)
     let seen = try home.run("network", "--json").json()

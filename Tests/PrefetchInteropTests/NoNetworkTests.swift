@@ -85,7 +85,7 @@ struct NoNetworkTests {
   }
 }
 
-/// A network of one's own, in which nothing is up.
+/// A network namespace in which no interface is up.
 enum Namespace {
   static let begin = "unshare --user --map-root-user --net bash -c"
 

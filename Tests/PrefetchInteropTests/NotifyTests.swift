@@ -61,7 +61,7 @@ struct NotifyTests {
       ("{\"mapsdk\": {\"segments\": null}}", ["/a", "/b", "/c"]),
       ("{\"mapsdk\": null}", ["/a", "/b", "/c"]),
       ("\"mapsdk\"", ["/a", "/b", "/c"]),
-      // As push services carry it that know texts alone.
+      // Payloads of push services that only carry strings.
       (#"{"mapsdk": "1", "segments": "[\"one\"]"}"#, ["/a"]),
       (#"{"data": {"mapsdk": "{\"segments\":[\"two\"]}"}}"#, ["/b", "/c"]),
       (#"{"mapsdk": "{\"config\":true}"}"#, ["/a", "/b", "/c"]),

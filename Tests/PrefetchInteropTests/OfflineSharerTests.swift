@@ -23,7 +23,7 @@ struct OfflineSharerTests {
     #expect(try home.run("run", "-q", "plain").status == 0)
     let get = try home.run("get", "--offline", url)
     #expect(get.status == 0 && get.output == "body" && get.errors.isEmpty, "\(get)")
-    // What was asked for by its digest is that or nothing.
+    // A request with a digest accepts only the matching body.
     let other = String(repeating: "0", count: 64)
     #expect(try home.run("get", "--offline", url, "--sha256", other).status != 0)
   }

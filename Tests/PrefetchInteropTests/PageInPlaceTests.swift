@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A login portal answers everything with 200 and its own page.
+/// A login portal that responds to every request with 200 and its own page.
 @Suite("A page in place of what is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PageInPlaceTests {
   private let site = Site()
@@ -33,7 +33,7 @@ struct PageInPlaceTests {
   }
 
   private static let feed = "plain news, one a line"
-  /// A fragment, as scripts put into pages: nothing in its bytes says that it is one.
+  /// A fragment, as scripts insert it into pages, which no byte identifies as HTML.
   private static let page = "Please sign in"
 
   @Test(

@@ -18,7 +18,7 @@ struct PinsTests {
     let leaf = try ground.leaf(by: ground.intermediate, key: ground.rsa) { form in
       form.name = "a server\u{1B}[31m"
     }
-    // What is sent besides is no part of the verified chain.
+    // Additional certificates are not part of the verified chain.
     return try TLSServer(TLSServer.Options(leaf, ground.intermediate, ground.stranger))
   }
 

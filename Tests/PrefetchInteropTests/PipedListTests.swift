@@ -191,7 +191,7 @@ struct PipedListTests {
 
   @Test("A million lines are planned within 300 MB")
   func million() throws {
-    // What is built for debugging plans a part, within as much less.
+    // A debug build plans fewer items within the same memory.
     let count = Binary.isRelease ? 1_000_000 : 200_000
     let script = """
       awk 'BEGIN { print "{\\"format\\":\\"prefetch-manifest\\",\\"version\\":1,\\"base\\":\\"https://cdn.example.com/\\"}";

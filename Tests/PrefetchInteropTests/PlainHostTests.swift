@@ -20,7 +20,7 @@ struct PlainHostTests {
     try server.url(path).string
   }
 
-  /// The same server under a name that no test allows.
+  /// Returns a URL of the server under a name that no test allows.
   private func elsewhere(_ path: String) throws -> String {
     try here(path).replacing("127.0.0.1", with: "localhost")
   }

@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Other users of the machine: what they plant in a shared folder, and what they may write.
+/// Links that other users plant in a shared folder, and files that they may write.
 @Suite(
   "What other users of the machine prepare",
   .enabled(if: Binary.isGiven && geteuid() == 0, "\(Binary.absence), and root")

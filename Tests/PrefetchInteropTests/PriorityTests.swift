@@ -3,11 +3,10 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a server is asked, in the order in which it is asked; waits of minutes are simulated in the
-/// tests of the core.
+/// Order of the requests that a server receives; the core's tests simulate waits of minutes.
 @Suite("Priorities", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PriorityTests {
-  /// How the manifest of priority 1, the last in the list, is answered.
+  /// Response to the manifest of priority 1, which stands last in the list.
   enum First: String, CaseIterable, Sendable {
     case quick, slow, gone, gated
   }
@@ -41,7 +40,7 @@ struct PriorityTests {
     home = try Home()
   }
 
-  /// Has a manifest for each segment, with so many items.
+  /// Returns a server with a manifest per segment of this number of items.
   private static func server(
     number: UInt8 = 1,
     items: Int,
@@ -80,17 +79,17 @@ struct PriorityTests {
     )
   }
 
-  /// Where the path's segment and kind stand in the order of the contract; items rank the same.
+  /// Returns the rank of a path's segment and kind by the contract; items rank equally.
   private static func rank(_ path: String) -> Int {
     let name = path.dropFirst().prefix { $0 != "/" && $0 != "." }
     return 2 * (order.firstIndex(of: String(name)) ?? 0) + (path.hasSuffix(".json") ? 0 : 1)
   }
 
-  /// Who was asked although more of a higher rank were still to come than may have places beside it.
+  /// Returns the requests that were sent before too many of higher rank.
   private static func hasty(_ paths: [String]) -> [String] {
     paths.indices.compactMap { index in
       let higher = paths[index...].filter { rank($0) < rank(paths[index]) }
-      // Those that have places at one time may arrive in any order, and no item before its manifest.
+      // Concurrent requests may arrive in any order, but no item before its manifest.
       let isUntold = higher.contains { $0.hasSuffix(".json") }
       return higher.count < places && !isUntold ? nil : paths[index]
     }
@@ -153,7 +152,7 @@ struct PriorityTests {
       let urls = (0..<20).map { content.address("/\(name)/\($0)") }
       return Script.respond(200, text: Manifest.text(urls + more))
     }
-    // From the second run on it answers only once the run has asked elsewhere.
+    // From the second run on, the server responds only after the run has sent other requests.
     let higher = try LoopbackServer { _ in
       let whole = list("one", [])
       return isFirst.raise() ? whole : Script([.pause(elsewhere)] + whole.steps)
@@ -189,7 +188,7 @@ struct PriorityTests {
       return "  - { name: \(name), \(rank)urls: [\"\(server.address("/\(name)"))\"] }"
     }
     home.configure("segments:\n\(segments.joined(separator: "\n"))")
-    // New ones, and then those that are stored, of which a record has to be read.
+    // First new items, then stored ones, whose records must be read.
     for arguments in [["-n", "-j", "1"], ["-j", "1"], ["-j", "1", "--revalidate"]] {
       let before = server.requests.count
       #expect(try home.start(arguments).finish().status == 0)

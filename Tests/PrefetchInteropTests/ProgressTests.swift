@@ -10,8 +10,8 @@ struct ProgressTests {
   private let busy: LoopbackServer
   private let size = 60_000_000
 
-  /// Five segments: one large file of which a part comes, one of which some items come, one whose
-  /// server wants a pause, one that has to wait for a place, and one that is done at once.
+  /// Serves five segments: a large file that pauses, several items, a server with Retry-After, a
+  /// queued item, and a segment that completes at once.
   init() throws {
     let (gate, size) = (gate, size)
     server = try LoopbackServer { request in
@@ -45,7 +45,7 @@ struct ProgressTests {
     )
   }
 
-  /// Whether all of the block is there, whatever its width, with all that comes before the gate opens.
+  /// Returns whether the whole block is shown, with everything that happens before the gate opens.
   private func isWhole(_ lines: [String]) -> Bool {
     let shows = { (name: String, words: String) in
       lines.contains { $0.hasPrefix(name) && $0.contains(words) }
@@ -107,7 +107,7 @@ struct ProgressTests {
   )
   func resize() throws {
     let window = try TerminalWindow(home, columns: 80, rows: 24)
-    // What is above is what a window pushes out that has to break longer lines.
+    // Lines above the block are pushed out by a window that breaks longer lines.
     try window.enter("seq 50")
     _ = try #require(try window.lines { $0.contains("50") && $0.last == "ready:" })
     try start(window)
@@ -144,7 +144,7 @@ struct ProgressTests {
     #expect(try window.isCursorShown())
     #expect(!lines.contains { $0.contains("again in") || $0.contains(" of 60 MB") }, "\(lines)")
     #expect(!lines.contains { $0.contains("[#") }, "\(lines)")
-    // The second ends it at once, with nothing more to be said.
+    // The second signal ends the program at once, without further output.
     guard keys.count == 1 else { return }
     #expect(count("films ", in: lines) == 1 && count("total ", in: lines) == 1, "\(lines)")
     #expect(lines.contains { $0.contains("interrupted") }, "\(lines)")

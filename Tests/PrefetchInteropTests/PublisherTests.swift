@@ -90,7 +90,7 @@ struct PublisherTests {
   func sites() throws {
     let site = Site()
     let server = try LoopbackServer { site.respond(to: $0) }
-    // Two hosts, folders, an index page, a query and a playlist that stays the file it is.
+    // Two hosts, folders, an index page, a query, and a playlist that stays a plain file.
     let names = [
       "127.0.0.1/index.html", "127.0.0.1/docs/index.html", "127.0.0.1/docs/a b.txt",
       "localhost/list?page=2", "localhost/film.m3u8", "top.txt",
@@ -105,7 +105,7 @@ struct PublisherTests {
       let path = name.replacing("?", with: "%3F").replacing(" ", with: "%20")
       site["/site/\(path)"] = Site.Page(text)
     }
-    // What a mirror keeps for itself is none of it.
+    // A mirror's private files are not listed.
     #expect(try home.tool("mkdir", "-p", home.path("site/.prefetch")).status == 0)
     write("state", to: ".prefetch/state")
     let built = try home.run(
@@ -209,7 +209,7 @@ struct PublisherTests {
   func incremental() throws {
     #expect(try build("-o", "old.json").status == 0)
     write("neu", to: "b.txt", at: 1_700_000_001)
-    // Its size and time are what they were, so that only reading it could tell.
+    // Size and time are unchanged, so that only reading the file could show the change.
     write("ONE", to: "a.txt")
     let run = try build("--previous", "old.json")
     #expect(run.status == 0, "\(run)")
@@ -317,7 +317,7 @@ struct PublisherTests {
   )
   func password() throws {
     #expect(try build("--expires", "9d", "-o", "m.json").status == 0)
-    // Answers each question on a terminal of its own, and prints all that is seen there.
+    // The script types each answer on a terminal of its own and prints the terminal's output.
     home.write(
       """
       import os, pty, select, sys

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a run does on networks of measured quality; a poor one stops in `NetworkRulesTests`.
+/// Runs on networks of measured quality; `NetworkRulesTests` covers a poor one.
 @Suite("The quality of the network", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct QualityTests {
   private static let itemCount = 8
@@ -24,7 +24,7 @@ struct QualityTests {
         return waiting >= count
       }
       if isEnough { gate.open() }
-      // Long enough that one request too many would come.
+      // Long enough for an excessive request to arrive.
       return Script([.pause(gate), .wait(.milliseconds(60))] + answer.steps)
     }
     func configure(_ paths: [String]) {

@@ -33,7 +33,7 @@ struct ReadOnlyTests {
     ]
   }
 
-  /// Whether this process may make a mount that no other process sees.
+  /// Whether this process may create a private mount.
   private static let mayMount: Bool = {
     guard let home = try? Home(), let unshare = Tool("unshare") else { return false }
     let run = try? RunningProgram(

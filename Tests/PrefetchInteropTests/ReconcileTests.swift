@@ -82,7 +82,7 @@ struct ReconcileTests {
     #expect(path.status == 4)
     let after = Set(FileTree.objects(home.cache).keys)
     #expect(before.subtracting(after).contains(try digest(of: Self.name(7))))
-    // The manifest's own old body may go with it, and its new one come.
+    // The manifest's old body may be removed and its new one stored.
     #expect(before.subtracting(after).count <= 2)
     #expect(after.subtracting(before).isSubset(of: [manifest]))
     #expect(try home.run("verify").status == 0)

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Whatever becomes of a run, a reader of its reports finds them whole.
+/// Report files are complete whatever the outcome of the run.
 @Suite("Report files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ReportFileTests {
   private static let formats = ["text", "json", "ndjson", "md", "junit", "prometheus", "html"]
@@ -48,7 +48,7 @@ struct ReportFileTests {
     for format in Self.formats { _ = unsafe unlink(home.path("report.\(format)")) }
   }
 
-  /// That all of them are there, say the same, and are what their readers take.
+  /// Checks that all reports exist, agree, and are valid for their readers.
   @discardableResult
   private func check(
     _ exit: Int,
@@ -148,7 +148,7 @@ struct ReportFileTests {
     try check(143, "terminated")
   }
 
-  /// Whether it has begun to take signals for itself; false when half a minute brings nothing.
+  /// Waits half a minute until a process handles signals itself; returns false otherwise.
   private func catchesSignals(_ process: pid_t) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
@@ -185,7 +185,7 @@ struct ReportFileTests {
     let printed = try home.run("--json", "--report", "md=/dev/full")
     #expect(printed.status == 74)
     #expect(try printed.json().number("exit.code") == 74)
-    // What was found weighs more than where it could not be told.
+    // The run's findings take precedence over a failed report.
     configure(more: "sgements: []")
     #expect(try home.run("run", "--report", "md=/dev/full").status == 78)
     #expect(try home.run("run", "--report", "json=-", output: .file("/dev/full")).status == 78)
@@ -225,7 +225,7 @@ struct ReportFileTests {
       .split(separator: " ").last.map(String.init)
   }
 
-  /// What a collector reads of several files: each metric once, with the samples of all.
+  /// Returns the merged metrics of several files, as a collector reads them.
   private func together(_ files: [String]) -> String {
     var heads: [String: String] = [:]
     var samples: [String: [String]] = [:]

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Lines and bodies of requests, as servers receive them.
+/// Heads and bodies of requests as servers receive them.
 @Suite("What a request carries", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RequestTests {
   private let home: Home

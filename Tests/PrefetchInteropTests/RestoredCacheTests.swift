@@ -31,7 +31,7 @@ struct RestoredCacheTests {
     )
   }
 
-  /// What a run asks for.
+  /// Returns the paths that a run requests.
   private func asked() throws -> [String] {
     let before = server.requests.count
     let run = try home.run("run", "-q")
@@ -56,7 +56,7 @@ struct RestoredCacheTests {
     try #require(home.shell(script).status == 0)
   }
 
-  /// Other bytes of the same size, at the same times.
+  /// Replaces a body by other bytes of the same size with unchanged times.
   private func spoil(_ path: String, in cache: String) -> String {
     let file = object(path).replacing(home.cache, with: cache)
     return """

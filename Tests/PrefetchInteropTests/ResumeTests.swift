@@ -8,9 +8,9 @@ import Testing
 struct ResumeTests {
   private static let body = Scene.body(.resume) + Scene.body(.resume)
   private static let half = body.count / 2
-  /// What may still be on its way to the file when the run is killed.
+  /// Bytes that may still be buffered on the way to the file at the kill.
   private static let slack = 256 << 10
-  /// What may have been written when the run is killed, and not been noted.
+  /// Bytes that may be written, but not recorded, at the kill.
   private static let unnoted = 128 << 10
   private static let path = "/film.mp4"
   private static let tag = #""one""#
@@ -133,7 +133,7 @@ struct ResumeTests {
     #expect(run.status == 0, "\(run)")
     #expect(server.requests.count == 2)
     try checkStored(body)
-    // The tag that only the first answer told is known.
+    // The tag from the first response is remembered.
     let again = try home.run("--json")
     #expect(again.status == 0, "\(again)")
     #expect(try again.totals()["not_modified"] == 1)
@@ -148,7 +148,7 @@ struct ResumeTests {
   )
   func small(_ signal: Int32, _ given: (count: Int, isLimited: Bool)) throws {
     let count = given.count
-    // Without a limit nothing says how much has arrived.
+    // Without a limit, nothing shows how many bytes have arrived.
     guard given.isLimited || signal == 0 else { return }
     let body = Array(Self.body.prefix(600_000))
     let (site, hasBegun) = (site, Flag())
@@ -171,7 +171,7 @@ struct ResumeTests {
     #expect(run.finish().status == (signal == 0 ? 69 : 128 + signal))
     let next = try home.run("--json")
     #expect(next.status == 0, "\(next)")
-    // Under a limit each byte is worth one.
+    // Under a volume limit even a small part is resumed.
     let range = count < 65_536 && !given.isLimited ? nil : "bytes=\(count)-"
     #expect(server.requests.map { $0.headers["Range"] } == [nil, range])
     try checkStored(body)
@@ -234,7 +234,7 @@ struct ResumeTests {
       let head = Script.head(200, headers + [("Content-Length", String(body.count))])
       return Script([.send(head + body.prefix(Self.half)), .silence])
     }
-    // Only a digest can tell that another path has the same bytes.
+    // Only a digest shows that another path has the same bytes.
     let digest = changesPath ? ", sha256: \(Digest.hexadecimal(body))" : ""
     home.configure(
       """
@@ -300,7 +300,7 @@ struct ResumeTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  /// A server that falls silent after the first half of its first answer.
+  /// Returns a server that falls silent after half of its first response.
   private func serve(_ headers: [(String, String)]) throws -> LoopbackServer {
     let (site, hasBegun) = (site, Flag())
     let head = Script.head(200, headers + [("Content-Length", String(Self.body.count))])
@@ -326,7 +326,7 @@ struct ResumeTests {
     #expect(run.finish().status == 128 + SIGKILL)
   }
 
-  /// Kills a run once half of the body is in its hands; how much of it is kept.
+  /// Kills a run that has received half of the body; returns the size of the stored part.
   private func killHalfway(_ server: LoopbackServer) throws -> Int {
     try start(server) { run in
       try #require(waitUntilKept(Self.half - Self.slack))
@@ -353,7 +353,7 @@ struct ResumeTests {
     return false
   }
 
-  /// The books of the limit tell what arrived of a body that has no name yet.
+  /// Waits until the recorded volume shows the bytes of a body that has no file yet.
   private func waitUntilReceived(_ count: Int) throws {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
@@ -389,7 +389,7 @@ final class Flag: Sendable {
 }
 
 extension LoopbackServer {
-  /// False when half a minute does not bring so many bytes out.
+  /// Waits half a minute until the bytes are sent; returns false otherwise.
   fileprivate func waitUntilSent(_ count: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {

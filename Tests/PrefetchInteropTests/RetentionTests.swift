@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A list that names files before they are there.
+/// A list that names files before they exist.
 @Suite("Items that left a list", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RetentionTests {
   private let ground: MirrorGround

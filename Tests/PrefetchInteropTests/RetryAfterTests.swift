@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A server that wants to be left alone", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RetryAfterTests {
-  /// What a server was asked, with times of one clock.
+  /// Requests to all servers with times of one clock.
   private final class Log: Sendable {
     private let entries = Mutex<[(path: String, time: ContinuousClock.Instant)]>([])
 
@@ -28,7 +28,7 @@ struct RetryAfterTests {
     home = try Home()
   }
 
-  /// Answers its first request in its own way and all others well.
+  /// Returns a server whose first response is special and whose others are good.
   private func busyServer(_ first: @escaping @Sendable () -> Script) throws -> LoopbackServer {
     let (log, isFirst) = (busyLog, Flag())
     return try LoopbackServer { request in
@@ -45,7 +45,7 @@ struct RetryAfterTests {
     }
   }
 
-  /// One connection a host, so that no request is on its way when the answer comes.
+  /// Configures one connection per host, so that no other request is in flight at the response.
   private func declare(_ servers: [LoopbackServer], retries: String = "wait: 2m") {
     let urls = servers.flatMap { server in
       (0..<Self.count).map { "\"\(server.address("/\($0)"))\"" }
@@ -88,7 +88,7 @@ struct RetryAfterTests {
     #expect(report.text("exit.name") == "deferred")
     #expect(report.text("exit.retryable") == "true")
     let until = try #require(report.text("exit.next_allowed_at"))
-    // Times of one form and zone compare as text.
+    // Times of equal form and zone can be compared as text.
     #expect(until > report.text("run.finished") ?? "")
     #expect(report.number("totals.fetched") == Self.count)
     #expect(report.number("totals.deferred") == Self.count)
@@ -143,7 +143,7 @@ struct RetryAfterTests {
     declare([busy], retries: "wait: 1s")
     #expect(try home.run().status == 75)
     let first = try #require(busyLog.times.first)
-    // Runs go on being refused until they may ask.
+    // Runs are refused until the deferral is over.
     var statuses: [Int32] = []
     while statuses.last != 0, statuses.count < 500 { statuses.append(try home.run("-q").status) }
     #expect(Set(statuses) == [75, 0])

@@ -37,7 +37,7 @@ struct RunLogTests {
     )
   }
 
-  /// The lines of a stream, each of which has to be one object.
+  /// Returns the lines of a stream, each of which must be an object.
   private func objects(_ text: String) throws -> [Node] {
     try text.split(separator: "\n").map { try Node(json: String($0)) }
   }

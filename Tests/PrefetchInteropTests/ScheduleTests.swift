@@ -128,7 +128,7 @@ struct ScheduleTests {
     #expect(used.sorted() == written, "and everything of it is needed")
   }
 
-  /// Of the first file that a traced call names.
+  /// Returns the path of the first file in a traced call.
   private static func path(in line: Substring) -> String? {
     guard let name = line.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().first
     else { return nil }
@@ -157,7 +157,7 @@ struct ScheduleTests {
       let verified = try home.shell("systemd-analyze verify units/*-serve.service 2>&1")
       #expect(verified.status == 0 && verified.output.isEmpty, "\(verified)")
     }
-    // The command serves as it stands there.
+    // The schedule's server command works unchanged.
     let line = try #require(server.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
     FileTree.makeFolder(home.path("credentials"))
     home.write("secret", to: "credentials/key")

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// One configuration done by the jobs of a scheduler, as `examples/` shows it.
+/// The examples in which a scheduler's jobs share one configuration.
 @Suite("The examples of shards", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ShardExampleTests {
   private func text(_ name: String) throws -> String {
@@ -40,7 +40,7 @@ struct ShardExampleTests {
     #expect(script.hasPrefix("#!/bin/bash\n"))
     let options = script.split(separator: "\n").filter { $0.hasPrefix("#SBATCH ") }
     #expect(options.contains("#SBATCH --array=0-3") && options.contains("#SBATCH --requeue"))
-    // SLURM reads no option behind the first command.
+    // SLURM reads no option after the first command.
     let command = try #require(script.firstRange(of: "\nset -e"))
     #expect(!script[command.upperBound...].contains("#SBATCH"))
     #expect(script.contains("\nprefetch run --shard env "))

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Several machines, or several jobs on one cache, each with a part of one list.
+/// Machines, or jobs on one cache, that each fetch a shard of one list.
 @Suite("Shards of a run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ShardTests {
   private static let count = 200
@@ -50,7 +50,7 @@ struct ShardTests {
     #expect(fetched == Self.count)
     #expect(asked.removing("/list.json").allSatisfy { $0.value == 1 })
     #expect(asked.count == Self.count + 1)
-    // Nothing is removed where a part more makes each of the others smaller.
+    // An additional shard makes the others smaller without removing items.
     for (index, home) in homes.enumerated() {
       let before = try home.run("list").output.split(separator: "\n").count
       let run = try home.run("--shard", "\(index)/5", "--json")
@@ -95,7 +95,7 @@ struct ShardTests {
     #expect(try whole.totals()["fetched"] == 0)
     #expect(try whole.json().text("run.shard") == nil)
     #expect(try home.run("status", "--json").json().text("segments.0.shard") == nil)
-    // What goes, goes with a run that sees all of it.
+    // Only a run of the whole configuration removes items.
     site["/list.json"] = Site.Page(Manifest.text((0..<150).map { "\($0)" }))
     for index in 0..<4 {
       #expect(try home.run("--shard", "\(index)/4", "--json").totals()["removed"] == 0)

@@ -20,7 +20,7 @@ struct SharedURLTests {
     site["/a"] = Site.Page(Self.body)
   }
 
-  /// What the second segment demands, and what it says of the body.
+  /// The second segment's demand on the body, and whether the body meets the demand.
   enum Demand: String, CaseIterable, Sendable {
     case size
     case digest
@@ -205,7 +205,7 @@ struct SharedURLTests {
     site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
     site["/c"] = Site.Page("asked for behind it")
     let isAnswered = Gate()
-    // One request at a time: the next one leaves once there is an answer about the first.
+    // With a single connection, the next request is sent after the first response.
     let origin = try LoopbackServer { request in
       if request.path == "/c" { isAnswered.open() }
       return site.respond(to: request)
@@ -260,7 +260,7 @@ struct SharedURLTests {
       #expect(Set(actions) == ["keep"], "\(command): \(run)")
     }
     #expect(try home.run("get", server.address("/a")).output == Self.body)
-    // What both declare is here, so nobody is asked.
+    // The bodies that both segments declare are stored, so that no request is sent.
     #expect(site.requests.isEmpty)
   }
 
@@ -323,7 +323,7 @@ struct SharedURLTests {
     let isWarm = Guarded(false)
     let list = manifest(#", "digests": {"sha256": "\#(Digest.hexadecimal(Self.body))"}"#)
     let lists = try LoopbackServer { _ in
-      // As long as the other segment would need to ask, to be answered and to store that.
+      // The delay covers the other segment's request, response and commit.
       let limit = ContinuousClock.now + .seconds(3)
       while isLate, isWarm.withLock({ $0 }), FileTree.objects(home.cache).count < 3,
         ContinuousClock.now < limit

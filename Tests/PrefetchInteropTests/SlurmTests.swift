@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A real SLURM of one machine, with a controller, a node and a munge of its own.
+/// A real SLURM on one machine, with its own controller, node and munge.
 @Suite(
   "An array of SLURM",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -36,7 +36,7 @@ struct SlurmTests {
     let bodies = ground.store.files.keys.count { $0.contains("/cas/") }
     #expect(bodies == Self.count + 1)
 
-    // Those who begin with nothing, five of them, find all of it in the store.
+    // Five jobs with empty caches find everything in the shared store.
     _ = ground.takeAsked()
     let five = try parts(home, 5)
     let moved = urls.count { four[$0] != five[$0] }
@@ -45,7 +45,7 @@ struct SlurmTests {
     #expect(whole.isEmpty, "\(whole.count) were fetched again")
   }
 
-  /// Which task has which item; each is one task's alone.
+  /// Returns the task of each item; every item belongs to one task.
   private func parts(_ home: Home, _ tasks: Int) throws -> [String: Int] {
     let run = try home.shell(
       "SLURM_CONF=$PWD/slurm/slurm.conf sbatch --wait --array=0-\(tasks - 1) --output=out-\(tasks)-%a task.sh \(tasks)",

@@ -93,11 +93,11 @@ struct StateLossTests {
 
   @Test("The events of a damaged state that can be read are carried over to the new one")
   func queuedEventsOutliveDamage() throws {
-    // Of such a length that each page holds few of them.
+    // Long names leave room for few events per page.
     let count = 100
     let names = (0..<count).map { "event \($0) \(String(repeating: "x", count: 180))" }
     for name in names { try #require(home.run("event", "log", name).status == 0) }
-    // The tree of the events has its leaves at the end of the file, where the last one grew.
+    // The leaves of the events' B-tree stand at the end of the file, where the last one grew.
     var bytes = try #require(FileTree.read(database))
     let marks = bytes.indices(of: Array("event 50 ".utf8))
     let mark = try #require(marks.first)
@@ -130,7 +130,7 @@ extension String {
 }
 
 extension [UInt8] {
-  /// Where these bytes begin, in order.
+  /// Returns the indices at which these bytes begin.
   fileprivate func indices(of part: [UInt8]) -> [Int] {
     (0..<Swift.max(0, count - part.count)).filter {
       self[$0] == part[0] && self[$0...].starts(with: part)

@@ -30,7 +30,7 @@ struct StatusTests {
     return "  - { name: \(name), urls: [\(urls)] \(more) }"
   }
 
-  /// Seconds until the next check of each segment; nil where every run asks.
+  /// Returns the seconds until each segment's next check; nil when every run checks.
   private func checks() throws -> [String: Int?] {
     let before = SystemClock().now().wall
     let status = try home.run("status", "--json").json()
@@ -72,7 +72,7 @@ struct StatusTests {
       """
     )
     #expect(try checks() == ["fresh": nil, "mixed": nil, "gated": nil, "listed": nil])
-    // The gate is the host's, so what it holds back comes last.
+    // The gate applies to the host, so that its items come last.
     #expect(try home.run("run", "fresh", "mixed", "listed").status == 0)
     #expect(try home.run("run", "-j", "1").status == 75)
     let found = try checks()

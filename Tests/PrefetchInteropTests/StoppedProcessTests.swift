@@ -2,16 +2,17 @@
 import PrefetchTestSupport
 import Testing
 
-/// A process that was stopped while it changed the cache.
+/// A process stopped while it changes the cache.
 ///
-/// The locks are the test's own: no signal reaches a program just inside its turn.
+/// The test takes the locks itself, since no signal reaches a program exactly within its
+/// transaction.
 @Suite(
   "A stopped process",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .timeLimit(.minutes(10))
 )
 struct StoppedProcessTests {
-  /// What it may have when it is stopped.
+  /// Lock that the process holds when it is stopped.
   enum Hold: String, CaseIterable, CustomTestStringConvertible {
     case turn = "locks/claims"
     case objects
@@ -32,7 +33,7 @@ struct StoppedProcessTests {
     }
     home = try Home()
     declare("prefetch.yaml", "/one", wait: "3s")
-    // Once it goes on it is not to give up, however busy the machine is.
+    // The resumed process must not give up, however busy the machine is.
     declare("held.yaml", "/held", wait: "1m")
   }
 
@@ -48,7 +49,7 @@ struct StoppedProcessTests {
     )
   }
 
-  /// A run that is stopped while it has its part of the cache, until the work is done.
+  /// Does some work while a run is stopped in possession of the lock.
   private func withStopped(_ hold: Hold, _ work: (pid_t) throws -> Void) throws {
     #expect(try home.run("-q").status == 0)
     let stopped = try home.start(["--config", "held.yaml", "-q"])

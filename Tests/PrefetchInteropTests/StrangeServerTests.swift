@@ -32,7 +32,7 @@ struct StrangeServerTests {
     let byID = try home.run("get", "--revalidate", id)
     #expect(byID.status == 0, "\(byID)")
     #expect(keys == [nil, nil])
-    // A user who names a URL chose its server.
+    // A user who names a URL has chosen its server.
     let byURL = try home.run("get", "--revalidate", url)
     #expect(byURL.status == 0, "\(byURL)")
     #expect(keys == [nil, nil, "key"])

@@ -45,7 +45,7 @@ struct TransferLimitTests {
     #expect(deferred.allSatisfy { $0.text("deferred.rule") == "daily_limit" })
     #expect(deferred.allSatisfy { $0.text("deferred.until") == zone.next(24) })
     let asked = server.requests.count
-    // Each of the two places may begin another one before it is known that the bytes are spent.
+    // Each of the two places may start another transfer before the budget is known to be spent.
     #expect(asked <= fetched + 4)
 
     let again = try home.run("--json")
@@ -62,7 +62,7 @@ struct TransferLimitTests {
     #expect(status.text("quotas.0.renews_at") == zone.next(24))
     #expect(status.text("segments.0.deferred.until") == zone.next(24))
 
-    // With another budget the rest comes, and nothing twice.
+    // With another budget the rest is fetched, and nothing twice.
     configure(urls, "daily_limit: 1GB")
     #expect(try home.run().status == 0)
     #expect(server.requests.count == asked + Self.count - fetched)
@@ -89,7 +89,7 @@ struct TransferLimitTests {
       #expect(run.status == 75, "\(run)")
       let report = try run.json()
       #expect(report.text("exit.next_allowed_at") == zone.next(24))
-      // What was in a buffer already counts and is not taken.
+      // Bytes in a buffer count although they are not used.
       #expect(try #require(report.number("totals.bytes_body")) <= 1_000_000)
       #expect(try #require(report.number("totals.deferred")) >= paths.count / 2)
       let asked = server.requests.count
@@ -132,7 +132,7 @@ struct TransferLimitTests {
       last = run.status
       let totals = try run.totals()
       #expect(try #require(totals["fetched"]) > 0, "day \(days): \(run)")
-      // The limit, and what one read brings more.
+      // The limit, exceeded by one read at most.
       #expect(try #require(totals["bytes_wire"]) <= 200_000 + 64 << 10, "day \(days): \(run)")
       days += 1
     }
@@ -171,7 +171,7 @@ struct TransferLimitTests {
     let first = try home.run("--json", "--network", "cellular")
     #expect(first.status == 75, "\(first)")
     let fetched = try #require(try first.totals()["fetched"])
-    // Two that share what is left may both be broken off by it.
+    // Two transfers that share the rest may both be cut off.
     #expect(fetched <= 2)
     #expect(try home.run("--network", "wifi").status == 0)
     configure(urls, "daily_limit: { cellular: 150kB }, monthly_limit: 2GB")

@@ -7,7 +7,7 @@ import Testing
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TrustServerTests {
-  /// What a mapping by host cannot say.
+  /// Rows without those that a mapping of hosts cannot express.
   private static let rows = TrustRow.all.filter { row in
     guard let ground = try? TrustGround.shared.get() else { return true }
     let pins = rules(row, ground).pins
@@ -39,7 +39,7 @@ struct TrustServerTests {
       #expect(run.status == 0, "\(run)")
       #expect(server.record.requests == 1)
     case .refused(.permission, _):
-      // The file cannot be read, so nothing is asked at all.
+      // The file cannot be read, so that no request is sent.
       #expect(run.status == 78, "\(run)")
       #expect(server.record.bytes == 0)
     case .refused(let code, let words):

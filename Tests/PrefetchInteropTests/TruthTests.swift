@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What is asked, sent and said about content whose origin has its own ideas of it.
+/// Requests, responses and reports for content with unusual caching headers.
 @Suite("What is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TruthTests {
   private let home: Home
@@ -192,7 +192,7 @@ struct TruthTests {
       ("no-cache", "", false), ("max-age=0, must-revalidate", "", false), ("max-age=0", "", true),
       ("max-age=10", "=85s", false), ("max-age=10", "=1h", true),
     ] {
-      // It comes a hundred seconds old.
+      // The response arrives with an age of a hundred seconds.
       site["/one"] = Site.Page(
         "body",
         headers: [
@@ -281,14 +281,15 @@ struct TruthTests {
     #expect(try home.run("get", url).output == "in de")
     #expect(home.read("de/\(server.host):\(server.port)/page") == "in de")
     #expect(home.read("en/\(server.host):\(server.port)/page") == nil)
-    // Without the first the second has it.
+    // Without the first segment the second one keeps the item.
     home.configure(
       "segments: [{ name: english, headers: { Accept-Language: en }, urls: [\(url)], publish: { dir: en } }]"
     )
     #expect(try home.run("run").status == 0)
     #expect(home.read("en/\(server.host):\(server.port)/page") == "in en")
     #expect(server.requests.count == 2)
-    // A token that is renewed asks anew where it counts, and stands nowhere in clear.
+    // A renewed token causes a new request where it selects the response, and is never stored in
+    // clear.
     let grep = try home.tool("grep", "-rl", "-e", "Accept-Language: en", home.cache)
     #expect(grep.output == "")
   }

@@ -71,7 +71,7 @@ struct UpgradeTests {
     #expect(refused.errors.contains("newer"), "\(refused)")
     let after = FileTree.listing(home.cache)
     let touched = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
-    // It takes its lock before it looks.
+    // The program takes its lock before it reads the index.
     #expect(touched.subtracting([home.cache, "\(home.cache)/lock"]).isEmpty)
     #expect(bodies.take().isEmpty)
     #expect(try home.run("-q").status == 0)

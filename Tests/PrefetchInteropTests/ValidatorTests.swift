@@ -19,7 +19,8 @@ struct ValidatorTests {
     )
   }
 
-  /// Answers a question with 304 and everything else with a body under these headers.
+  /// Returns a server that answers conditional requests with 304 and others with a body and these
+  /// headers.
   private func server(_ headers: [(String, String)]) throws -> LoopbackServer {
     try LoopbackServer { request in
       let names = ["If-None-Match", "If-Modified-Since"]

@@ -4,11 +4,11 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// One URL that two segments ask for with other headers, or that is here under another name.
+/// A URL that two segments request with different headers, or that is stored under another name.
 @Suite("Of one URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct VariantTests {
   private final class Page: Sendable {
-    /// Whether it begins to depend on the language.
+    /// Whether the page depends on the language.
     let varies = Mutex(false)
   }
 

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What the program says, and to whom.
+/// Messages of the program and their recipients.
 @Suite("A message", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct WordingTests {
   private let home: Home

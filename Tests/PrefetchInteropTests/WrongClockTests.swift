@@ -3,7 +3,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-/// A machine whose clock was ahead once, or is behind now.
+/// A machine whose clock was once ahead, or is now behind.
 @Suite(
   "A clock that was ahead",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -20,7 +20,7 @@ struct WrongClockTests {
     home = try Home(isInMemory: true)
   }
 
-  /// A run whose clock is that far from the right one.
+  /// Runs the program with a clock shifted from the real time.
   private func run(_ shift: String, _ arguments: String...) throws -> ProgramRun {
     site.clearRequests()
     return try home.tool("faketime", ["-f", shift, try #require(Binary.path)] + arguments)
@@ -96,7 +96,7 @@ struct WrongClockTests {
     #expect(try ahead.totals()["removed"] == 0, "\(ahead)")
     #expect(try run("+400d", "gc", "-q").status == 0)
     #expect(try home.run("get", "--offline", server.address("/a")).output == "/a")
-    // Where the servers say so as well, it is over.
+    // Once the servers' dates agree, the items have expired.
     for path in ["/a", "/b"] { site[path] = dated(path, days: 20) }
     site["/list.json"] = dated(text, days: 20)
     let later = try run("+20d", "run", "--json")
@@ -216,7 +216,7 @@ struct WrongClockTests {
 }
 
 extension String {
-  /// How often a text stands in it.
+  /// Returns the number of occurrences of a text.
   fileprivate func components(_ text: String) -> Int {
     ranges(of: text).count
   }

@@ -257,7 +257,7 @@ import Testing
 
   @Test("What unpacks to more than honest texts do is given up")
   func bomb() {
-    // A million and a half line ends, of which the middle is one run of zeros.
+    // A million and a half line ends around a run of zeros, compressed.
     let bytes: [UInt8] =
       [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x31, 1, 0, 0, 0, 0xC2, 0xA0, 0x7F]
       + [0xFD, 3, 0x1B, 0x44, 0xA0] + [UInt8](repeating: 0, count: 1453)

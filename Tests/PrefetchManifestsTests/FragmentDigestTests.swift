@@ -3,14 +3,14 @@ import Testing
 
 @testable import PrefetchManifests
 
-/// A digest behind the `#` of a URL, in every list that has URLs.
+/// Digests in the fragments of URLs, in every list with URLs.
 @Suite("A digest in a fragment of a list")
 struct FragmentDigestTests {
   private static let sum = LockReader.sha256
   private static let other = String(repeating: "cd", count: 32)
   private static let strong = String(repeating: "ef", count: 64)
 
-  /// Lists of one item, whose URL ends with what is put in.
+  /// Lists with one item, whose URL ends with the inserted text.
   private static let lists: [(name: String, text: @Sendable (String) -> String)] = [
     ("list", { "https://a.example/x\($0)" }),
     ("list", { "https://b.example/x\thttps://a.example/x\($0)" }),
@@ -88,7 +88,7 @@ struct FragmentDigestTests {
     switch read(number, "#sha256=zz") {
     case .failure(let failure): #expect(failure.message.contains("no sha256"))
     case .success(let manifest):
-      // Of a mirror that cannot be taken only the mirror is lost.
+      // An unusable mirror costs only the mirror.
       let words = manifest.rejected.map(\.failure.message) + manifest.warnings.map(\.message)
       #expect(words.contains { $0.contains("no sha256") || $0.contains("its digest is none") })
       #expect(manifest.entries.allSatisfy { $0.url.host == "b.example" })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchManifests
 
-/// Documents that are made to cost much; each of these took minutes or gigabytes once.
+/// Documents designed to be expensive; each once took minutes or gigabytes.
 @Suite struct HostileManifestTests {
   private static let sums = (0..<20_000).map { number in
     Hexadecimal.encode((0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })

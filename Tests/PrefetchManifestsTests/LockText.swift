@@ -2,7 +2,7 @@ import PrefetchCore
 
 @testable import PrefetchManifests
 
-/// The readers of files that other tools write, each by itself.
+/// Readers of other tools' files, each tested separately.
 enum LockReader: String, CaseIterable, Sendable {
   case json
   case packageLock
@@ -64,7 +64,7 @@ enum LockReader: String, CaseIterable, Sendable {
     }
   }
 
-  /// What there is to spoil.
+  /// Texts to damage, by reader.
   static let seeds: [LockReader: [String]] = [
     .cargoLock: [
       """
@@ -216,12 +216,12 @@ enum LockReader: String, CaseIterable, Sendable {
 
   static let sha1 = String(repeating: "5c", count: 20)
   static let sha256 = String(repeating: "ab", count: 32)
-  /// The same digest.
+  /// `sha256` in base64.
   static let base64 = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
 }
 
 extension Result<Manifest, Failure> {
-  /// Entries, parts, what is rejected and what is warned of, one a line.
+  /// Entries, parts, rejections and warnings, one per line.
   var lines: String {
     switch self {
     case .failure(let failure): "\(failure.code.rawValue): \(failure.message)"

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 
 @testable import PrefetchManifests
 
-/// Manifests and what is left of them, made up from a seed.
+/// Random manifests from a seed, with damage.
 struct ManifestText {
   private var state: UInt64
 

@@ -1,11 +1,11 @@
 import PrefetchCore
 import Testing
 
-/// Good documents for each reader, small, with whatever is special to them.
+/// Small valid documents for each reader, with the reader's special features.
 enum MutationSamples {
   struct Row: Sendable, CustomTestStringConvertible {
     var format: ManifestFormat?
-    /// Where it is no manifest by itself.
+    /// Role of a document that is not a manifest of its own.
     var part: ManifestPart.Role?
     var samples: [String]
 

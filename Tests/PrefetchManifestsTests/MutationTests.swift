@@ -42,7 +42,7 @@ import Testing
       Issue.record("\(fault): \(String(decoding: bytes, as: UTF8.self))")
       guard broken < 5 else { return }
     }
-    // Neither all of it may be refused nor all of it taken, or nothing has been tried.
+    // Both outcomes must occur, or the mutations have tested nothing.
     #expect(good > Self.rounds / 50, "\(good) good, \(bad) bad")
     #expect(bad > Self.rounds / 50, "\(good) good, \(bad) bad")
   }
@@ -59,7 +59,7 @@ import Testing
 
   // MARK: Rules
 
-  /// What is against the rules in what was read, in words.
+  /// Returns the first violation of the rules in a manifest.
   private static func fault(of manifest: Manifest, from bytes: [UInt8]) -> String? {
     for entry in manifest.entries {
       if let words = fault(of: entry) { return words }
@@ -69,7 +69,7 @@ import Testing
 
   private static func fault(of entry: ManifestEntry) -> String? {
     for url in [entry.url] + entry.alternates {
-      // Nothing is repaired in a URL that is one already.
+      // A valid URL must not change when it is parsed again.
       guard let again = try? WebURL(url.string), again.string == url.string else {
         return "`\(url.string)` is no URL"
       }

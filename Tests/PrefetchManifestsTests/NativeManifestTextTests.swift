@@ -87,7 +87,7 @@ struct NativeManifestTextTests {
     #expect(earlier.digest(of: "a%20b", size: 6, modified: old) == nil)
     #expect(earlier.digest(of: "a%20b", size: 5, modified: old + .milliseconds(1)) == nil)
     #expect(earlier.digest(of: "other", size: 5, modified: old) == nil)
-    // It may have changed again within the same tick of the clock.
+    // The file may have changed again within one tick of the clock.
     #expect(earlier.digest(of: "new", size: 5, modified: recent) == nil)
   }
 

@@ -2,7 +2,7 @@ import PrefetchCore
 
 @testable import PrefetchManifests
 
-/// A text read as a manifest, with as much said about it as a test needs.
+/// Reads a text as a manifest from a source with these properties.
 func readText(
   _ text: String,
   format: ManifestFormat? = nil,
@@ -33,17 +33,17 @@ func readBytes(_ bytes: [UInt8], _ source: ManifestSource) -> Result<Manifest, F
 }
 
 extension Manifest {
-  /// Its entries in one line each: the URL and whatever else is said.
+  /// Entries, each as a line with its URL and further facts.
   var lines: [String] {
     entries.map(\.line)
   }
 
-  /// What failed alone, with what it was.
+  /// Rejected items with their failures.
   var refusals: [String] {
     rejected.map { "\($0.url): \($0.failure.code.rawValue): \($0.failure.message)" }
   }
 
-  /// Pieces of one document and what is said of it, for a table.
+  /// Entries, rejections and warnings of a document, for tables.
   var everything: [String] {
     lines + refusals + warnings.map { "warning: \($0.message)" }
       + parts.map { "part: \($0.url.string)" }

@@ -60,7 +60,7 @@ import Testing
     #expect(bad > 0)
   }
 
-  /// An object cut short with more behind it may well be a manifest of lines.
+  /// Returns whether the bytes may be a manifest of lines: a truncated object followed by more.
   private func isLines(_ bytes: [UInt8], _ found: Result<Manifest, Failure>) -> Bool {
     let long = Self.layout(bytes, takesShortWay: false)
     return found == long && DocumentReader.read(bytes, source: "m", syntax: .json).node == nil

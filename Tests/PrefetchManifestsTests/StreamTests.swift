@@ -8,7 +8,7 @@ import Testing
 struct StreamTests {
   private static let root = "https://cdn.example/films/film.m3u8?s=1"
 
-  /// The item's own playlist first, then what it names, by its path.
+  /// Reads playlists by their paths, the item's own first.
   private static func read(
     _ texts: [(String, String)],
     _ change: (inout BundleRules) -> Void = { _ in }
@@ -108,7 +108,7 @@ struct StreamTests {
       #expect(list["DEFAULT"] != "YES" || list["AUTOSELECT"] != "NO")
     }
     #expect(found == defaults)
-    // Nobody reads along by default where the author does not want it.
+    // Subtitles are not shown by default unless the author marks some as default.
     let subtitles = master.split(separator: "\n").filter { $0.contains("TYPE=SUBTITLES") }
     #expect(subtitles.allSatisfy { !$0.contains("DEFAULT=YES") })
   }

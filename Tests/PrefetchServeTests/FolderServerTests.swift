@@ -4,7 +4,7 @@ import PrefetchServe
 import PrefetchTestSupport
 import Testing
 
-/// A folder with a few files and one way out, gone with the test.
+/// A folder with some files and a link that leads outside, removed with the test.
 private final class ExampleFolder {
   private let folder: TemporaryDirectory
 

@@ -4,7 +4,7 @@ import PrefetchStore
 import PrefetchTestSupport
 import Testing
 
-/// What every content store must do, whatever it is made of.
+/// Contract of every content store, on disk or in memory.
 @Suite("A content store")
 struct ContentStoreContract {
   enum Kind: CaseIterable {

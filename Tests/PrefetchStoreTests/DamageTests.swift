@@ -126,7 +126,7 @@ struct DamageTests {
     try place.run(at: Instant(seconds: 0)) { (store: DiskStore) throws in
       #expect(store.diagnostics.map(\.code) == (content == "deleted" ? [] : ["store.set-aside"]))
       #expect(try store.takeInventory().count == 0)
-      // What a manifest names by digest is still there, and is adopted instead of fetched.
+      // An object that a manifest pins is still stored, and is adopted instead of fetched.
       #expect(try store.intactObject(SHA256.digest(of: "one")) == 3)
       var record = ContentRecord.cached("https://a.example/1")
       record.digest = SHA256.digest(of: "one")

@@ -179,7 +179,7 @@ struct DiskStoreFileTests {
   func staleSession() throws {
     try place.run { _ in }
     let stale = place.cache + "/partial/session-dead"
-    // With a cache of its own for an answer that only passed.
+    // A leftover folder with a cache for a response that was only passed through.
     for folder in [stale, stale + "/cache", stale + "/cache/objects"] {
       FileTree.makeFolder(folder)
       FileTree.write([1], to: folder + "/body-1")

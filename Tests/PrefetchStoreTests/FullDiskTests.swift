@@ -53,7 +53,7 @@ struct FullDiskTests {
       #expect(error.code == .diskFull)
       return
     }
-    // Whatever the index names is whole, and the next run goes on once there is room.
+    // All indexed bodies are intact, and the next run continues once there is room.
     #expect(try #require(try place.reader()).verify().bad.isEmpty)
     unsafe mount("tmpfs", place.cache, "tmpfs", UInt(MS_REMOUNT), "size=8m")
     let store = try DiskStore.openForWriting(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What runs over many items ask of a store and tell it, whatever the store is made of.
+/// Bulk queries and changes of any content store.
 @Suite("A flat inventory")
 struct InventoryTests {
   typealias Kind = ContentStoreContract.Kind
@@ -143,7 +143,7 @@ struct InventoryTests {
       .store(ContentRecord(url: "https://c.example/", id: "name"), body: nil, joining: []),
     ])
     let item = try store.takeInventory().rows[0].item
-    // What is stored under numbers is read by the thousand and leave ids that are made to others.
+    // Records read by number omit ids that are derived from the URL.
     #expect(try store.stored([item])[0]?.record?.id == "")
     #expect(try store.records(named: id).map(\.url) == [url, "https://b.example/"])
     #expect(try store.records(named: id).map(\.id) == [id, id])

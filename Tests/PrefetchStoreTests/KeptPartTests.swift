@@ -25,7 +25,7 @@ struct KeptPartTests {
   )
   private static let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-  /// With bytes that are no text, and a name that is none of the usual ones.
+  /// Returns a head with an unusual name and with bytes that are not text.
   private static func head(_ tag: String) -> HeaderBlock {
     var head = HeaderBlock([
       HeaderField("ETag", tag), HeaderField("Content-Type", "video/mp4"),
@@ -64,7 +64,7 @@ struct KeptPartTests {
     }
   }
 
-  /// Leaves a part behind as a kill does: nothing but what was written.
+  /// Leaves a partial body behind as a kill does: only written bytes.
   private func leavePart(of count: Int, in store: DiskStore) throws {
     let sink = try store.beginBody(plan())
     try append(0..<count, to: sink)
@@ -207,7 +207,7 @@ struct KeptPartTests {
     try leavePart(of: 2_000_000, in: try open())
     let store = try open()
     let part = try #require(try store.partials()[Self.key])
-    // What waits in memory for the next write is lost with the process.
+    // Bytes in the write buffer are lost with the process.
     #expect(part.offset > 1_900_000)
     let rest = try store.beginBody(plan(part))
     try append(Int(part.offset)..<3_000_000, to: rest)
@@ -231,7 +231,7 @@ struct KeptPartTests {
     #expect(try rest.finish().digest == SHA256.digest(of: Self.bytes))
   }
 
-  /// Writes the facts as another uptime would have written them.
+  /// Rewrites the facts with another boot's uptime.
   private func pretendReboot() throws {
     let path = "\(folder)/\(name).facts"
     let text = String(decoding: try #require(FileTree.read(path)), as: UTF8.self)
@@ -330,7 +330,7 @@ struct KeptPartTests {
     if change == .published {
       #expect(FileTree.read(place.path + "/object")?.count == 1_500_000)
     }
-    // It is in no writer's way: the body is fetched from its beginning.
+    // The broken part hinders no writer: the body is fetched from its beginning.
     let whole = try store.beginBody(plan())
     try append(0..<3_000_000, to: whole)
     _ = try store.commit([.store(.cached(Self.key), body: try whole.finish(), joining: [])])

@@ -67,7 +67,7 @@ struct ListingTests {
   )
   func sorted(_ order: ItemOrder, _ ascending: String, _ descending: String) throws {
     let uses = ["https://c.example/c": Instant(milliseconds: 3)]
-    // The made id of the third is digits, which come between `0` and `id-…`.
+    // The derived id of the third item is digits, which sort between `0` and `id-…`.
     #expect(try hosts([ItemSorting(order)], uses: uses) == ascending)
     #expect(try hosts([ItemSorting(order, isDescending: true)], uses: uses) == descending)
   }

@@ -31,7 +31,7 @@ struct LockTests {
     let number = try #require(
       FileTree.descriptor(of: place.cache + "/locks/7692c3ad3540bb803c020b3aee66cd88")
     )
-    // What a fork does with every descriptor.
+    // A fork duplicates every descriptor.
     let shared = dup(number)
     try #require(shared >= 0)
     defer { close(shared) }
@@ -76,7 +76,7 @@ struct LockTests {
       let us = DiskStore.Guardian(process: getpid())
       try store.lock([url], for: us)
       #expect(try store.lockedURLs() == [url])
-      // No process can have this number: it is above the kernel's limit.
+      // No process can have this id, which exceeds the kernel's limit.
       #expect(throws: Failure.self) {
         try store.lock([url], for: DiskStore.Guardian(process: 0x7fff_0000))
       }

@@ -32,7 +32,7 @@ struct OlderIndexTests {
     let reader = try #require(try place.reader())
     #expect(reader.diagnostics.map(\.code) == ["store.older"])
     #expect(try reader.takeInventory().count == 0)
-    // A plan can tell all the same that nothing pinned would move.
+    // A plan still sees that nothing pinned would be transferred.
     #expect(try reader.intactObject(SHA256.digest(of: "one")) == 3)
     #expect(FileTree.listing(place.cache) == before)
   }

@@ -5,14 +5,14 @@ import Testing
 
 @testable import PrefetchStore
 
-/// A Python interpreter that has the index open, as another process of ours would.
+/// A Python process that has the index open, as another run would.
 @safe private final class OtherWriter {
   static let isAvailable = FileTree.exists("/usr/bin/python3")
 
   private let gate: String
   private let output: UnsafeMutablePointer<FILE>
 
-  /// Runs statements, says so, and keeps the index open until `end`.
+  /// Runs statements, reports readiness, and keeps the index open until `end`.
   init?(_ index: String, _ statements: [String], in folder: String) {
     gate = folder + "/gate"
     unsafe mkfifo(gate, 0o600)
@@ -32,9 +32,9 @@ import Testing
     guard unsafe fgets(&line, 16, output) != nil else { return nil }
   }
 
-  /// Lets it die without tidying up.
+  /// Kills the process without a cleanup.
   func end() {
-    // Opening waits for the other side, which waits for us.
+    // Opening the pipe waits for the other side, which waits for this one.
     let file = unsafe open(gate, O_WRONLY)
     close(file)
     unsafe pclose(output)
@@ -68,7 +68,7 @@ struct OtherProcessTests {
   @Test(
     "a reader sees what was committed and changes no file",
     arguments: [
-      // A writer that has not read what it wrote leaves readers without a place to start from.
+      // A writer that has not read its own changes leaves no read mark for readers.
       insertion,
       insertion + ["SELECT count(*) FROM items"],
     ]
@@ -88,7 +88,7 @@ struct OtherProcessTests {
     #expect(FileTree.listing(place.cache) == before)
     writer.end()
 
-    // The process has died with its log in place.
+    // The process has died and left its log.
     let after = FileTree.listing(place.cache)
     #expect(after[index + "-wal"] != nil)
     #expect(try place.reader()?.takeInventory().count == 2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// A mark on a segment lets runs pass over it, so it must go with whatever it vouches for.
+/// A mark lets runs skip a segment, and must be removed with anything it depends on.
 @Suite("A quiet segment")
 struct QuietTests {
   let place: TemporaryPlace

@@ -4,7 +4,7 @@ import PrefetchCrypto
 import PrefetchStore
 import Testing
 
-/// A cache whose copy of the index lacks the last item, and an index that can be damaged at will.
+/// A cache whose index can be damaged, and whose backup lacks the last item.
 private struct Patient {
   let place: TemporaryPlace
   let start: Instant
@@ -35,7 +35,7 @@ private struct Patient {
     place.cache + "/index.sqlite"
   }
 
-  /// As it was before any damage.
+  /// Restores the undamaged state.
   func heal() {
     for name in FileTree.names(place.cache) where name.hasPrefix("index.") {
       FileTree.remove(place.cache + "/" + name)
@@ -44,7 +44,7 @@ private struct Patient {
     FileTree.write(backup, to: place.cache + "/index.backup.sqlite")
   }
 
-  /// Readers answer with all that is left and change nothing.
+  /// Checks that readers return everything that is left and change nothing.
   func checkReader(_ what: String) throws {
     let before = FileTree.listing(place.cache)
     do {
@@ -59,7 +59,7 @@ private struct Patient {
     #expect(FileTree.listing(place.cache) == before, "\(what)")
   }
 
-  /// A run begins with all that is left, finds the rest by its digest, and leaves a sound index.
+  /// Checks that a run starts with what is left, adopts the rest by digest, and repairs the index.
   func checkWriter(_ what: String, isNoticed: Bool? = true) throws {
     try place.run(at: start) { (store: DiskStore) throws in
       let urls = Set(try store.records().map(\.url))
@@ -69,7 +69,7 @@ private struct Patient {
         #expect(store.diagnostics.isEmpty != isNoticed, "\(what): \(store.diagnostics)")
       }
     }
-    // A run that could not use it has left it alone.
+    // A run that could not use the damaged index has left it unchanged.
     try place.run(at: start) { (store: DiskStore) throws in
       #expect(store.diagnostics.isEmpty, "\(what): \(store.diagnostics)")
       var record = ContentRecord.cached(Self.newest)
@@ -190,7 +190,7 @@ struct RebuildTests {
 
   // MARK: The log
 
-  /// Leaves the index as a killed writer does, with a log that holds one more item.
+  /// Leaves the index as a killed writer does, with one more item in its log.
   private func leaveLog(in place: TemporaryPlace, url: String) throws -> [UInt8] {
     let store = try DiskStore.openForWriting(cache: place.cache, clockStart: patient.start)
     _ = try store.commit([.store(.cached(url), body: nil, joining: [])])
@@ -220,7 +220,7 @@ struct RebuildTests {
       patient.heal()
       FileTree.write(log, to: patient.index + "-wal")
       if isWriter {
-        // Junk has no valid beginning, so it is no log at all.
+        // A log without a valid header is ignored.
         try patient.checkWriter("log", isNoticed: !isJunk)
       } else {
         try patient.checkReader("log")
@@ -267,7 +267,7 @@ struct RebuildTests {
     try patient.place.run(at: patient.start) { _ in }
     #expect(inode() == first)
     try patient.place.run(at: patient.start + .seconds(25 * 3600)) { _ in }
-    // Nothing has changed, so the copy is as good as a new one.
+    // Without changes the backup is not written again.
     #expect(inode() == first)
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
       try store.lock([Patient.old[0]], for: DiskStore.Guardian())
@@ -299,13 +299,13 @@ struct RebuildTests {
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
-      // What no row names yet may still be named by a manifest that this run did not see.
+      // A manifest that this run did not see may still name an object without a row.
       try patient.place.run(at: patient.start) { (store: DiskStore) throws in
         _ = try store.missing()
         #expect(try store.intactObject(SHA256.digest(of: "body 3")) == 6)
       }
     }
-    // Who tidies up by hand spares it as well, until it had its time.
+    // A manual cleanup spares the object as well until its time is over.
     for (days, size) in [(0, 6), (8, nil)] as [(Int64, Int64?)] {
       let later = patient.start + .seconds(days * 24 * 3600)
       try patient.place.run(at: later) { (store: DiskStore) throws in

@@ -66,10 +66,10 @@ struct RoomTests {
     #expect(throws: Failure.self) { try store.commit([change], within: 20) }
     #expect(try store.record(url: record.url) == nil)
     #expect(try store.usedBytes() == 18)
-    // The body is still there to be committed.
+    // The staged body can still be committed.
     _ = try store.commit([change], within: 21)
     #expect(try store.text(of: digest("abc")) == "abc")
-    // What takes no room may always be written.
+    // A change that takes no room is always accepted.
     _ = try store.commit([.forget(.extras)], within: 1)
   }
 

@@ -52,7 +52,7 @@ struct SegmentDocumentTests {
       ),
     ])
     #expect(try store.segments().first?.documents == records)
-    // The segment's own facts leave them alone.
+    // Writing the segment's facts does not change its documents.
     var facts = try #require(try store.segments().first)
     facts.state = .current
     facts.documents = []

@@ -71,7 +71,7 @@ struct StateStoreTests {
     #expect(try texts(of: "totals", in: state).first == "{\"items\":1}")
   }
 
-  /// What stands in the table of runs, newest first.
+  /// Returns a column of the table of runs, newest first.
   private func texts(of column: String, in state: StateStore) throws -> [String] {
     let rows = try state.database.prepare("SELECT \(column) FROM runs ORDER BY run DESC")
     var texts: [String] = []

@@ -106,7 +106,7 @@ struct StoredEventTests {
     #expect(try end("a")?.id == "3")
     #expect(try end("a") == nil)
     #expect(try ids(state) == ["3"])
-    // What was not ended in time is forgotten.
+    // An event that did not end in time is forgotten.
     #expect(try start("4", "c", at: 102) == nil)
     #expect(try state.openEvents(of: nil).map(\.id) == ["4"])
   }

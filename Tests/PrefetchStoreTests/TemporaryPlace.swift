@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchTestSupport
 
-/// A folder of one test with a cache.
+/// A temporary folder with a cache for one test.
 final class TemporaryPlace {
   private let folder: TemporaryDirectory
 
@@ -34,9 +34,9 @@ final class TemporaryPlace {
   }
 }
 
-/// Whole trees of files, for tests that look at them from outside.
+/// Reads and writes file trees outside the store.
 enum FileTree {
-  /// Every name below a folder with what a write would change.
+  /// Returns every name below a folder with the facts that a write would change.
   static func listing(_ path: String) -> [String: [Int64]] {
     var found: [String: [Int64]] = [:]
     for name in names(path) {
@@ -76,7 +76,7 @@ enum FileTree {
     status(path) != nil
   }
 
-  /// One that this process has of the file.
+  /// Returns this process's descriptor of a file.
   static func descriptor(of path: String) -> Int32? {
     var wanted = stat()
     guard unsafe stat(path, &wanted) == 0 else { return nil }
@@ -113,7 +113,7 @@ enum FileTree {
     }
   }
 
-  /// Replaces the file, also one that may only be read.
+  /// Replaces a file, even a read-only one.
   static func write(_ bytes: [UInt8], to path: String) {
     unsafe unlink(path)
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
@@ -138,7 +138,7 @@ enum FileTree {
     }
   }
 
-  /// Makes every folder and file below one that only root could write.
+  /// Makes a folder tree writable, or writable for root only.
   static func setWritable(_ isWritable: Bool, _ path: String) {
     for (child, facts) in listing(path) {
       let isFolder = mode_t(facts[2]) & S_IFMT == S_IFDIR
@@ -165,13 +165,13 @@ extension ContentStore {
     }
   }
 
-  /// Every whole record, ordered by the bytes of its URL.
+  /// Returns all records, ordered by the bytes of their URLs.
   func records() throws -> [ContentRecord] {
     try stored(takeInventory().rows.map(\.item)).compactMap { $0?.record }
       .sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
 
-  /// The segments that hold each of these, as indices into those of the inventory.
+  /// Returns the segments of each URL as indices into the inventory's segments.
   func holders(_ urls: [String]) throws -> [[Int]?] {
     let inventory = try takeInventory()
     return urls.map { inventory.position(of: $0).map(inventory.holders(of:)) }
@@ -193,7 +193,7 @@ extension ContentStore {
     try missingObjects(of: takeInventory())
   }
 
-  /// Stores bodies for URLs and lets a segment hold them.
+  /// Stores bodies under URLs and adds them to a segment.
   func put(_ contents: KeyValuePairs<String, String>, in key: SegmentKey?) throws {
     var changes: [StoreChange] = []
     for (url, text) in contents {

@@ -16,7 +16,7 @@ import Testing
     try FolderWalk(folder.path) { _, _ in .take }
   }
 
-  /// What came of reading the one file, with something done once its bytes are taken.
+  /// Reads the only file, applying a change after its bytes are taken; returns the fault.
   private func read(
     _ walk: FolderWalk,
     _ change: (String) -> Void = { _ in }
@@ -37,7 +37,7 @@ import Testing
     #expect(try read(walk()) == nil)
   }
 
-  /// Without an end, should the reader wait for one.
+  /// The file has no end, should the reader wait for one.
   @Test func `A file that grows while it is read is of no one state`() throws {
     let fault = try read(walk()) { path in
       let file = unsafe open(path, O_WRONLY | O_APPEND)

@@ -58,7 +58,7 @@ private struct Machine {
       ("usb0", ["uevent": "DEVTYPE=wwan\n", "device/x": ""], .cellular),
       ("rmnet", ["type": "519\n"], .cellular),
       ("eth0", ["device/x": "", "type": "1\n"], .ethernet),
-      // Nothing is known of what stands behind it.
+      // The network below the tunnel is unknown.
       ("tun0", ["type": "65534\n"], .ethernet),
     ] as [(String, [String: String], NetworkType)]
   )
@@ -204,13 +204,13 @@ private struct Machine {
     guard let bytes = try? FileReading.read("\(folder.path)/child", limit: 100) else { return }
     let child = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first
     let process = try #require(child.flatMap { pid_t($0) })
-    // The signal has been sent, and takes effect when the kernel gets to it.
+    // The signal was sent, but takes effect only when the kernel delivers it.
     let deadline = ContinuousClock.now + .seconds(30)
     while isRunning(process), ContinuousClock.now < deadline { usleep(1_000) }
     #expect(!isRunning(process))
   }
 
-  /// One that its parent has not collected yet does not run any more.
+  /// A zombie process does not count as running.
   private func isRunning(_ process: pid_t) -> Bool {
     guard let status = try? FileReading.read("/proc/\(process)/stat", limit: 4096) else {
       return false

@@ -13,7 +13,7 @@ import Testing
 
     signal(SIGPIPE, SIG_IGN)
     var ends: [Int32] = [0, 0]
-    // Unlike a pipe, it is closed for good even if another test's child has inherited it.
+    // Unlike a pipe, a socket stays shut down even if another test's child has inherited it.
     unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
     shutdown(ends[0], Int32(SHUT_RDWR))
     defer { for end in ends { close(end) } }
@@ -61,7 +61,7 @@ import Testing
     StopSignals.install()
     #expect(StopSignals.pending == nil)
     #expect(StopSignals.wait(upTo: .milliseconds(1)) == nil)
-    // Worker threads block signals, so it must go to the process rather than to this thread.
+    // Worker threads block signals, so the signal must go to the process.
     kill(getpid(), SIGTERM)
     #expect(StopSignals.wait(upTo: .seconds(60)) == SIGTERM)
     #expect(StopSignals.pending == SIGTERM)

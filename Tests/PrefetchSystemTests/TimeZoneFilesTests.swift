@@ -7,7 +7,7 @@ import Testing
 @Suite struct TimeZoneFilesTests {
   private let files = TimeZoneFiles(variable: nil)
 
-  /// What the C library says, by way of `date`, which is not ours.
+  /// Returns the C library's offsets by way of `date`, an independent program.
   private func offsets(_ zone: String, at seconds: [Int64]) throws -> [Int64] {
     let times = seconds.map(String.init).joined(separator: " ")
     let answer = try ChildProcess.answer(
@@ -42,7 +42,7 @@ import Testing
     for (second, offset) in zip(seconds, expected) {
       #expect(zone.offset(at: second) == offset, "\(name) at \(second)")
     }
-    // What is called a change is one: at each the offset differs, or a name does.
+    // At each change the offset or a name must differ.
     if name == "UTC" {
       #expect(changes.isEmpty)
     } else {

@@ -1,7 +1,7 @@
 internal import Glibc
 package import PrefetchCore
 
-/// A clock that stands until a test moves it.
+/// A clock that only moves when a test moves it.
 package final class FakeClock: Clock {
   private var moment: Moment
 
@@ -22,7 +22,7 @@ package final class FakeClock: Clock {
   }
 }
 
-/// The machine's own time, for tests with real sockets.
+/// The machine's real clock, for tests with real sockets.
 package final class RunningClock: Clock {
   package init() {}
 

@@ -1,13 +1,13 @@
 package import PrefetchCore
 
-/// A machine whose network is what a test says.
+/// A machine whose network conditions a test scripts.
 package final class FakeCircumstances: Circumstances {
-  /// What is answered one by one, the last one for ever.
+  /// Conditions to return, one per reading; the last one repeats.
   package var answers: [NetworkConditions]
-  /// What earlier runs have left; what comes is added to it.
+  /// Network memory of earlier runs; records are added to it.
   package var remembered = NetworkMemory()
   package var failure: Failure?
-  /// Whether any way leads out.
+  /// Whether any route leads to a network.
   package var isConnected = true
   package private(set) var asked: [Set<NetworkConditions.Aspect>] = []
   package private(set) var recorded: [NetworkMemory] = []
@@ -24,7 +24,7 @@ package final class FakeCircumstances: Circumstances {
     asked.append(aspects)
     guard var first = answers.first else { return NetworkConditions() }
     if answers.count > 1 { answers.removeFirst() }
-    // A caller does not learn what it did not ask for.
+    // Only requested aspects are returned.
     if !aspects.contains(.metered) { first.isMetered = nil }
     if !aspects.contains(.power) { first.power = NetworkConditions().power }
     return first

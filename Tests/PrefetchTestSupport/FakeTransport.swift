@@ -1,40 +1,39 @@
 package import PrefetchCore
 
-/// A transport without a network: answers come from a table, or from a ``Site``, in the order asked.
+/// A transport without a network: a table or a ``Site`` gives responses, in the order of requests.
 package final class FakeTransport: Transport {
   package enum Answer: Sendable {
     case response(status: Int, headers: [HeaderField], body: [UInt8])
     case failure(Failure)
     /// A 200, or with a Content-Range a 206, whose body breaks off after these bytes.
     case broken(headers: [HeaderField], body: [UInt8], Failure)
-    /// Never ends unless cancelled.
+    /// A transfer that ends only when it is cancelled.
     case never
-    /// Given back, since its host had trouble.
+    /// A request that is returned unsent because its host had trouble.
     case notSent
   }
 
-  /// When something ends that is under way.
+  /// Moment at which a transfer in flight ends.
   package enum Moment: Sendable {
     case now
-    /// It is over now, and told with the next ends.
+    /// The transfer ends now and is reported with the next ends.
     case untold
     case later
   }
 
-  /// Every request, in the order in which they were started.
   package private(set) var requests: [TransferRequest] = []
   package private(set) var cancelled: [TransferID] = []
-  /// How many transfers were running at one time at most.
+  /// Largest number of transfers in flight at a time.
   package private(set) var peakCount = 0
-  /// Called with every deadline that `wait` is given, so that a test can move its clock.
+  /// Called with every deadline that `wait` receives, so that a test can move its clock.
   package var onWait: ((Duration?) -> Void)?
 
-  /// When each ends that is under way; all do now without it.
+  /// Returns when each transfer in flight ends; nil lets all end at once.
   package var moment: (() -> Moment)?
-  /// The order in which ends are told.
+  /// Reorders the ends before they are reported.
   package var order: (([TransferEvent]) -> [TransferEvent])?
 
-  /// Where a server is, by its URL.
+  /// Returns the address of a URL's server.
   package var address: ((WebURL) -> String?)?
 
   private let staging: any BodyStaging
@@ -47,7 +46,7 @@ package final class FakeTransport: Transport {
     self.answer = answer
   }
 
-  /// Answers by URL, a list one by one and its last answer for ever; other URLs are 404.
+  /// Scripts responses by URL: each list is used in order and repeats its last; other URLs get 404.
   package convenience init(staging: any BodyStaging, answers: [String: [Answer]]) {
     var remaining = answers
     self.init(staging: staging) { request in
@@ -62,7 +61,7 @@ package final class FakeTransport: Transport {
     }
   }
 
-  /// Answers as a site does, whatever the host.
+  /// Answers from a site, whatever the host.
   package convenience init(staging: any BodyStaging, site: Site) {
     self.init(staging: staging) { request in
       let target = request.url.path + (request.url.query.map { "?\($0)" } ?? "")
@@ -76,7 +75,7 @@ package final class FakeTransport: Transport {
     }
   }
 
-  /// Whether anything is under way, or over and not told.
+  /// Whether any transfer is in flight, or ended and not yet reported.
   package var isBusy: Bool {
     !running.isEmpty || !ended.isEmpty
   }
@@ -155,7 +154,7 @@ package final class FakeTransport: Transport {
     }
   }
 
-  /// What describes the body after an answer that brought a part of it, or told that it is whole.
+  /// Returns the headers of the whole body after a partial response or a confirmation.
   private func whole(
     _ headers: HeaderBlock,
     of request: TransferRequest,
@@ -238,7 +237,7 @@ extension TransferRequest {
     partial.flatMap { $0.source == url.string && partialKey != nil ? $0 : nil }
   }
 
-  /// What asks for the rest of a kept part.
+  /// Headers that request the rest of a stored part.
   fileprivate var rangeFields: [HeaderField] {
     guard let part = continuedPart else { return [] }
     return [

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A value that several threads use, one at a time.
+/// A value behind a lock, shared by several threads.
 ///
-/// Its safety is one that the compiler cannot see. A POSIX mutex makes it true, and not the standard
-/// library's `Mutex`, since only the former is known to ThreadSanitizer.
+/// A POSIX mutex is used instead of the standard library's `Mutex`, since ThreadSanitizer only
+/// knows the former.
 @safe package final class Guarded<Value: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value

@@ -1,4 +1,4 @@
-/// Host names beyond ASCII and what they are on the net, nil for what is no name.
+/// Host names beyond ASCII with their ASCII forms; nil for invalid names.
 package enum InternationalNames {
   package static let all: [(name: String, ascii: String?)] = [
     ("münchen", "xn--mnchen-3ya"), ("MÜNCHEN", "xn--mnchen-3ya"),

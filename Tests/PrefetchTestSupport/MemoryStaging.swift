@@ -1,13 +1,13 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// Staged bodies in memory, with a disk that can be made to fail; for any thread to use.
+/// Staged bodies in memory on a disk that can be made to fail; safe for all threads.
 package final class MemoryStaging: BodyStaging, Sendable {
   package enum Fault: Error {
     case unknownBody(Int)
   }
 
-  /// What a disk would hold, and how it fails.
+  /// Contents of the simulated disk, and its failures.
   fileprivate struct State: Sendable {
     var beginFailure: Failure?
     var appendFailure = Failure(.diskFull, "the disk is full")
@@ -31,13 +31,13 @@ package final class MemoryStaging: BodyStaging, Sendable {
 
   // MARK: A disk that fails
 
-  /// Thrown by `beginBody`.
+  /// Failure that `beginBody` throws.
   package var beginFailure: Failure? {
     get { state.withLock(\.beginFailure) }
     set { state.withLock { $0.beginFailure = newValue } }
   }
 
-  /// Thrown by the append that would exceed `capacity`.
+  /// Failure of the append that would exceed `capacity`.
   package var appendFailure: Failure {
     get { state.withLock(\.appendFailure) }
     set { state.withLock { $0.appendFailure = newValue } }
@@ -48,7 +48,7 @@ package final class MemoryStaging: BodyStaging, Sendable {
     set { state.withLock { $0.capacity = newValue } }
   }
 
-  /// Thrown by `finish`.
+  /// Failure that `finish` throws.
   package var finishFailure: Failure? {
     get { state.withLock(\.finishFailure) }
     set { state.withLock { $0.finishFailure = newValue } }
@@ -79,7 +79,7 @@ package final class MemoryStaging: BodyStaging, Sendable {
 
   // MARK: What a test asks
 
-  /// What `beginBody` was told, in order.
+  /// Expected sizes that `beginBody` received, in order.
   package var expectedSizes: [Int64?] {
     state.withLock(\.expectedSizes)
   }
@@ -88,22 +88,22 @@ package final class MemoryStaging: BodyStaging, Sendable {
     state.withLock(\.abandonedCount)
   }
 
-  /// What is kept under each key.
+  /// Partial bodies by their keys.
   package var partials: [String: PartialBody] {
     state.withLock { $0.parts.mapValues(\.description) }
   }
 
-  /// The bytes of a finished body, empty for one that was discarded.
+  /// Returns the bytes of a finished body; empty after it was discarded.
   package func bytes(of body: StagedBody) -> [UInt8] {
     bytes(ofFinished: body) ?? []
   }
 
-  /// Nil for one that is unknown, discarded included.
+  /// Returns the bytes of a finished body; nil when it is unknown or discarded.
   func bytes(ofFinished body: StagedBody) -> [UInt8]? {
     state.withLock { $0.bodies[body.id] }
   }
 
-  /// Bodies that are finished and not discarded.
+  /// Number of finished bodies that were not discarded.
   package var bodyCount: Int {
     state.withLock { $0.bodies.count }
   }
@@ -138,9 +138,9 @@ package final class MemoryStaging: BodyStaging, Sendable {
 }
 
 extension MemoryStaging.State {
-  /// The bytes that a body begins with.
+  /// Returns the bytes that a body begins with.
   ///
-  /// A part is taken out by the writer that continues it, and dropped by one that begins anew.
+  /// A writer that continues a part takes it; a writer that begins anew drops it.
   fileprivate mutating func begin(_ plan: BodyPlan) -> Result<[UInt8], Failure> {
     if let beginFailure { return .failure(beginFailure) }
     expectedSizes.append(plan.expectedSize)

@@ -1,8 +1,8 @@
 package import PrefetchCore
 
-/// A content store in memory, which keeps the same promises as the one on disk.
+/// A content store in memory with the guarantees of the store on disk.
 package final class MemoryStore: ContentStore {
-  /// Thrown by commits from this one on, counted from 1.
+  /// First commit, counted from 1, that throws, as do all later ones.
   package var failsFromCommit = Int.max
   package var commitFailure = Failure(.diskFull, "the disk is full")
   /// Objects that the file system has lost.
@@ -18,9 +18,9 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Bodies
 
-  /// Thrown where the store would count what is here.
+  /// Failure that `takeStock` throws.
   package var stockFailure: Failure?
-  /// What is free on its disk.
+  /// Simulated disk space.
   package var disk: DiskSpace?
 
   package func usedBytes() throws(Failure) -> Int64 {
@@ -79,7 +79,7 @@ package final class MemoryStore: ContentStore {
 
   // MARK: Index
 
-  /// Every record, ordered by the bytes of its URL.
+  /// All records, ordered by the bytes of their URLs.
   package var records: [ContentRecord] {
     content.records.values.sorted { $0.url.utf8.lexicographicallyPrecedes($1.url.utf8) }
   }
@@ -167,14 +167,14 @@ package final class MemoryStore: ContentStore {
   }
 }
 
-/// Everything a store holds, as one value: a commit works on a copy and replaces it, or does not.
+/// Contents of a store as one value, so that a commit replaces it as a whole or not at all.
 private struct Content {
   var records: [String: ContentRecord] = [:]
   var members: [SegmentKey: Set<String>] = [:]
   var segments: [SegmentKey: SegmentRecord] = [:]
   var objects: [ContentDigest: [UInt8]] = [:]
   var removed: [RemovedContent] = []
-  /// The number of each record, never used twice.
+  /// Number of each record; numbers are never reused.
   var numbers: [String: Int64] = [:]
   private var lastNumber: Int64 = 0
 

@@ -1,9 +1,9 @@
-/// A store that machines share, in memory, as any server that takes PUT.
+/// A second tier in memory, like any server that accepts PUT.
 package final class MemoryTier: Sendable {
-  /// What it holds by its paths, and how it behaves.
+  /// Stored files by path, and the server's behavior.
   package struct State: Sendable {
     package var files: [String: [UInt8]] = [:]
-    /// What it does in place of an honest answer; nil answers honestly.
+    /// Returns a script in place of the correct response; nil responds correctly.
     package var behaviour: @Sendable (LoopbackRequest, [UInt8]?) -> Script? = { _, _ in nil }
   }
 
@@ -20,7 +20,7 @@ package final class MemoryTier: Sendable {
     state.withLock { $0.behaviour = behaviour }
   }
 
-  /// The answer as a script for the wire.
+  /// Returns the response as a script.
   package func respond(to request: LoopbackRequest) -> Script {
     let (file, behaviour) = state.withLock { ($0.files[request.path], $0.behaviour) }
     if let script = behaviour(request, file) { return script }
@@ -30,7 +30,7 @@ package final class MemoryTier: Sendable {
     return Script([.send(request.method == "HEAD" ? head : head + body)])
   }
 
-  /// The same as a value; for HEAD the body is that of a GET.
+  /// Returns the response as a value; a HEAD response includes the body of GET.
   package func answer(
     to method: String,
     _ path: String,

@@ -1,6 +1,6 @@
 package import PrefetchCore
 
-/// No file can be read.
+/// A file system in which no file can be read.
 package final class NoFiles: LocalFiles {
   package init() {}
 
@@ -13,7 +13,7 @@ package final class NoFiles: LocalFiles {
   }
 }
 
-/// The user does not interrupt.
+/// A stop signal that never arrives.
 package final class NoSignal: StopSignal {
   package init() {}
 

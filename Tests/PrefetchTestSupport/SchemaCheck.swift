@@ -1,9 +1,8 @@
 package import PrefetchDocuments
 
-/// What a document has that its JSON Schema does not allow, for the words that our schemas use.
+/// Validates a document against a JSON Schema, as far as the project's schemas use its keywords.
 ///
-/// Stricter than the schema in one way: a key that the schema does not name is a problem too, so
-/// that no document gains a key without its description.
+/// Keys that the schema does not name are errors, so that every key of a document is described.
 package struct SchemaCheck {
   private let root: Node
   private var problems: [String] = []
@@ -115,7 +114,7 @@ package struct SchemaCheck {
 }
 
 extension Node {
-  /// A scalar as JSON has it, so that `1` and `"1"` differ.
+  /// Scalar in JSON's spelling, in which `1` and `"1"` differ.
   fileprivate var literal: String {
     guard let scalar else { return kindName }
     return scalar.kind == .string ? "\"\(scalar.text)\"" : scalar.text
@@ -135,7 +134,7 @@ extension Node {
     }
   }
 
-  /// Every key of every object in it.
+  /// All keys of all objects in the value.
   package var allKeys: Set<String> {
     switch content {
     case .scalar: []

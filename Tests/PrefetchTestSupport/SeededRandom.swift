@@ -1,4 +1,4 @@
-/// Numbers that are the same in every run of a test (SplitMix64), so that a seed names a run for ever.
+/// A reproducible random generator (SplitMix64): a seed identifies a run.
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -6,7 +6,7 @@ package struct SeededRandom: RandomNumberGenerator {
     state = seed
   }
 
-  /// What some numbers decide, however often and in whatever order it is asked.
+  /// Creates a generator whose output depends only on the numbers.
   package init(mixing numbers: [Int]) {
     state = 0
     for number in numbers {

@@ -1,17 +1,16 @@
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// A well-behaved web site in memory: validators, HEAD and single ranges are answered as they
-/// should be.
+/// A correct web site in memory with validators, HEAD and single ranges.
 ///
-/// Serve it with `LoopbackServer { site.respond(to: $0) }`, or ask it directly.
+/// Serve it with `LoopbackServer { site.respond(to: $0) }`, or call it directly.
 package final class Site: Sendable {
   package struct Page: Hashable, Sendable {
     package var body: [UInt8]
     package var entityTag: String?
     package var lastModified: String?
     package var headers: [HeaderField]
-    /// Anything but 200 is answered as it is, whatever was asked.
+    /// Status; any status but 200 is returned unchanged for every request.
     package var status: Int
 
     package init(
@@ -28,7 +27,7 @@ package final class Site: Sendable {
       self.status = status
     }
 
-    /// A page with an entity tag made of its bytes.
+    /// Creates a page whose entity tag is a digest of its text.
     package init(_ text: String, headers: [HeaderField] = []) {
       let body = Array(text.utf8)
       let tag = "\"\(SHA256.digest(of: body).hexadecimal.prefix(16))\""
@@ -47,23 +46,22 @@ package final class Site: Sendable {
     state = Guarded(State(pages: pages))
   }
 
-  /// The page at a path, query included where there is one.
+  /// Page at a path, including the query if there is one.
   package subscript(path: String) -> Page? {
     get { state.withLock { $0.pages[path] } }
     set { state.withLock { $0.pages[path] = newValue } }
   }
 
-  /// Every request so far.
   package var requests: [LoopbackRequest] {
     state.withLock { $0.requests }
   }
 
-  /// Forgets the requests so far, for the second run of a test.
+  /// Clears the recorded requests, for the second run of a test.
   package func clearRequests() {
     state.withLock { $0.requests = [] }
   }
 
-  /// The answer as a script for the wire.
+  /// Returns the response as a script.
   package func respond(to request: LoopbackRequest) -> Script {
     let answer = answer(to: request)
     var headers = answer.headers.map { ($0.name, $0.value) }
@@ -74,7 +72,7 @@ package final class Site: Sendable {
     return Script([.send(Script.head(answer.status, headers) + (hasBody ? answer.body : []))])
   }
 
-  /// The answer as a value; for HEAD the body is that of a GET.
+  /// Returns the response as a value; a HEAD response includes the body of GET.
   package func answer(to request: LoopbackRequest) -> Page {
     let page = state.withLock { state in
       state.requests.append(request)
@@ -106,7 +104,7 @@ package final class Site: Sendable {
     return fields + [HeaderField("Accept-Ranges", "bytes")]
   }
 
-  /// If-None-Match alone decides where it is given; dates are compared as text, as tests send them.
+  /// If-None-Match takes precedence; dates are compared as text.
   private static func isUnchanged(_ page: Page, _ headers: HeaderBlock) -> Bool {
     if let tags = headers.combined("If-None-Match") {
       guard let tag = page.entityTag else { return false }

@@ -1,18 +1,17 @@
 internal import Glibc
 
-/// A directory of its own for one test, removed with everything in it when it is released, however
-/// the test ended.
+/// A directory for one test, removed with its content on release, however the test ended.
 ///
-/// With `PREFETCH_KEEP=1` it stays, and standard error says where.
+/// With `PREFETCH_KEEP=1` it stays, and standard error names its path.
 package final class TemporaryDirectory: Sendable {
   package enum Fault: Error {
     case cannotCreate(errno: CInt)
   }
 
-  /// Absolute, without a slash at the end.
+  /// Absolute path without a trailing slash.
   package let path: String
 
-  /// `base` is the folder to make it in, else what `TMPDIR` names.
+  /// Creates the directory in `base`, else in `TMPDIR`.
   package init(in base: String? = nil) throws {
     let base = base ?? Self.variable("TMPDIR") ?? "/tmp"
     var template = Array("\(base)/prefetch-test-XXXXXX".utf8CString)
@@ -33,10 +32,10 @@ package final class TemporaryDirectory: Sendable {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// The names are bytes, since tests also make some that are no text.
+  /// Removes a path; names are bytes, since tests also create names that are not text.
   private static func remove(_ path: [CChar]) {
     guard unsafe rmdir(path) != 0, unsafe unlink(path) != 0 else { return }
-    // A test may have taken the permissions away.
+    // A test may have removed the permissions.
     unsafe chmod(path, 0o700)
     for name in names(in: path) {
       remove(path.dropLast() + [CChar(UInt8(ascii: "/"))] + name)
@@ -44,7 +43,7 @@ package final class TemporaryDirectory: Sendable {
     unsafe rmdir(path)
   }
 
-  /// Each with the zero at its end.
+  /// Returns the names in a directory, each with its terminating zero.
   private static func names(in path: [CChar]) -> [[CChar]] {
     guard let directory = unsafe opendir(path) else { return [] }
     defer { unsafe closedir(directory) }
@@ -59,14 +58,14 @@ package final class TemporaryDirectory: Sendable {
     return names
   }
 
-  /// What is directly inside, in order.
+  /// Names directly inside the directory, sorted.
   package var names: [String] {
     Self.names(in: Array(path.utf8CString)).map { name in
       String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }.sorted()
   }
 
-  /// Writes a small file inside; false where the system refuses.
+  /// Writes a small file inside the directory; returns false on failure.
   @discardableResult
   package func write(_ text: String, to name: String) -> Bool {
     guard let file = unsafe fopen(appending(name), "w") else { return false }
@@ -74,7 +73,6 @@ package final class TemporaryDirectory: Sendable {
     return unsafe fputs(text, file) >= 0
   }
 
-  /// The path of something inside.
   package func appending(_ name: String) -> String {
     "\(path)/\(name)"
   }

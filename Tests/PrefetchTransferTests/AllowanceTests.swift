@@ -8,7 +8,7 @@ import Testing
 struct AllowanceTests {
   private static let tag = "\"v1\""
   private static let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
-  /// What is read at once and so may come with the bytes that use an allowance up.
+  /// Size of one read, which may exceed a used-up allowance.
   private static let read = EasyHandle.countedBufferSize
 
   private func request(_ bench: TransferBench, _ url: WebURL, _ sizes: Int...) -> TransferRequest {
@@ -110,7 +110,7 @@ struct AllowanceTests {
     let gate = Gate()
     let head = Script.head(200, [("Content-Length", "16400")])
     let server = try LoopbackServer { _ in
-      // The burst first; what follows it is owed.
+      // The burst comes first; the bytes after it wait for the allowance.
       Script([
         .send(head + Self.body.prefix(16_384)), .pause(gate), .send(Array(Self.body.prefix(16))),
       ])

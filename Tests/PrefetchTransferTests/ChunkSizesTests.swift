@@ -28,7 +28,7 @@ struct ChunkSizesTests {
   )
   func noSizes(text: String, quoted: String) {
     #expect(read(text, by: text.utf8.count) == quoted)
-    // Byte by byte the word ends where it is no size any more.
+    // Read byte by byte, the quoted text ends where it stops being a size.
     let found = read(text, by: 1)
     #expect(found.map { quoted.hasPrefix($0) } == true)
   }

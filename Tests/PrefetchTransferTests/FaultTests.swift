@@ -104,7 +104,7 @@ struct FaultTests {
       case "/body":
         .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", then: .silence)
       default:
-        // Nothing of an endless chunk extension ever becomes part of the answer.
+        // An endless chunk extension never becomes part of the body.
         Script([
           .send(Script.head(200, [("Transfer-Encoding", "chunked")]) + Array("5;".utf8)),
           .repeatForever(Array("extension".utf8)),

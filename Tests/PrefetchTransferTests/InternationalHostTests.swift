@@ -4,12 +4,12 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What libcurl makes of names beyond ASCII when it is asked for them.
+/// libcurl's handling of host names beyond ASCII.
 @Suite("libcurl's names", .serialized)
 struct InternationalHostTests {
   @Test("libcurl maps each name as we do, as far as we take it", arguments: InternationalNames.all)
   func mapping(name: String, expected: String?) throws {
-    // It takes names in the locale's characters, of which the test process has none.
+    // libcurl reads names in the locale's encoding, which the test process does not set.
     _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")
     defer { _ = unsafe setlocale(LC_CTYPE, "C") }
     let handle = unsafe try #require(curl_url())

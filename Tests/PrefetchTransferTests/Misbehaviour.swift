@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// An answer that is wrong, and what must become of it.
+/// An invalid response with the expected failure.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var script: Script
@@ -35,7 +35,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     self.init(description, code, .raw(head + chunks, then: end))
   }
 
-  /// A whole body in chunks, and these lines before the empty one that ends them.
+  /// Creates a chunked response with these trailer lines.
   private init(_ description: String, _ code: ErrorCode, trailers: String) {
     self.init(description, code, chunks: "5\r\nhello\r\n0\r\n\(trailers)\r\n")
   }

@@ -48,7 +48,8 @@ struct RateTests {
     let request = bench.request(try server.url()) { request in
       if limit == "group" { request.rateGroup = .init(name: "a", rate: 1) }
     }
-    // Progress is told only when the transfer is looked at, long after all of it could have come.
+    // Progress is reported only when the transfer is polled, long after all of it could have
+    // arrived.
     let results = try bench.results(of: [request]) {
       if bench.progress[request.id] != nil { bench.transport.cancel(request.id) }
     }
@@ -71,7 +72,7 @@ struct RateTests {
     let held = try (0..<4).map { number in
       bench.request(try server.url("/\(number)")) { $0.rateGroup = .init(name: "a", rate: 1) }
     }
-    // The first goes beyond the burst of 16 KiB, and waits for hours before it ends.
+    // The first transfer exceeds the burst of 16 KiB and would wait for hours.
     bench.transport.start(held[0])
     while bench.progress[held[0].id] == nil { try free() }
     for request in held.dropFirst() { bench.transport.start(request) }
@@ -159,7 +160,7 @@ struct RateTests {
     #expect(buckets.take(1_000_000, for: request, at: .zero) == .zero, "no limit in the night")
     wall.withLock { $0 = $0 + .seconds(1) }
     #expect(buckets.take(1_000_000, for: request, at: .milliseconds(999)) <= .seconds(1))
-    // The next look is a second after the first, and sees that it has become eight o'clock.
+    // A second later it is eight o'clock, and the new rate applies.
     #expect(buckets.take(20_000, for: request, at: .seconds(1)) == .seconds(2), "it is in debt")
     #expect(buckets.take(0, for: request, at: .seconds(2)) == .seconds(3), "and stays so")
     wall.withLock { $0 = $0 + .seconds(10 * 3600) }

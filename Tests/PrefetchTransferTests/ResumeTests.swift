@@ -9,7 +9,7 @@ struct ResumeTests {
   private static let text = "0123456789"
   private static let tag = "\"v1\""
 
-  /// Starts as it should and breaks off after five bytes.
+  /// Returns a correct response that breaks off after five bytes.
   private static func half(_ end: Script.Step, _ headers: [(String, String)] = []) -> Script {
     let head = Script.head(200, [("ETag", tag), ("Content-Length", "10")] + headers)
     return Script([.send(head + Array("01234".utf8)), end])

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-/// A transport ready for one test, with everything that its answers end up in.
+/// A transport for one test, with the staging of its bodies.
 final class TransferBench {
   let staging = MemoryStaging()
   let clock = RunningClock()
@@ -39,7 +39,7 @@ final class TransferBench {
     return request
   }
 
-  /// Starts requests and waits until every one of them is over.
+  /// Starts requests and waits until all have ended.
   func results(
     of requests: [TransferRequest],
     whileWaiting: () -> Void = {}
@@ -50,13 +50,13 @@ final class TransferBench {
     return try results(count: requests.count, whileWaiting: whileWaiting)
   }
 
-  /// Waits until so many of the requests that were started are over.
+  /// Waits until a number of the started requests have ended.
   func results(
     count: Int,
     whileWaiting: () -> Void = {}
   ) throws -> [TransferID: TransferResult] {
     var results: [TransferID: TransferResult] = [:]
-    // No transfer here takes long; a bound keeps a broken one from hanging the suite.
+    // No transfer takes long; the limit keeps a broken one from hanging the suite.
     let limit = clock.now().uptime + .seconds(30)
     while results.count < count {
       try #require(clock.now().uptime < limit, "a transfer did not end")

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-/// What the engine relies on, asked of the real transport and of the one that tests put in its place.
+/// Contract of a transport, checked on the real one and on the tests' fake.
 @Suite("Every transport", .timeLimit(.minutes(10)))
 struct TransportContractTests {
   enum Kind: CaseIterable {

@@ -38,7 +38,7 @@ struct WireLimitTests {
       settings.connectionsPerHost = 4
       settings.concurrency = concurrency
     }
-    // Two names of one server, which counts for both.
+    // Two names of one server, whose limit counts for both.
     let urls = [try server.url(), try WebURL("http://localhost:\(server.port)/")]
     var turns = 0
     let results = try bench.results(of: (0..<80).map { bench.request(urls[$0 % 2]) }) {
@@ -67,10 +67,10 @@ struct WireLimitTests {
     let url = try server.url()
     let results = try bench.results(of: (0..<40).map { _ in bench.request(url) })
     let unsent = results.values.filter(\.wasNotSent)
-    // Every connection may have had one on the wire by then.
+    // Every connection may have sent one request by then.
     #expect(server.requests.count <= 4)
     #expect(unsent.count == 40 - server.requests.count)
-    // A caller that knows of the trouble may ask again.
+    // A caller that knows of the trouble may send another request.
     let again = try bench.result(of: bench.request(url))
     #expect(try again.outcome.get().status == status)
     #expect(!again.wasNotSent)

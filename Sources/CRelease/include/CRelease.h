@@ -1,9 +1,9 @@
 #pragma once
 
-/// The one place of the version; a release is tagged `v` and this.
+// The version, defined only here; the tag of a release is `v` and the version.
 #define PREFETCH_VERSION "0.1.0"
 
-/// The commit that this was built from and the tag that it carries, as the build was told by
-/// PREFETCH_COMMIT and PREFETCH_TAG; empty where it was not told.
+// Commit and tag of the build, from the build settings PREFETCH_COMMIT and PREFETCH_TAG; empty
+// when these are unset.
 const char *_Nonnull prefetch_commit(void);
 const char *_Nonnull prefetch_tag(void);

@@ -1,7 +1,7 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// Figures for a collector of one's own, off unless asked for.
+/// Usage figures for the user's own collector, off by default.
 package struct Analytics: Hashable, Sendable {
   package var isEnabled = false
   package var endpoint: WebURL?

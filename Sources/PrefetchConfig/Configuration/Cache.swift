@@ -1,17 +1,17 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// Where the content store and the memory of runs are, and what of their keys no run decides by.
+/// Locations of the content store and of the runs' state, with keys that no run decides by.
 package struct Cache: Sendable {
   package var folder: String?
-  /// Caches below it, which are read and never written; the uppermost first.
+  /// Read-only caches below this one, uppermost first.
   package var lower: [String] = []
   package var stateFolder: String?
   package var negativeTimeToLive = Duration.seconds(600)
   package var durability = Durability.batch
-  /// Whether one process at a time uses it, as the user promises of a network file system.
+  /// Whether the user promises to use a cache on a network file system by one process at a time.
   package var isUsedAlone = false
-  /// Whether other users may own or write its folders, and read what is in it.
+  /// Whether other users may own, write and read the cache's folders.
   package var isShared = false
 }
 
@@ -99,8 +99,8 @@ extension Configuration {
 }
 
 extension ValueType where Value == Int64? {
-  /// A cache of few bytes is mostly a forgotten unit: the SDKs had numbers without one, which their
-  /// guides took for kilobytes.
+  /// Reports a tiny size, mostly a forgotten unit, since the SDKs' guides took numbers for
+  /// kilobytes.
   fileprivate var notTiny: Self {
     checked { limit, node, decoder in
       guard let bytes = limit, let text = node.scalar?.text else { return }
@@ -120,7 +120,7 @@ extension ValueType where Value == Int64? {
 }
 
 extension LoadedConfiguration {
-  /// A note of every command, and a warning of `check`.
+  /// Diagnostic about a tiny cache size: a note in every command, a warning in `check`.
   package static let tinyCacheCode: Diagnostic.Code = "config.bare-number"
 }
 

@@ -1,12 +1,12 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// Everything a user declares, typed and validated.
+/// Everything that a user declares, typed and validated.
 package struct Configuration: Sendable {
   package enum Subscriptions: String, Hashable, Sendable, CaseIterable {
-    /// The file is the truth.
+    /// The file alone decides which segments exist.
     case declared
-    /// The file counts once, later changes are made by commands.
+    /// The file is read once; commands make later changes.
     case remembered
   }
 
@@ -26,15 +26,12 @@ package struct Configuration: Sendable {
   package var segments: [Segment] = []
   package var accept: [ExitStatus] = []
   package var registration = Registration()
-  /// By which a push payload is known to be ours.
+  /// Marker that identifies push payloads for this program.
   package var pushMarker = "mapsdk"
   package var hooks: [String: Hook] = [:]
-  /// What runs go by, as far as it stands here alone: the machine, a license and options may have
-  /// their say besides.
+  /// Policy of runs; the machine, a license and options may still change it.
   package var policy = RunPolicy()
-  /// The same of transfers.
   package var settings = TransportSettings(userAgent: "")
-  /// What `download` says of manifests; segments have the rest.
   package var download = ManifestRules()
   package var network = Network()
   package var pins: [String: PinTable.Rule] = [:]
@@ -44,19 +41,18 @@ package struct Configuration: Sendable {
   package var analytics = Analytics()
 
   package init() {
-    // As much of the disk as its size says, and the proxy that the environment says.
+    // The size of the disk and the environment's proxy variables decide these defaults later.
     policy.room.minimumFree = nil
     settings.proxy = .environment(http: nil, https: nil, exceptions: nil)
   }
 
-  /// Whether runs do anything.
   package var hasRuns: Bool {
     isEnabled && features.precaches
   }
 }
 
 extension Configuration {
-  /// The key table: what is read, checked, written, described and suggested.
+  /// Table of all keys, from which they are read, checked, written, documented and suggested.
   package static let table = ObjectType(Self(), name: "configuration") {
     generalFields
     segmentFields
@@ -160,14 +156,13 @@ extension Configuration {
 }
 
 extension ValueType where Value == Int {
-  /// Versions of the configuration's own format; there is one so far.
   fileprivate static var formatVersion: Self {
     scalar(
       "version 1",
       summary: "1",
       schema: .pattern("1(?:\\.[0-9]+)?", nil, .from(1, below: 2))
     ) { text throws(ValueComplaint) in
-      // What a later 1.x adds, older readers name as unknown keys.
+      // Readers of version 1 report keys of a later 1.x as unknown.
       let minor = text.hasPrefix("1.") ? text.dropFirst(2) : text == "1" ? "0" : ""
       if !minor.isEmpty, minor.utf8.allSatisfy(ASCII.isDigit) { return 1 }
       throw ValueComplaint(
@@ -180,7 +175,7 @@ extension ValueType where Value == Int {
 }
 
 extension ValueType where Value == ExitStatus {
-  /// Of those that may be accepted.
+  /// Exit statuses that may be accepted.
   fileprivate static var finding: Self {
     let findings: [ExitStatus] = [.incomplete, .nothing, .unavailable, .deferred]
     return .words(findings.map { ($0.name, $0) })

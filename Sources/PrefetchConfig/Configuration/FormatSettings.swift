@@ -46,7 +46,7 @@ extension Segment {
 }
 
 extension ValueType where Value == String {
-  /// Name of an ad space, which becomes a part of file names.
+  /// Name of an ad space, which becomes part of file names.
   fileprivate static var adSpace: Self {
     scalar(
       "a name of an ad space",
@@ -93,7 +93,6 @@ extension ContentExpectation {
     )
   }
 
-  /// The first of the beginnings is the text as it was written.
   private var magic: String? {
     get { beginnings.first.map { String(decoding: $0, as: UTF8.self) } }
     set { beginnings = newValue.map(Self.beginnings) ?? [] }

@@ -1,13 +1,12 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// A command that is run when something has happened.
+/// A command that runs when an event happens.
 package struct Hook: Hashable, Sendable {
   package var command: [String] = []
   package var timeout = Duration.seconds(30)
   package var isRequired = false
 
-  /// What can be waited for.
   package static let events = [
     "run.started", "items.discovered", "items.started", "progress", "items.downloaded",
     "items.failed",

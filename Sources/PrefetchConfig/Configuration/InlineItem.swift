@@ -1,9 +1,8 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// An item that the configuration itself names.
 package struct InlineItem: Sendable {
-  /// Another place of the same bytes.
+  /// Another URL of the same bytes.
   package struct Alternate: Hashable, Sendable {
     fileprivate var declared: DeclaredURL?
     fileprivate var priority: Int?
@@ -48,9 +47,9 @@ package struct InlineItem: Sendable {
     .requiring("url", code: "config.missing-url") { "`\($0.lastKey)` has no `url`" }
   }
 
-  /// As the core knows it, but for what several keys say together.
+  /// The item as the core knows it, without facts that several keys state together.
   private var entry = ManifestEntry(url: .unsaid)
-  /// Nil only while the configuration has errors.
+  /// URL and its digests; nil only in a configuration with errors.
   fileprivate var declared: DeclaredURL?
   private var info: JSONValue?
   private var integrity: [ExpectedDigest] = []
@@ -64,7 +63,7 @@ package struct InlineItem: Sendable {
 
   package var url: WebURL? { declared?.url }
 
-  /// Its own, not one that is made of its URL.
+  /// Declared id with its provider; nil when the id is derived from the URL.
   var name: (provider: String?, id: String)? { entry.id.map { (entry.provider, $0) } }
 
   package var type: String? { entry.type }
@@ -73,27 +72,22 @@ package struct InlineItem: Sendable {
 
   package var headers: [HeaderField] { entry.headers }
 
-  /// Other places of its bytes, in the order in which they stand there.
   package var alternateURLs: [WebURL?] { alternates.map(\.url) }
 
-  /// Where its thumbnail is, and the other places of its bytes.
   var furtherURLs: [WebURL] {
     (alternateURLs + [thumbnail?.thumbnail?.url]).compactMap(\.self)
   }
 
-  /// The whole of it; nil where it has no URL.
   package var whole: ManifestEntry? {
     guard let url else { return nil }
     var entry = entry
     entry.url = url
     entry.digests = expectedDigests
     entry.network = network?.policy
-    // A day's budget is none of a single item.
+    // A daily budget does not apply to a single item.
     entry.network?.budgets = []
     entry.thumbnail = thumbnail.flatMap(\.thumbnail)
-    // Most have none.
     if let info { entry.info = JSONWriter.string(info, form: .compact) }
-    // Most have none.
     if !alternates.isEmpty {
       entry.alternates = alternates.enumerated()
         .sorted {
@@ -104,7 +98,6 @@ package struct InlineItem: Sendable {
     return entry
   }
 
-  /// Every digest that the body must have, whichever key named it.
   private var expectedDigests: [ExpectedDigest] {
     let all = entry.digests + integrity + [sha256, sha512].compactMap(\.self)
     guard all.count > 1 else { return all }
@@ -203,7 +196,6 @@ extension InlineItem {
     )
   }
 
-  /// What stands behind the `#` of URLs becomes digests like the others.
   private static func take(
     _ urls: [DeclaredURL?],
     into digests: inout [ExpectedDigest],
@@ -227,7 +219,7 @@ extension InlineItem {
   }
 }
 
-/// One entry of `urls`: most are a URL and nothing else, and there may be thousands of them.
+/// An element of `urls`; most of the possibly thousands are plain URLs.
 package enum InlineEntry: Sendable {
   case url(WebURL)
   indirect case item(InlineItem)
@@ -239,7 +231,6 @@ package enum InlineEntry: Sendable {
     }
   }
 
-  /// Nil where it has no URL.
   package var whole: ManifestEntry? {
     switch self {
     case .url(let url):
@@ -293,7 +284,7 @@ extension ValueType where Value == String {
     return .words(types.map { ($0, $0) })
   }
 
-  /// A path below a folder that it cannot leave.
+  /// A path that cannot leave its folder.
   static var relativePath: Self {
     scalar(
       "a relative path",
@@ -313,7 +304,7 @@ extension ValueType where Value == String {
 }
 
 extension ValueType where Value == JSONValue {
-  /// Any tree, its scalars as the syntax sees them.
+  /// Any value, with scalars typed by the syntax.
   static var anything: Self {
     Self(shape: .anything, decode: { node, _ in value(of: node) }, encode: { $0 })
   }
@@ -328,7 +319,7 @@ extension ValueType where Value == JSONValue {
       switch scalar.kind {
       case .null: return .null
       case .string, .date, .data: return .string(scalar.text)
-      // Nothing says what is meant here, so what JSON would write without quotes is taken as that.
+      // Without a declared type, unquoted text gets the type that JSON would give it.
       case .plain, .boolean, .number: return literal(scalar.text)
       }
     }

@@ -1,11 +1,10 @@
 package import PrefetchCore
 
 extension Configuration {
-  /// Every host that it names itself, wherever that may be.
+  /// Hosts that the configuration itself names, wherever that is.
   package var namedHosts: Set<String> {
     var hosts: Set<String> = []
     var last = ""
-    // Thousands of URLs in a row name one host.
     for url in namedURLs where url.host != last {
       last = url.host
       hosts.insert(last)
@@ -15,7 +14,6 @@ extension Configuration {
     return hosts
   }
 
-  /// Every URL that it names itself.
   package var namedURLs: [WebURL] {
     var urls = [registration.url, analytics.endpoint].compactMap(\.self)
     for segment in segments {

@@ -1,8 +1,7 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// When, over what and how much at once is transferred, as far as it takes the machine to say what
-/// that means.
+/// Network settings whose meaning depends on the machine.
 package struct Network: Sendable {
   package var type: NetworkType?
   package var rules = NetworkRules.standard
@@ -77,7 +76,6 @@ extension Configuration {
   }
 }
 
-/// How fast everything together may come: always the same, or by the time of the week.
 package enum RateRule: Hashable, Sendable {
   case unlimited
   case steady(Int64)
@@ -87,7 +85,7 @@ package enum RateRule: Hashable, Sendable {
     self = limit == .max ? .unlimited : .steady(limit)
   }
 
-  /// A time zone is looked up for a timetable alone.
+  /// Returns the rate over time; only a timetable needs a time zone.
   package func schedule(zone: () -> TimeZoneRules) -> RateSchedule? {
     switch self {
     case .unlimited: nil

@@ -1,8 +1,7 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// What the configuration, a segment or an item asks of the network; each can only narrow what holds
-/// for what it belongs to.
+/// Rules of the configuration, a segment or an item; each can only narrow the rules above it.
 package struct NetworkRules: Hashable, Sendable {
   package enum Allowed: String, Hashable, Sendable, CaseIterable {
     case ethernet
@@ -19,13 +18,12 @@ package struct NetworkRules: Hashable, Sendable {
   package var timeZone: String?
   package var needsMains: Bool?
   package var batteryFloor: Int?
-  /// Bytes a second; more than there can be for no limit.
+  /// Bytes per second; `Int64.max` means unlimited.
   package var rate: Int64?
   package var dailyLimit: ByteBudget?
   package var monthlyLimit: ByteBudget?
   package var quality: QualityPolicy?
 
-  /// What holds for everything where nothing is said.
   static var standard: Self {
     var rules = Self()
     rules.allow = [.any]
@@ -41,7 +39,7 @@ package struct NetworkRules: Hashable, Sendable {
     return rules
   }
 
-  /// As the core decides by them, once it is known by whose clock.
+  /// Network policy for the core, without the time zone.
   package var policy: NetworkPolicy {
     var policy = NetworkPolicy()
     if let allow, !allow.contains(.any) {
@@ -61,7 +59,7 @@ package struct NetworkRules: Hashable, Sendable {
 }
 
 extension NetworkRules {
-  /// Of a segment or an item, though neither a rate nor a budget is one of a single item.
+  /// Keys of a segment or an item; a single item has neither a rate nor a budget.
   static let table = ObjectType(Self(), name: "network_rules") {
     Field("allow", \.allow, .list(of: .choice(), atLeast: 1))
       .help("Kinds of network to transfer over")
@@ -149,7 +147,6 @@ extension ValueType where Value == Bool {
 
   static var metered: Self { .words(("use", false), ("defer", true)) }
 
-  /// Whether it has to be the mains.
   static var power: Self { .words(("any", false), ("ac", true)) }
 }
 
@@ -173,7 +170,7 @@ extension ValueType where Value == ClockWindow {
 }
 
 extension ValueType where Value == String {
-  /// The name of a time zone; whether the machine knows it is seen later.
+  /// Name of a time zone; a later check finds out whether the machine has it.
   static var timeZone: Self {
     scalar(
       "a time zone such as `Europe/Berlin`",

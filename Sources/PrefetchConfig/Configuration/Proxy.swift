@@ -2,8 +2,7 @@ import PrefetchCore
 import PrefetchDocuments
 
 extension ValueType where Value == TransportSettings.Proxy {
-  /// The way requests leave: straight, through one server, or as the environment says, which is not
-  /// read here.
+  /// A proxy, no proxy, or the proxies of the environment, which are read later.
   static var proxy: Self {
     scalar(
       "a proxy URL, `env` or `none`",
@@ -35,13 +34,12 @@ extension ValueType where Value == TransportSettings.Proxy {
   }
 }
 
-/// The parts of the address of a proxy.
 private struct ProxyURL {
   private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
   private let scheme: String
   private let host: Substring
-  /// Before the host, without its `@`.
+  /// User name and password, without the `@`.
   private let user: Substring?
 
   init(_ text: String) throws(ValueComplaint) {
@@ -68,7 +66,7 @@ private struct ProxyURL {
     user = at.map { authority[..<$0] }
     let url: WebURL
     do throws(WebURL.Fault) {
-      // The rules of hosts and ports are the same whatever speaks there.
+      // Hosts and ports of proxies follow the rules of HTTP URLs, whatever the scheme.
       url = try WebURL("http://\(host)")
     } catch {
       throw ValueComplaint("\(subject) \(error)", isSecret: isSecret)
@@ -81,7 +79,6 @@ private struct ProxyURL {
     }
   }
 
-  /// Without user name and password.
   var shown: String {
     "\(scheme)://\(user == nil ? "" : "\(Secret.mask)@")\(host)"
   }

@@ -1,7 +1,7 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// What can be switched off without taking its settings away.
+/// Features that can be switched off while their settings stay.
 package struct Features: Hashable, Sendable {
   package var precaches = true
   package var pullsThrough = true
@@ -15,7 +15,6 @@ package struct Features: Hashable, Sendable {
   }
 }
 
-/// Where the license is registered.
 package struct Registration: Hashable, Sendable {
   package var url: WebURL?
   package var retry = Duration.seconds(600)

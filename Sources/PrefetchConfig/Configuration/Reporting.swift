@@ -1,4 +1,3 @@
-/// The renderings of a report.
 package enum ReportFormat: String, Hashable, Sendable, CaseIterable {
   case text
   case json
@@ -9,13 +8,11 @@ package enum ReportFormat: String, Hashable, Sendable, CaseIterable {
   case html
 }
 
-/// Which items a report lists.
 package enum ReportedItems: String, Hashable, Sendable, CaseIterable {
   case changed
   case all
 }
 
-/// What a run says afterwards, and where.
 package struct Reporting: Hashable, Sendable {
   package var format = ReportFormat.text
   package var files: [String: String] = [:]

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-// The keys that say how single requests are made, followed and repeated.
+// Keys about single requests: redirects, retries and transports.
 
 extension RedirectPolicy {
   static let table = ObjectType(Self(), name: "redirects") {

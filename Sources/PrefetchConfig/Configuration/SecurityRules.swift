@@ -1,16 +1,15 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// App Transport Security: https only, unless a domain is excepted.
+/// App Transport Security: https only, except for the listed domains.
 package struct SecurityRules: Sendable {
   private var general = TransportSecurity()
   package var exceptions: [String: SecurityException] = [:]
-  /// The hosts of `allow_http`.
   package var plainHosts: [PlainHost] = []
-  /// Moved to `tls.pins` after reading.
+  /// Pins from `NSPinnedDomains`, which are merged into `tls.pins` after reading.
   var pinnedDomains: [String: PinTable.Rule] = [:]
 
-  /// With the exceptions, as the core decides by them.
+  /// Rules with their exceptions, as the core evaluates them.
   package var decisive: TransportSecurity {
     var security = general
     security.exceptions = ExceptionTable(exceptions.mapValues(\.rule))
@@ -49,7 +48,7 @@ package struct SecurityRules: Sendable {
   }
 }
 
-/// One host that plain http is allowed to, with nothing else changed for it.
+/// A host that may be reached by plain http, with all other rules unchanged.
 package struct PlainHost: Sendable {
   package var host = ""
   package var rule = TransportSecurity.Exception(allowsInsecureHTTP: true)
@@ -63,7 +62,7 @@ package struct PlainHost: Sendable {
 }
 
 extension Configuration {
-  /// Reports hosts of `allow_http` that have rules of their own, of which both cannot hold.
+  /// Reports hosts that have both `allow_http` and an exception, which contradict each other.
   static func checkPlainHosts(
     _ configuration: Configuration,
     _ facts: ObjectFacts,
@@ -81,7 +80,7 @@ extension Configuration {
   }
 }
 
-/// What holds for one domain instead of the rules for all; missing keys have their defaults.
+/// Rules of one domain in place of the general ones; missing keys have their defaults.
 package struct SecurityException: Sendable {
   package var rule = TransportSecurity.Exception()
   private var requiresCertificateTransparency = false

@@ -1,20 +1,19 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// A named set of items that is kept as declared.
 package struct Segment: Sendable {
-  /// As the core knows it, but for its source, which comes of what stands beside it here.
+  /// Declaration for the core; `manifest` and `urls` decide its source.
   package var declaration = SegmentDeclaration(name: "", source: .inline([]))
-  /// Also found by the `manifests` template; nil where `urls` has the items.
+  /// Manifest, from the key or from the `manifests` template; nil when `urls` has the items.
   package var manifest: ManifestLocation?
   package var urls: [InlineEntry] = []
   package var isInitial = false
   package var network: NetworkRules?
-  /// Nil for `download.behavior`.
+  /// Behavior of items; nil for the value of `download.behavior`.
   package var behavior: ItemBehavior?
-  /// Nil for those of the configuration.
+  /// Keys that must sign the manifest; nil for those of the configuration.
   package var manifestKeys: [String]?
-  /// By which the ad of its one tag is kept.
+  /// Ad space under which the segment's only tag is stored.
   package var adSpace: String?
 
   package var name: String { declaration.name }
@@ -45,13 +44,12 @@ extension Segment {
   }
   .checking(check)
 
-  /// What `defaults` may say for all segments.
   static let defaultsTable = ObjectType(Self(), name: "segment_defaults") {
     baseField
     sharedFields
   }
 
-  /// Read before the items, which may be relative to it.
+  /// The base is read before the items, which may be relative to it.
   private static var baseField: Field<Segment> {
     Field("base", \.declaration.base, .url)
       .help("What relative URLs of its items are relative to")
@@ -250,7 +248,6 @@ extension Segment {
 }
 
 extension ValueType where Value == String {
-  /// The kinds of dependencies that lock files tell apart.
   fileprivate static var dependencyKind: Self {
     .words(["dev", "optional", "peer"].map { ($0, $0) }, ignoringCase: true)
   }

@@ -1,9 +1,8 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// The segments of a configuration, which must tell themselves apart.
 extension Configuration {
-  /// Each segment begins as a copy of `defaults`, which stand before it in the table.
+  /// Each segment starts as a copy of `defaults`, which the table reads first.
   static let decodeSegments: @Sendable (Node, inout Self, inout NodeDecoder) -> Void = {
     node,
     configuration,
@@ -26,7 +25,7 @@ extension Configuration {
     }
   }
 
-  /// Of one provider an id means one URL.
+  /// Reports an id that one provider uses for two URLs.
   private static func checkIDs(
     of entries: [InlineEntry],
     at nodes: [Node],

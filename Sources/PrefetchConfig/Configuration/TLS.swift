@@ -19,7 +19,6 @@ extension Configuration {
     .help("Certificates of ours, by host")
   }
 
-  /// The pins by which the core decides.
   package var pinTable: PinTable {
     PinTable(
       pins.map { host, entry in
@@ -51,7 +50,7 @@ extension ValueType where Value == ConnectionRules.MinimumTLS {
       schema: .words(["1.2", "1.3", "TLSv1.2", "TLSv1.3"])
     ) {
       text throws(ValueComplaint) in
-      // A plist may hold the real number 1.3, and others write what protocols call themselves.
+      // A plist may hold the number 1.3; other authors write the protocol's name.
       let number = text.hasPrefix("TLSv") ? text.dropFirst(4) : text[...]
       if let version = ConnectionRules.MinimumTLS(rawValue: "TLSv\(number)"), version >= .tls12 {
         return version
@@ -89,7 +88,7 @@ extension PinTable.Rule {
   }
   .checking(notePlace)
 
-  /// The same in Apple's words.
+  /// Keys of a pin in Apple's spelling.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
     Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean)
       .help("Whether names one label below are pinned too")
@@ -103,7 +102,7 @@ extension PinTable.Rule {
   }
   .checking(notePlace)
 
-  /// Whether another entry, wherever it stands, says the same.
+  /// Returns whether two entries have the same content, wherever they stand.
   func says(_ other: Self) -> Bool {
     var other = other
     other.place = place
@@ -120,7 +119,7 @@ extension PinTable.Rule {
 }
 
 extension ValueType where Value == ContentDigest {
-  /// The mapping of one key that Apple wraps a digest in.
+  /// Apple's mapping with one key around a digest.
   fileprivate static var pinnedIdentity: Self {
     let type = ObjectType(Identity(), name: "identity") {
       Field("SPKI-SHA256-BASE64", \.digest, .publicKeyDigest).help("Digest of the public key")

@@ -1,13 +1,11 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Words of which one must be taken.
 enum Choices {
   static func suggestion(for word: String, among known: some Sequence<String>) -> String? {
     Suggestion.nearest(to: word, among: known).map { "did you mean `\($0)`?" }
   }
 
-  /// The nearest word, else all of them.
   static func hint(for word: String, among known: [String]) -> String {
     if let suggestion = suggestion(for: word, among: known) { return suggestion }
     return "known are \(known.map { "`\($0)`" }.joined(separator: ", "))"
@@ -15,7 +13,6 @@ enum Choices {
 }
 
 extension ValueType where Value: Equatable {
-  /// One of some words, each of which stands for a value.
   static func words(_ words: (String, Value)..., ignoringCase: Bool = false) -> Self {
     .words(words, ignoringCase: ignoringCase)
   }
@@ -46,7 +43,6 @@ extension ValueType where Value: Equatable {
 
 extension ValueType
 where Value: CaseIterable & RawRepresentable & Hashable, Value.RawValue == String {
-  /// One of the cases.
   static func choice(ignoringCase: Bool = false) -> Self {
     .words(Value.allCases.map { ($0.rawValue, $0) }, ignoringCase: ignoringCase)
   }

@@ -16,7 +16,6 @@ extension ScalarSchema {
 }
 
 extension ValueType where Value == ExpectedDigest {
-  /// The digest of one function, in hexadecimal digits or base64.
   static func digest(_ algorithm: DigestAlgorithm) -> Self {
     scalar(
       "a \(algorithm) digest",
@@ -32,7 +31,6 @@ extension ValueType where Value == ExpectedDigest {
 }
 
 extension ValueType where Value == [ExpectedDigest] {
-  /// A mapping of functions to digests.
   static var digests: Self {
     let known = DigestAlgorithm.ofBytes.map(\.rawValue)
     let keys = KeyRule.oneOf(known.joined(separator: "|"), known).naming(
@@ -65,7 +63,7 @@ extension ValueType where Value == [ExpectedDigest] {
     )
   }
 
-  /// Subresource Integrity: `sha384-BASE64`, several apart by blanks.
+  /// Subresource Integrity: blank-separated digests such as `sha384-BASE64`.
   static var integrity: Self {
     scalar(
       "an integrity text such as `sha384-…`",
@@ -100,7 +98,7 @@ extension ValueType where Value == [ExpectedDigest] {
 }
 
 extension ValueType where Value == String {
-  /// A minisign public key: base64 of `Ed`, a key number and 32 bytes.
+  /// A minisign public key: base64 of `Ed`, a key id and 32 bytes.
   static var publicKey: Self {
     scalar(
       "a minisign public key",
@@ -127,7 +125,7 @@ extension ValueType where Value == String {
 }
 
 extension ValueType where Value == ContentDigest {
-  /// SHA-256 in base64, with or without `sha256/` or `sha256//` before it, or in hexadecimal digits.
+  /// A SHA-256 in hexadecimal or base64, optionally after `sha256/` or `sha256//`.
   static var publicKeyDigest: Self {
     scalar(
       "a base64 SHA-256 digest",
@@ -138,7 +136,7 @@ extension ValueType where Value == ContentDigest {
       ),
       code: "config.bad-pin"
     ) { text throws(ValueComplaint) in
-      // A digest may begin with a slash of its own, so both prefixes are tried.
+      // Base64 may itself begin with a slash, so both prefixes are tried.
       let values = ["sha256//", "sha256/", ""].filter(text.hasPrefix).map {
         text.dropFirst($0.count)
       }

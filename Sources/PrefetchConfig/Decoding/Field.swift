@@ -1,9 +1,9 @@
 import PrefetchDocuments
 
-/// One row of the key table: a key, where its value lives, how it is read and written, what it means.
+/// A row of the key table: how a key is read, written and documented, and where its value is
+/// stored.
 ///
-/// Where it lives is made out when a caller asks: most runs read a few of some 300 keys,
-/// and every key path costs microseconds to make.
+/// Key paths are made on use: each costs microseconds, and most runs read few of 300 keys.
 package struct Field<Root: Sendable>: Sendable {
   var key: KeyShape
   let decode: @Sendable (Node, inout Root, inout NodeDecoder) -> Void
@@ -33,7 +33,6 @@ package struct Field<Root: Sendable>: Sendable {
     }
   }
 
-  /// A value that may be unset.
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
@@ -47,7 +46,7 @@ package struct Field<Root: Sendable>: Sendable {
     }
   }
 
-  /// A mapping whose keys change single properties of the value that is already there.
+  /// A mapping whose keys change single properties of the existing value.
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value> & Sendable,
@@ -60,7 +59,7 @@ package struct Field<Root: Sendable>: Sendable {
     }
   }
 
-  /// A mapping that may be missing as a whole.
+  /// A mapping that may be absent as a whole.
   init<Value: Sendable>(
     _ name: String,
     _ property: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Root, Value?> & Sendable,
@@ -77,7 +76,7 @@ package struct Field<Root: Sendable>: Sendable {
 }
 
 extension Field {
-  /// What it means, in one sentence without its full stop; pages and the schema have it.
+  /// Adds the documentation for pages and schema, a sentence without its full stop.
   func help(_ text: String) -> Self {
     var field = self
     field.key.help = text
@@ -97,7 +96,7 @@ extension Field {
   }
 }
 
-/// Lets the compiler check one row after another, which a literal of fifty rows would not.
+/// Lets the compiler check rows one by one; a literal of fifty rows would overwhelm it.
 @resultBuilder
 enum FieldBuilder<Root: Sendable> {
   static func buildExpression(_ field: Field<Root>) -> [Field<Root>] {

@@ -1,9 +1,8 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// What may be sent as a header of the user's choice.
 enum HeaderSyntax {
-  /// Fields that the transfer itself writes, or that would change what an answer means.
+  /// Headers that the transfer writes itself, or that would change the meaning of responses.
   private static let reserved: Set<String> = [
     "host", "content-length", "connection", "transfer-encoding", "te", "trailer", "upgrade",
     "range",
@@ -37,7 +36,7 @@ enum HeaderSyntax {
       }
   }
 
-  /// Whether a header of that name usually proves who is asking.
+  /// Returns whether a header of that name usually carries credentials.
   static func isSensitive(_ name: String) -> Bool {
     let name = name.lowercased()
     return ["auth", "cookie", "token", "key", "secret", "password"].contains { name.contains($0) }
@@ -45,7 +44,7 @@ enum HeaderSyntax {
 }
 
 extension ScalarSchema {
-  /// Text of letters, digits and marks without a blank between them, as a header carries it.
+  /// Printable ASCII without blanks, as a header can carry.
   static let headerWord = text(
     "secret",
     "(?=\(Pattern.blanks)[!-~]+\(Pattern.blanks)$|[\\s\\S]*\\$\\{)"
@@ -101,7 +100,6 @@ extension ValueType where Value == Secret {
 }
 
 extension ValueType where Value == [HeaderField] {
-  /// In the order of their names.
   static var headers: Self {
     ValueType<[String: Secret]>.map(of: HeaderSyntax.name, to: .headerValue).mapped { headers in
       headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value.value) }

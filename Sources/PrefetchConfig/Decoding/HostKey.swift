@@ -1,9 +1,8 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// The spelling of a host in mappings whose keys are hosts.
+/// Rules for mappings whose keys are hosts; every host has one canonical spelling.
 enum HostKey {
-  /// Names and addresses, in their one spelling.
   static let host = KeyRule(
     summary: "host",
     names: .pattern(Pattern.whole(Pattern.host))
@@ -14,7 +13,7 @@ enum HostKey {
     return name
   }
 
-  /// Names, addresses and ranges of addresses (`192.0.2.0/24`).
+  /// Names, addresses and ranges of addresses such as `192.0.2.0/24`.
   static let hostOrRange = KeyRule(
     summary: "host",
     names: .pattern(Pattern.whole(Pattern.hostOrRange))
@@ -27,7 +26,7 @@ enum HostKey {
     return range.description
   }
 
-  /// Names, with a port where it is not the usual one; as ``WebURL/authority`` has them.
+  /// Names with a port unless it is the default, in the form of ``WebURL/authority``.
   static let hostAndPort = KeyRule(
     summary: "host",
     names: .pattern(Pattern.whole(Pattern.hostAndPort))
@@ -93,7 +92,7 @@ enum HostKey {
 }
 
 extension ValueType where Value == String {
-  /// A host in which `*` stands for anything.
+  /// A host in which `*` stands for any characters.
   static var hostPattern: Self {
     scalar(
       "a host",
@@ -114,7 +113,6 @@ extension ValueType where Value == String {
     }
   }
 
-  /// A host in its one spelling, as a value.
   static var host: Self {
     scalar("a host", summary: "host", schema: .pattern(Pattern.host, "host").takingBooleans) {
       text throws(ValueComplaint) in

@@ -1,31 +1,29 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Fills in `${env:…}`, `${file:…}`, `${credential:…}`, `${var:…}` and `${license}`.
+/// Resolves `${env:…}`, `${file:…}`, `${credential:…}`, `${var:…}` and `${license}`.
 struct Interpolator: Sendable {
   struct Outcome: Sendable {
     var text = ""
-    /// What came from files and credentials, which is never shown.
+    /// Contents of files and credentials, which are never shown.
     var secrets: [String] = []
     var problems: [ValueComplaint] = []
-    /// Whether something stands in for a value that is not known here.
+    /// Whether a placeholder replaces a value that is unknown here.
     var isPlaceholder = false
-    /// How many references were followed.
     fileprivate var references = 0
-    /// Whether more was made than any value may be; nothing is added then.
+    /// Whether the value exceeded a limit, after which nothing is appended.
     fileprivate var isOverfull = false
   }
 
-  /// The longest text that one value may become; a secret from a file may be of megabytes.
+  /// Longest resolved text, since a referenced file may be large.
   private static let maximumText = 8 << 20
   private static let maximumReferences = 10_000
 
   let environment: ConfigurationEnvironment
   let resolver: PathResolver
-  /// The `vars` mapping as written, and the license once it is known.
   var variables: [String: Node] = [:]
   var license: String?
-  /// Whether what is unset here may be set elsewhere, as in a check without secrets.
+  /// Whether unset references are permitted, as in a check without secrets.
   var allowsUnset = false
 
   private static let depthLimit = 16
@@ -68,7 +66,7 @@ struct Interpolator: Sendable {
     bound(&outcome)
   }
 
-  /// Variables may name each other, so that a few lines could make any amount of text.
+  /// Stops variables that name each other from making unlimited text out of a few lines.
   private func bound(_ outcome: inout Outcome) {
     guard !outcome.isOverfull,
       outcome.text.utf8.count > Self.maximumText || outcome.references > Self.maximumReferences
@@ -195,7 +193,7 @@ struct Interpolator: Sendable {
         outcome.problems.append(ValueComplaint("`${\(reference)}`: `\(path)` is not UTF-8 text"))
         return
       }
-      // Editors end a file with a newline that belongs to no key.
+      // Editors end a file with a newline that is not part of the secret.
       let value = text.hasSuffix("\r\n") || text.hasSuffix("\n") ? String(text.dropLast()) : text
       outcome.text += value
       outcome.secrets.append(value)

@@ -1,7 +1,6 @@
 package import PrefetchDocuments
 
-/// The key table as a JSON Schema, for editors: in the dialect and with the name by which the
-/// catalogue that they ask, SchemaStore, has its schemas.
+/// Exports the key table as a JSON Schema with SchemaStore's dialect and name, for editors.
 package enum JSONSchema {
   private static let dialect = "http://json-schema.org/draft-07/schema#"
   private static let name = "https://json.schemastore.org/prefetch.json"
@@ -27,7 +26,7 @@ package enum JSONSchema {
   private struct Builder {
     var definitions = [ScalarSchema.filledName: JSONValue.object(ScalarSchema.filled)]
 
-    /// Returns the members that describe a shape; with `orNull` it takes null, which means unset.
+    /// Returns the schema of a shape; `orNull` also accepts null, which means unset.
     mutating func schema(of shape: Shape, orNull: Bool = false) -> Members {
       switch shape {
       case .scalar(let scalar):
@@ -42,8 +41,7 @@ package enum JSONSchema {
         let members = schema(ofMappingOf: keys, to: element)
         return orNull ? Self.nullable(members) : members
       case .object(let object):
-        // Null stands within the definition, so that faults deeper down keep their places. No mapping
-        // is both the value of a key and an entry of a list, which may not be null.
+        // Null is allowed inside the definition, so that deeper errors keep their locations.
         return reference(to: object.name) { builder in
           let members = builder.alternatives(of: object)
           return orNull ? Self.nullable(members) : members
@@ -51,7 +49,7 @@ package enum JSONSchema {
       }
     }
 
-    /// Writes a named definition once, since segments, items and defaults share most of theirs.
+    /// Writes each named definition once, since segments, items and defaults share them.
     private mutating func reference(to name: String?, _ make: (inout Self) -> Members) -> Members {
       guard let name else { return make(&self) }
       if definitions[name] == nil {
@@ -92,14 +90,14 @@ package enum JSONSchema {
       return [("anyOf", .array([.object(schema(of: shorthand)), .object(full)]))]
     }
 
-    /// Returns the members that describe a mapping, which stand at a place of the schema.
+    /// Returns the schema of a mapping; other spellings of its keys refer to `place`.
     mutating func members(of object: ObjectShape, at place: String?) -> Members {
       let needed = object.required.filter { $0.count == 1 }.flatMap(\.self)
       var properties: Members = []
       var spellings: Members = [("^x[_-]", true)]
       for key in object.keys {
         var members = schema(of: key.shape, orNull: !needed.contains(key.name))
-        // In this dialect nothing else counts beside a reference.
+        // In draft 7, a `$ref` hides the keywords beside it.
         if members.first?.0 == "$ref" { members = [("allOf", .array([.object(members)]))] }
         members.append(("description", .string(key.help)))
         if let value = key.defaultValue, !key.isSecret, !key.shape.hasParts {
@@ -124,7 +122,6 @@ package enum JSONSchema {
       return all
     }
 
-    /// Returns a schema that takes null too, which means the same as no key.
     private static func nullable(_ members: Members) -> Members {
       switch members.first {
       case ("anyOf", .array(let choices))? where members.count == 1:

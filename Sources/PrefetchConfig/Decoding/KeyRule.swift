@@ -1,18 +1,16 @@
 import PrefetchCore
 
-/// The rule that the free keys of a mapping follow.
+/// Rule for the free keys of a mapping.
 package struct KeyRule: Sendable {
-  /// The keys that a JSON Schema allows.
   enum Names: Sendable {
     case pattern(String)
-    /// Closed words; a word may have values of its own shape.
+    /// Known words; each may have a value of its own shape.
     case known([(name: String, shape: Shape?)])
   }
 
-  /// In the singular: `host`.
+  /// Noun for messages, in the singular: `host`.
   var summary: String
   private let makeNames: @Sendable () -> Names
-  /// The key in its canonical spelling.
   var parse: @Sendable (String) throws(ValueComplaint) -> String
 
   init(
@@ -25,10 +23,9 @@ package struct KeyRule: Sendable {
     self.parse = parse
   }
 
-  /// The keys as a schema has them; made where they are asked for, which few runs do.
+  /// Keys in the JSON Schema, computed on use because few runs need them.
   var names: Names { makeNames() }
 
-  /// Returns the rule with another description of its keys.
   func naming(_ names: @autoclosure @escaping @Sendable () -> Names) -> KeyRule {
     KeyRule(summary: summary, names: names(), parse: parse)
   }

@@ -1,8 +1,7 @@
 import PrefetchDocuments
 
-/// The one style of keys, and the way of other styles to it.
 enum KeySpelling {
-  /// `maxFileSize` and `max-file-size` as `max_file_size`; `NS…` keys stay as Apple writes them.
+  /// Converts `maxFileSize` and `max-file-size` into `max_file_size`; `NS…` keys stay unchanged.
   static func normalised(_ key: String) -> String {
     guard !key.hasPrefix("NS"), !key.hasPrefix("SPKI-") else { return key }
     let scalars = Array(key.unicodeScalars)
@@ -18,8 +17,7 @@ enum KeySpelling {
     return String(text)
   }
 
-  /// A regular expression of a key of several words in other styles than its own: `maxFileSize`,
-  /// `max-file-size`, and a last word in capitals as in `baseURL`.
+  /// Returns a regular expression of a key's other styles, such as `maxFileSize` and `baseURL`.
   static func pattern(_ key: String) -> String? {
     let words = key.split(separator: "_")
     guard words.count > 1, !key.hasPrefix("NS") else { return nil }
@@ -31,12 +29,12 @@ enum KeySpelling {
     return "^\(words[0])\(rest.joined())$"
   }
 
-  /// Keys that belong to the user, such as anchors for YAML aliases.
+  /// Returns whether a key belongs to the user, such as an anchor for YAML aliases.
   static func isPrivate(_ key: String) -> Bool {
     key.hasPrefix("x_") || key.hasPrefix("x-")
   }
 
-  /// `maxSize` has a word at `S`; so has `baseURL` at `U` and `URLBase` at `B`.
+  /// Returns whether a word begins: at `S` in `maxSize`, `U` in `baseURL`, `B` in `URLBase`.
   private static func beginsWord(at index: Int, of scalars: [Unicode.Scalar]) -> Bool {
     let previous = scalars[index - 1]
     guard previous != "_", previous != "-" else { return false }

@@ -1,20 +1,18 @@
 package import PrefetchDocuments
 
-/// One key as a reference page lists it.
 package struct KeyRow: Sendable {
-  /// `cache.purge.order`; list elements as `[]`, free keys in capitals.
+  /// Path such as `cache.purge.order`; `[]` marks elements, capitals mark free keys.
   package var path: String
   package var type: String
-  /// Nil where unset is a state of its own.
+  /// Default; nil when unset has a meaning of its own.
   package var defaultValue: JSONValue?
   package var help: String
   package var isSecret: Bool
   package var synonyms: [String]
 }
 
-/// The key table, flat.
 package enum KeyTable {
-  /// Every key of the configuration, those of shared mappings once where they first appear in full.
+  /// All keys; those of shared mappings appear once, at their first use.
   package static var rows: [KeyRow] {
     rows(of: Configuration.table.shape, below: "")
   }
@@ -30,7 +28,7 @@ package enum KeyTable {
         isSecret: key.isSecret,
         synonyms: key.synonyms.map(\.name)
       )
-      // What `defaults` may say is said under `segments`.
+      // The keys of `defaults` are documented under `segments`.
       guard path != "defaults" else { return [row] }
       return [row] + rows(of: key.shape, below: path)
     }

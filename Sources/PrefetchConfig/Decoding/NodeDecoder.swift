@@ -1,31 +1,30 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// The state of one reading: where it stands, what it found wrong, what must not be shown.
+/// State of decoding: the current path, diagnostics and secrets.
 package struct NodeDecoder: Sendable {
   private(set) var diagnostics: [Diagnostic] = []
-  /// What is valid and may not be what was meant, for those who ask.
+  /// Notes about valid values that may be mistakes, shown on request.
   private(set) var lints: [Diagnostic] = []
   private(set) var path = ValuePath()
-  /// The text of the path, and of all that it is below.
   private var places: [String] = []
   private(set) var origins: [String: ValueOrigin] = [:]
-  /// Places whose canonical value is masked because a secret was put into it.
+  /// Paths whose values contain secrets and are masked in the canonical form.
   private(set) var maskedPaths: Set<ValuePath> = []
   private(set) var secrets: Set<String> = []
-  /// Files in which a secret stands in full, each with the first such place.
+  /// First literal secret of each file.
   private(set) var literalSecrets: [String: (node: Node, path: String)] = [:]
-  /// Items of `urls` may be relative to it.
+  /// Base of the current segment's item URLs.
   var baseURL: WebURL?
 
   private static let shortestSecret = 6
-  /// The text that variables have made so far in all values.
+  /// Bytes that interpolation has produced in all values.
   private var filledBytes = 0
   private static let maximumFilledBytes = 64 << 20
 
   let interpolator: Interpolator
   let resolver: PathResolver
-  /// Sources whose author wrote for another program, so that some rules only warn.
+  /// Sources written for another program, for which some rules only warn.
   let lenientSources: Set<String>
   private var isInSecret = false
 
@@ -50,7 +49,7 @@ package struct NodeDecoder: Sendable {
     path.steps.removeLast()
   }
 
-  /// Mappings have no origin of their own: their keys may come from several places.
+  /// Records where a value came from; mappings are skipped, since their keys may differ in origin.
   mutating func noteOrigin(of node: Node, shape: Shape) {
     switch shape {
     case .object, .map: return
@@ -59,7 +58,7 @@ package struct NodeDecoder: Sendable {
     }
   }
 
-  /// Very short texts stay out, since hiding each `none` or `key` of a report would ruin it.
+  /// Records a secret; very short ones are not hidden, since masking `none` would ruin reports.
   mutating func noteSecret(_ text: String, literallyAt node: Node? = nil) {
     if text.count >= Self.shortestSecret { secrets.insert(text) }
     guard let node, node.scalar?.text.contains("${") == false else { return }
@@ -73,9 +72,7 @@ package struct NodeDecoder: Sendable {
   }
 }
 
-/// Where a value came from.
 package struct ValueOrigin: Hashable, Sendable {
-  /// A file, option or variable.
   package var source: String
   package var location: SourceLocation?
 }
@@ -90,7 +87,7 @@ extension ValueOrigin: CustomStringConvertible {
 // MARK: - Reading text
 
 extension NodeDecoder {
-  /// The text of a scalar with its variables filled in; nil after a report, or for a placeholder.
+  /// Returns a scalar's text with references resolved; nil after a report or for a placeholder.
   mutating func text(of node: Node, expecting expectation: String) -> String? {
     guard case .scalar(let scalar) = node.content, scalar.kind != .null else {
       reportWrongType(of: node, expected: expectation)
@@ -121,7 +118,7 @@ extension NodeDecoder {
     do throws(ValueComplaint) {
       return try rule.parse(entry.key)
     } catch {
-      // The SDKs' guides write hosts in capitals, which their platform takes.
+      // The SDKs' guides spell hosts in capitals, which their platform accepts.
       let small = entry.key.lowercased()
       if isLenient(entry.value), small != entry.key, let name = try? rule.parse(small) {
         report(
@@ -229,13 +226,13 @@ extension NodeDecoder {
       hint: hint(for: entry.key, nearest: nearest),
       atKeyOf: entry
     )
-    // A mistyped `license` is followed by the license all the same.
+    // A misspelled `license` still has a secret value.
     let mayHoldSecret = nearest.flatMap { known.key(spelled: $0) }?.isSecret ?? false
     diagnostics[diagnostics.count - 1].hidesSource = mayHoldSecret || isInSecret
     diagnostics[diagnostics.count - 1].path = path.appending(.key(entry.key)).description
   }
 
-  /// Names are reported and sent, so they should not tell who a person is.
+  /// Warns of personal names, since names are reported and sent.
   mutating func warnOfPrivateName(_ name: String, at node: Node) {
     guard let finding = PrivateName.found(in: name) else { return }
     report(
@@ -247,7 +244,7 @@ extension NodeDecoder {
     )
   }
 
-  /// Keys of a segment are what most people write at the top first.
+  /// Returns a hint; at the top level, authors often write the keys of a segment.
   private func hint(for key: String, nearest: String?) -> String? {
     let isOfSegments = Segment.table.shape.key(spelled: key) != nil
     if path.steps.isEmpty, isOfSegments, nearest.map({ $0 != key }) ?? true {
@@ -262,7 +259,6 @@ extension NodeDecoder {
     return nearest.map { "did you mean `\($0)`?" }
   }
 
-  /// The innermost named step, for messages.
   var lastKey: String {
     for step in path.steps.reversed() {
       if case .key(let key) = step { return key }

@@ -1,14 +1,13 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// A mapping with known keys, and the value they describe.
+/// A mapping with known keys and the value that they describe.
 package struct ObjectType<Root: Sendable>: Sendable {
-  /// Where every key has its default.
   let initial: Root
   let fields: [Field<Root>]
   package private(set) var shape: ObjectShape
   private var requirements: [Requirement] = []
-  /// Conditions between keys, asked once all of them are read.
+  /// Check of conditions between keys, called after all keys are read.
   private(set) var check: @Sendable (inout Root, ObjectFacts, inout NodeDecoder) -> Void = {
     _,
     _,
@@ -31,7 +30,6 @@ package struct ObjectType<Root: Sendable>: Sendable {
     shape = ObjectShape(keys: keys, shorthand: shorthand, name: name)
   }
 
-  /// Demands that a mapping has one of some keys.
   func requiring(
     _ keys: String...,
     code: Diagnostic.Code = "config.missing-key",
@@ -106,7 +104,7 @@ package struct ObjectType<Root: Sendable>: Sendable {
   }
 }
 
-/// Keys of which a mapping must have one, and the complaint about one that has none.
+/// Keys of which a mapping needs at least one, with the message when all are absent.
 private struct Requirement: Sendable {
   var keys: [String]
   var code: Diagnostic.Code
@@ -115,7 +113,6 @@ private struct Requirement: Sendable {
 }
 
 extension ValueType {
-  /// A mapping as a value of its own, begun from the defaults.
   static func object(_ type: ObjectType<Value>) -> Self {
     Self(
       shape: .object(type.shape),
@@ -129,13 +126,11 @@ extension ValueType {
   }
 }
 
-/// Which keys a mapping has, and where.
 struct ObjectFacts: Sendable {
   var node: Node
-  /// Few enough that a dictionary would only cost.
+  /// A list, since mappings have too few keys for a dictionary to pay off.
   var entries: [Node.Entry]
 
-  /// Of a key that stands twice the last one counts.
   subscript(key: String) -> Node.Entry? {
     entries.last { $0.key == key }
   }
@@ -144,7 +139,6 @@ struct ObjectFacts: Sendable {
     self[key].map { !$0.value.isUnset(for: .anything) } ?? false
   }
 
-  /// The place of a key, else of the mapping.
   func place(of key: String) -> Node {
     guard let entry = self[key] else { return node }
     var place = entry.value
@@ -154,7 +148,7 @@ struct ObjectFacts: Sendable {
 }
 
 extension Node {
-  /// Whether nothing was given: JSON's null, an empty YAML value and, where text makes no sense, `~`.
+  /// Whether a value is unset: JSON's null, an empty YAML value, or `~` where text makes no sense.
   func isUnset(for shape: Shape) -> Bool {
     guard case .scalar(let scalar) = content else { return false }
     switch scalar.kind {
@@ -175,7 +169,7 @@ extension Node {
 }
 
 extension Shape {
-  /// Whether a node has the form, whatever its text.
+  /// Returns whether a node has the shape's form, whatever its text.
   func accepts(_ node: Node) -> Bool {
     switch (self, node.content) {
     case (.scalar, .scalar), (.list, .sequence), (.anything, _), (.map, .mapping),

@@ -1,8 +1,6 @@
 import PrefetchCore
 
-/// Regular expressions of JSON Schemas, in what ECMA-262 and Python have in common.
-///
-/// Each describes a part of a text; ``whole(_:)`` binds it to both ends.
+/// Regular expressions for JSON Schemas, in the common subset of ECMA-262 and Python.
 enum Pattern {
   static func whole(_ pattern: String) -> String {
     pattern.contains("|") ? "^(?:\(pattern))$" : "^\(pattern)$"
@@ -12,7 +10,6 @@ enum Pattern {
     "(?:\(patterns.joined(separator: "|")))"
   }
 
-  /// A word in capitals, small letters or both.
   static func anyCase(_ word: String) -> String {
     word.map { letter in
       let (small, capital) = (letter.lowercased(), letter.uppercased())
@@ -21,7 +18,6 @@ enum Pattern {
     .joined()
   }
 
-  /// A word as it is.
   static func escaped(_ word: String) -> String {
     word.map { "\\^$.|?*+()[]{}".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
@@ -31,34 +27,29 @@ enum Pattern {
   static let blanks = "[\\t-\\r \\u0085\\u00a0]*"
   static let control = "\\u0000-\\u001f\\u007f"
 
-  /// Demands that a text holds more than blanks.
   static let holdsSomething = "(?=[\\s\\S]*\\S)"
-  /// Demands that a text is of one line.
+  /// Lookahead for text without control characters.
   static let holdsNoControl = "(?![\\s\\S]*[\(control)])"
-  /// Demands that a text holds no reference.
   static let holdsNoReference = "(?=(?:\(literal))*$)"
 
-  /// A character that stands for itself, or an escaped dollar.
+  /// A literal character, or an escaped dollar.
   private static let literal = "[^$]|\\$\\$|\\$(?![{$])"
 
-  /// A reference that the interpolator knows.
   private static func reference(withLicense: Bool) -> String {
     let license = withLicense ? "|license" : ""
     return "\\$\\{(?:(?:env|file|var):[^}]*|credential:(?!\\.\\.\\})[^/}]+\(license))\\}"
   }
 
-  /// Text in which every reference is one that the interpolator knows.
   static func text(withLicense: Bool) -> String {
     "(?:\(literal)|\(reference(withLicense: withLicense)))*"
   }
 
-  /// Text with at least one reference.
   static let filled =
     "(?:\(literal))*\(reference(withLicense: false))\(text(withLicense: false))"
 
   // MARK: Numbers
 
-  /// Whole numbers in a range, which may begin with zeros.
+  /// Whole numbers in a range, optionally with leading zeros.
   static func integers(_ range: ClosedRange<Int>) -> String {
     guard range.upperBound != .max else {
       return range.lowerBound == 0 ? "[0-9]{1,18}" : "0*[1-9][0-9]{0,17}"
@@ -74,7 +65,7 @@ enum Pattern {
     return "0*\(any(of: patterns))"
   }
 
-  /// Numbers between two that have as many digits.
+  /// Numbers between two bounds with equally many digits.
   private static func between(_ low: [UInt8], _ high: [UInt8]) -> String {
     guard let first = low.first, let last = high.first else { return "" }
     let (lowRest, highRest) = (Array(low.dropFirst()), Array(high.dropFirst()))
@@ -101,15 +92,13 @@ enum Pattern {
     return first == last ? "\(low)" : "[\(low)-\(high)]"
   }
 
-  /// Digits with at most one point between them, as ``Quantity`` reads them.
+  /// Digits with at most one point, as ``Quantity`` reads them.
   static func number(ofDigits count: Int = 19) -> String {
     "[0-9]{1,\(count)}(?:\\.[0-9]{1,12})?"
   }
 
-  /// Demands that a number is above zero.
   static let isPositive = "(?=[0-9.]*[1-9])"
 
-  /// A number with one of some units, or with none.
   static func quantity(of number: String = number(), _ units: [String]) -> String {
     "\(number)(?: ?\(any(of: units)))?"
   }
@@ -142,11 +131,11 @@ enum Pattern {
     return "\(span)(?:, *\(span))*"
   }()
 
-  /// A window such as `22:00-06:00`, alone or after days; its two ends differ.
+  /// A window such as `22:00-06:00`, optionally after days; its ends differ.
   static let window =
     " *(?:\(days.replacing(", *", with: ",")) +)?(?!([0-9:]+)-\\1 *$)\(clock)-(?:\(clock)|24:00) *"
 
-  /// A date that exists, alone or with a time and its offset.
+  /// An existing date, optionally with a time and offset.
   static let date: String = {
     let long = "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     let short = "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"

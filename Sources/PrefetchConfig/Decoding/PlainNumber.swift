@@ -2,9 +2,7 @@ import PrefetchCore
 import PrefetchDocuments
 
 extension Node {
-  /// The node with an unquoted number in plain digits: `1e3` as `1000`, `1.0` as `1`; nil for another text.
-  ///
-  /// JSON and YAML write one number in several ways, and a schema cannot tell these apart.
+  /// Copy of an unquoted number in plain digits (`1e3` as `1000`), since schemas see no difference.
   var asPlainNumber: Node? {
     guard case .scalar(let scalar) = content, scalar.kind == .number || scalar.kind == .plain,
       scalar.text.utf8.contains(where: { "-.eE".utf8.contains($0) }),

@@ -1,13 +1,12 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// A decimal number and the letters behind it, as in `1.5 GiB`.
+/// A decimal number with a unit, as in `1.5 GiB`.
 struct Quantity {
   private var mantissa: Int64
   private var divisor: Int64
   let unit: Substring
 
-  /// Digits, at most one point between digits, at most one space, a unit.
   init(_ text: some StringProtocol) throws(ValueComplaint) {
     let malformed = ValueComplaint("`\(text)` is not a number with a unit", code: "config.bad-unit")
     var mantissa: Int64 = 0
@@ -40,7 +39,7 @@ struct Quantity {
 
   var isAtMostOne: Bool { mantissa <= divisor }
 
-  /// The whole number of `factor`s, rounded down; nil beyond 64 bits.
+  /// Returns the number times `factor`, rounded down; nil beyond 64 bits.
   func scaled(by factor: Int64) -> Int64? {
     let (high, low) = mantissa.multipliedFullWidth(by: factor)
     guard high < divisor else { return nil }
@@ -49,7 +48,6 @@ struct Quantity {
   }
 }
 
-/// The spellings of sizes, rates and durations.
 enum Units {
   private static let sizes = SizeText.units.map { ($0.name, $0.bytes) }
   private static let bitRates: [(String, Int64)] = [
@@ -65,14 +63,14 @@ enum Units {
     return bitRates.map(\.0) + ["\(bytes)/[sS]"]
   }()
   static let ratePattern = Pattern.quantity(rateUnits)
-  /// A rate above zero, which without a unit is at least one.
+  /// A rate above zero; without a unit it is at least one.
   static let rateLimitPattern = Pattern.any(of: [
     "\(Pattern.isPositive)\(Pattern.number()) ?\(Pattern.any(of: rateUnits))",
     "0*[1-9][0-9]{0,18}(?:\\.[0-9]{1,12})?",
   ])
 
   static func durationPattern() -> String {
-    // More digits would be too many milliseconds.
+    // More digits would overflow the milliseconds.
     Pattern.quantity(of: Pattern.number(ofDigits: 17), times)
   }
 
@@ -91,7 +89,7 @@ enum Units {
     if let factor = bitRates.first(where: { $0.0 == quantity.unit })?.1 {
       return try whole(quantity, factor, text) / 8
     }
-    // `2M/s`, as other tools write it, and in whatever case.
+    // `2M/s` in any case, as other tools write it.
     let unit = quantity.unit.lowercased()
     let factor = sizes.first {
       unit == "\($0.0)/s".lowercased() || unit == "\($0.0.dropLast())/s".lowercased()
@@ -103,7 +101,6 @@ enum Units {
     return try whole(quantity, factor, text)
   }
 
-  /// `unlimited` is more than there can be.
   static func rateLimit(_ text: String) throws(ValueComplaint) -> Int64 {
     guard text != "unlimited" else { return .max }
     let rate = try rate(text)

@@ -21,7 +21,6 @@ extension ScalarSchema {
   )
   .or("unlimited", "rate_limit")
 
-  /// A rate, or rates with the times from which they hold.
   static let rateRule: Self = {
     let rate = Pattern.any(of: [Units.rateLimitPattern, "unlimited"])
     let change = " *(?:\(Pattern.days) +)?\(Pattern.clock) +\(rate) *"
@@ -42,7 +41,6 @@ extension ValueType where Value == Int64 {
     }
   }
 
-  /// `unlimited` is more than there can be.
   static var sizeLimit: Self {
     scalar(
       "a size or `unlimited`",
@@ -64,7 +62,6 @@ extension ValueType where Value == Int64 {
     }
   }
 
-  /// `unlimited` is more than there can be.
   static var rateLimit: Self {
     scalar("a rate or `unlimited`", summary: "rate|unlimited", schema: .rateLimit) {
       text throws(ValueComplaint) in
@@ -74,7 +71,7 @@ extension ValueType where Value == Int64 {
     }
   }
 
-  /// Bits a second; a bare number is one of those, as media playlists write it.
+  /// Bits per second, also for a number without unit, as in media playlists.
   static var bitRate: Self {
     scalar("a bit rate such as `2Mbps`", summary: "bit rate", schema: .rate) {
       text throws(ValueComplaint) in
@@ -91,7 +88,6 @@ extension ValueType where Value == Int64 {
     }
   }
 
-  /// For what knows no limit as nil.
   fileprivate var orNil: ValueType<Int64?> {
     mapped {
       $0 == .max ? nil : $0
@@ -102,7 +98,6 @@ extension ValueType where Value == Int64 {
 }
 
 extension ValueType where Value == Int64? {
-  /// Nil for `unlimited`.
   static var sizeBound: Self { ValueType<Int64>.sizeLimit.orNil }
   static var rateBound: Self { ValueType<Int64>.rateLimit.orNil }
 }
@@ -131,7 +126,6 @@ extension ValueType where Value == Duration {
 }
 
 extension ValueType where Value == Duration? {
-  /// Nil for `none`.
   static var timeBound: Self {
     scalar(
       "a duration or `none`",
@@ -149,7 +143,7 @@ extension ValueType where Value == Duration? {
 }
 
 extension ValueType where Value == Freshness.Lifetime {
-  /// A duration alone: what holds for many items has none that never change.
+  /// A duration only: a setting for many items cannot declare them immutable.
   static var bound: Self {
     ValueType<Duration>.duration.mapped {
       .atMost($0)
@@ -178,7 +172,7 @@ extension ValueType where Value == Freshness.Lifetime {
 }
 
 extension ValueType where Value == Instant {
-  /// A day, meaning its first moment in UTC, or an RFC 3339 time.
+  /// A date, meaning its start in UTC, or an RFC 3339 time.
   static var date: Self {
     scalar(
       "a date such as `2027-06-30`",

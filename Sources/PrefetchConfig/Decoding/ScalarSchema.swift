@@ -1,18 +1,14 @@
 import PrefetchDocuments
 
-/// The JSON values that may stand where a scalar is read.
-///
-/// Each scalar type names its schema beside its parser; ``JSONSchema`` collects them.
+/// JSON values that a scalar accepts; each scalar type names its schema beside its parser.
 package struct ScalarSchema: Sendable {
-  /// Texts that a scalar takes.
   enum Text: Sendable {
     case none
-    /// All text that fulfils some conditions, which are lookaheads.
+    /// Any text that meets all conditions, which are lookaheads.
     case any(conditions: [String])
     case pattern(String)
   }
 
-  /// JSON numbers that a scalar takes.
   enum Numbers: Sendable {
     case none
     case all
@@ -20,29 +16,26 @@ package struct ScalarSchema: Sendable {
     case integers(ClosedRange<Int>)
   }
 
-  /// Name under `definitions`; nil for one that is short or seldom.
+  /// Name under `definitions`; nil for a short or rarely used schema.
   var name: String?
   var text: Text
   var words: [JSONValue] = []
   var numbers: Numbers = .none
   var takesBooleans = false
-  /// Whether `${…}` in the text is filled in.
   var isFilled = true
-  /// Whether the text may hold `${license}`.
   var mayNameLicense = false
 
-  /// Any text; a number or a boolean counts as the text that was written.
+  /// Any text; numbers and booleans count as their spelling.
   static func text(_ name: String? = nil, _ conditions: String...) -> Self {
     Self(name: name, text: .any(conditions: conditions), numbers: .all, takesBooleans: true)
   }
 
-  /// Text that matches a pattern from end to end.
   static func pattern(_ pattern: String, _ name: String? = nil, _ numbers: Numbers = .none) -> Self
   {
     Self(name: name, text: .pattern(pattern), numbers: numbers)
   }
 
-  /// Some words; those that look like numbers may be numbers.
+  /// Known words; those that look like numbers may be numbers.
   static func words(_ words: [String], ignoringCase: Bool = false) -> Self {
     let numbers = words.compactMap { word in
       Int64(word).map { JSONValue.integer($0) } ?? Double(word).map { JSONValue.double($0) }
@@ -54,10 +47,9 @@ package struct ScalarSchema: Sendable {
     )
   }
 
-  /// A boolean by the document's own syntax.
+  /// A boolean of the document's syntax, not a word.
   static let strictBoolean = Self(text: .none, takesBooleans: true, isFilled: false)
 
-  /// A single value, written as it is.
   static func strictly(_ value: JSONValue) -> Self {
     Self(text: .none, words: [value], isFilled: false)
   }
@@ -68,7 +60,6 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// Returns the schema with one more condition on its text.
   func with(_ condition: String, _ name: String? = nil) -> Self {
     var schema = self
     schema.name = name
@@ -80,14 +71,12 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// The schema that takes booleans too, as the words for them.
   var takingBooleans: Self {
     var schema = self
     schema.takesBooleans = true
     return schema
   }
 
-  /// Returns the schema with one more word.
   func or(_ word: String, _ name: String? = nil) -> Self {
     var schema = self
     schema.name = name
@@ -95,7 +84,7 @@ package struct ScalarSchema: Sendable {
     return schema
   }
 
-  /// Whether a number counts as the text that was written, rather than by its value.
+  /// Returns whether a number is read by its spelling instead of its value.
   func readsText(of node: Node) -> Bool {
     switch numbers {
     case .all: true
@@ -108,7 +97,6 @@ package struct ScalarSchema: Sendable {
 extension ScalarSchema {
   static let filledName = "filled"
 
-  /// Text in which something is filled in.
   static let filled: [(String, JSONValue)] = [
     (
       "description",
@@ -117,7 +105,6 @@ extension ScalarSchema {
     ("type", "string"), ("pattern", .string(Pattern.whole(Pattern.filled))),
   ]
 
-  /// The members of a JSON Schema.
   var members: [(String, JSONValue)] {
     let choices = alternatives
     return choices.count == 1 ? choices[0] : [("anyOf", .array(choices.map { .object($0) }))]

@@ -12,7 +12,6 @@ extension ValueType where Value == String {
     )
   }
 
-  /// Text with something in it, blanks around it cut.
   static var name: Self {
     scalar("a name", summary: "name", schema: .text("name", Pattern.holdsSomething)) {
       text throws(ValueComplaint) in
@@ -36,7 +35,7 @@ extension ValueType where Value == String {
     .describing { $0.with(Pattern.holdsSomething, $0.name == "text" ? "name" : nil) }
   }
 
-  /// For what becomes part of a request.
+  /// Rejects line breaks and control characters, since the text becomes part of a request.
   var singleLine: Self {
     checked { value, node, decoder in
       guard value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
@@ -53,7 +52,7 @@ extension ValueType where Value == String {
 }
 
 extension ScalarSchema {
-  /// Booleans and the words for them, most of which are text to editors, which have YAML 1.2.
+  /// Booleans and their words, most of which YAML 1.2, and so editors, take for text.
   fileprivate static let boolean = pattern(
     "[Tt]rue|TRUE|[Ff]alse|FALSE|[Yy]es|YES|[Nn]o|NO|[Oo]n|ON|[Oo]ff|OFF",
     "boolean"
@@ -82,7 +81,7 @@ extension ValueType where Value == Bool {
     )
   }
 
-  /// For keys whose first reader takes real booleans only: no quoted text, no number.
+  /// A boolean, not a quoted text or number, for keys that Apple's frameworks read strictly.
   static var strictBoolean: Self {
     let expectation = "a boolean (true or false)"
     return Self(
@@ -94,7 +93,7 @@ extension ValueType where Value == Bool {
         )
       ),
       decode: { node, decoder in
-        // Where the app itself would read it, the numbers that its system takes for booleans count.
+        // In an Info.plist, 0 and 1 count as booleans, as Apple's system reads them.
         if let scalar = node.scalar, scalar.kind == .number, decoder.isLenient(node),
           scalar.text == "0" || scalar.text == "1"
         {
@@ -116,7 +115,7 @@ extension ValueType where Value == Bool {
 }
 
 extension ValueType where Value == UInt16 {
-  /// Three octal digits, as `chmod` takes them; a zero before them may be left out.
+  /// Three octal digits as `chmod` takes them, optionally after a zero.
   static var fileMode: Self {
     scalar(
       "a mode in octal digits",
@@ -216,7 +215,6 @@ extension ValueType where Value == Int {
 }
 
 extension ValueType where Value == Int {
-  /// The same, with a word for the most there can be.
   func orUnlimited(_ most: Int) -> Self {
     guard case .scalar(var scalar) = shape.changing({ $0.or("unlimited") }) else { return self }
     scalar.summary += "|unlimited"
@@ -231,7 +229,7 @@ extension ValueType where Value == Int {
 }
 
 extension ValueType where Value == Double {
-  /// A part of a whole, in thousandths.
+  /// A number from 0 to 1, in thousandths.
   static var fraction: Self {
     scalar(
       "a number from 0 to 1",
@@ -250,7 +248,6 @@ extension ValueType where Value == Double {
 }
 
 extension JSONValue {
-  /// A whole number where it is one, else with as few decimals as it needs.
   static func decimal(thousandths: Int64) -> JSONValue {
     thousandths % 1000 == 0 ? .integer(thousandths / 1000) : .double(Double(thousandths) / 1000)
   }

@@ -1,15 +1,14 @@
 package import PrefetchDocuments
 
-/// What may stand at a place of the configuration: the half of the key table that pages read.
+/// Structure of a configuration value, the documented half of the key table.
 package indirect enum Shape: Sendable {
   case scalar(ScalarShape)
   case list(Shape, ListRule = ListRule())
-  /// A mapping whose keys the user chooses among those that a rule allows.
+  /// A mapping whose keys the user chooses within a rule.
   case map(KeyRule, Shape)
   case object(ObjectShape)
   case anything
 
-  /// For "expected …, found …".
   var expectation: String {
     switch self {
     case .scalar(let scalar): scalar.expectation
@@ -20,7 +19,6 @@ package indirect enum Shape: Sendable {
     }
   }
 
-  /// For the type column of a reference page.
   package var summary: String {
     switch self {
     case .scalar(let scalar): scalar.summary
@@ -33,7 +31,6 @@ package indirect enum Shape: Sendable {
 }
 
 extension Shape {
-  /// Returns the shape with another schema, where it is a scalar.
   func changing(_ change: @escaping @Sendable (ScalarSchema) -> ScalarSchema) -> Shape {
     guard case .scalar(let scalar) = self else { return self }
     return .scalar(
@@ -46,18 +43,16 @@ extension Shape {
   }
 }
 
-/// Lengths and forms that a list may have.
 package struct ListRule: Sendable {
   var minimum = 0
-  /// Whether a scalar may stand for a list of one.
+  /// Whether a scalar may replace a list of one.
   var takesOne = false
 }
 
-/// A value without parts.
 package struct ScalarShape: Sendable {
-  /// With its article: `a size`.
+  /// Words with their article: `a size`.
   var expectation: String
-  /// One word or the choices: `size`, `use|defer`.
+  /// A word or the choices: `size`, `use|defer`.
   var summary: String
   private let makeSchema: @Sendable () -> ScalarSchema
 
@@ -71,18 +66,16 @@ package struct ScalarShape: Sendable {
     makeSchema = schema
   }
 
-  /// The JSON values that may stand for the scalar; made where it is asked for, which few runs do.
+  /// Accepted JSON values, computed on use because few runs need them.
   var schema: ScalarSchema { makeSchema() }
 }
 
-/// A mapping whose keys are known.
 package struct ObjectShape: Sendable {
   package var keys: [KeyShape]
-  /// The key that a value which is no mapping stands for.
+  /// Key that a value other than a mapping is assigned to.
   var shorthand: String?
-  /// A name for what is described once and referred to often.
   var name: String?
-  /// Groups of keys; a mapping must have one key of each group.
+  /// Groups of keys; a mapping needs one key of each group.
   var required: [[String]] = []
 
   var expectation: String {
@@ -99,7 +92,7 @@ package struct ObjectShape: Sendable {
     keys.first { $0.name == shorthand }?.shape
   }
 
-  /// The key that a spelling means: as it is, in another style, or one of its other names.
+  /// Returns the key of a spelling: its name, another style or a synonym.
   func key(spelled spelling: String) -> KeyShape? {
     let normalised = KeySpelling.normalised(spelling)
     return keys.first { key in
@@ -109,24 +102,21 @@ package struct ObjectShape: Sendable {
   }
 }
 
-/// One key of a mapping.
 package struct KeyShape: Sendable {
   package struct Synonym: Sendable {
     package var name: String
-    /// Another time's spelling, still understood, but with a warning.
+    /// Whether the spelling is deprecated and causes a warning.
     package var isOutdated: Bool
   }
 
   package var name: String
   package var synonyms: [Synonym] = []
-  /// One sentence without its full stop.
   package internal(set) var help = ""
   package var shape: Shape
-  /// Made where it is shown, which no run does.
   var encodeDefault: @Sendable () -> JSONValue = { .null }
   package var isSecret = false
 
-  /// Nil where unset is a state of its own.
+  /// Default; nil when unset has a meaning of its own.
   package var defaultValue: JSONValue? {
     let value = encodeDefault()
     return if case .null = value { nil } else { value }

@@ -1,4 +1,4 @@
-/// The way to a value: `segments[0].network.allow`, `tls.pins["cdn.example.com"].leaf`.
+/// Path of a value: `segments[0].network.allow`, `tls.pins["cdn.example.com"].leaf`.
 package struct ValuePath: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
     case key(String)
@@ -22,7 +22,7 @@ extension ValuePath: CustomStringConvertible {
   }
 
   static func text(of step: Step, below parent: String) -> String {
-    // Without interpolation, which costs much for what is made for every value there is.
+    // Concatenation, since interpolation is slow for something made for every value.
     switch step {
     case .index(let index): parent + "[" + String(index) + "]"
     case .key(let key) where isPlain(key): parent.isEmpty ? key : parent + "." + key

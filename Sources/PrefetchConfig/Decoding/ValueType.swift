@@ -1,16 +1,15 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// How one kind of value is read from a document and written in its canonical form.
 package struct ValueType<Value: Sendable>: Sendable {
   package let shape: Shape
-  /// Nil when the value cannot be used, which has then been reported.
+  /// Returns the value; nil after reporting that it is unusable.
   let decode: @Sendable (Node, inout NodeDecoder) -> Value?
   let encode: @Sendable (Value) -> JSONValue
 }
 
 extension ValueType {
-  /// A value written as text, whose reading may fail with a complaint.
+  /// A type whose values are texts that a function parses.
   static func scalar(
     _ expectation: String,
     summary: String,
@@ -29,9 +28,7 @@ extension ValueType {
     )
   }
 
-  /// The same where the text alone does not say what it means, nil after a report.
-  ///
-  /// It may be relative to something, or have parts that are worth a word.
+  /// A scalar whose meaning depends on its location; `parse` returns nil after a report.
   static func placed(
     _ expectation: String,
     summary: String,
@@ -57,7 +54,6 @@ extension ValueType {
     )
   }
 
-  /// The same text for another type of value.
   func mapped<Other: Sendable>(
     _ make: @escaping @Sendable (Value) -> Other,
     back: @escaping @Sendable (Other) -> Value
@@ -69,12 +65,10 @@ extension ValueType {
     )
   }
 
-  /// Returns the type with another schema.
   func describing(_ change: @escaping @Sendable (ScalarSchema) -> ScalarSchema) -> Self {
     Self(shape: shape.changing(change), decode: decode, encode: encode)
   }
 
-  /// Returns the type with one more check of each value.
   func checked(
     _ check: @escaping @Sendable (Value, Node, inout NodeDecoder) -> Void
   ) -> Self {
@@ -90,13 +84,11 @@ extension ValueType {
   }
 }
 
-/// Why text is no value of a type.
 struct ValueComplaint: Error {
   var message: String
   var hint: String?
-  /// Where the type's own code is too coarse.
+  /// Code in place of the type's own; nil for that one.
   var code: Diagnostic.Code?
-  /// Whether the text may hold a password.
   var isSecret: Bool
 
   init(_ message: String, hint: String? = nil, code: Diagnostic.Code? = nil, isSecret: Bool = false)

@@ -1,8 +1,6 @@
 import PrefetchCore
 
-/// Regular expressions of hosts, URLs and what stands in headers.
-///
-/// Patterns judge names beyond ASCII by their characters alone; only the tables of IDNA know the rest.
+/// Regular expressions of hosts, URLs and headers; they cannot hold IDNA's tables.
 extension Pattern {
   private static let octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
   private static let version4 = "\(octet)(?:\\.\(octet)){3}"
@@ -23,7 +21,7 @@ extension Pattern {
 
   // MARK: Hosts as keys
 
-  /// A name in small letters of which the last label is no number.
+  /// A lower-case name whose last label is not a number.
   private static let name: String = {
     let label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
     return "(?:\(label)\\.)*(?![0-9]+(?:$|:))\(label)"
@@ -43,7 +41,6 @@ extension Pattern {
     "(?:\(name)|\(international)|\(version4)|\\[\(smallVersion6)\\])(?::\(port))?",
   ])
 
-  /// A host in which `*` stands for anything.
   static let hostPattern = any(of: [
     host,
     "(?=[^*]*\\*)(?![0-9.]*$)[a-z0-9_*](?:[a-z0-9_.*-]*[a-z0-9_*])?",
@@ -53,7 +50,7 @@ extension Pattern {
 
   private static let target = "(?:[/?#][^\(control)\\\\]*)?"
 
-  /// The part of a URL behind `//`; `more` is another character or word of a label.
+  /// The part of a URL after `//`; `more` is an additional alternative within labels.
   private static func authority(_ more: String = "") -> String {
     let character = "[A-Za-z0-9_~-]|[^\\u0000-\\u007f]\(more)"
     let label = "(?:\(character)){1,63}"
@@ -69,7 +66,6 @@ extension Pattern {
 
   static let url = url(authority())
 
-  /// A URL, or a reference that a `base` makes one of.
   static let reference: String = {
     let relative = "(?!//)(?![A-Za-z][A-Za-z0-9+.-]*:)[^\(control)\\\\]*"
     return any(of: [
@@ -77,10 +73,9 @@ extension Pattern {
     ])
   }()
 
-  /// A URL or a path; text with `://` in it is no path.
+  /// A URL or a path; text with `://` is not a path.
   static let location = any(of: [url, "(?![\\s\\S]*://)[\\s\\S]+"])
 
-  /// A URL or a path with `{segment}` in it.
   static let template =
     "(?=[\\s\\S]*\\{segment\\})"
     + any(of: [url(authority("|\\{segment\\}")), "(?![\\s\\S]*://)[\\s\\S]+"])

@@ -18,7 +18,7 @@ extension ScalarSchema {
 }
 
 extension ValueType where Value == WebURL {
-  /// Of a server or a folder, which has no digest.
+  /// URL of a server or folder, which has no digest.
   static var url: Self {
     let declared = ValueType<DeclaredURL>.declared(
       .pattern(Pattern.holdsNoReference + Pattern.url, "url")
@@ -38,8 +38,7 @@ extension ValueType where Value == WebURL {
 }
 
 extension ValueType where Value == DeclaredURL {
-  /// A URL, or a reference to be resolved against the `base` beside it; a digest behind its `#` is
-  /// one that its body must have.
+  /// An item's URL, possibly relative to `base`; a fragment may declare its digest.
   static var itemURL: Self {
     declared(.urlReference) { $0.baseURL }
   }
@@ -64,7 +63,7 @@ extension ValueType where Value == DeclaredURL {
 }
 
 extension NodeDecoder {
-  /// Something behind the `#` of a URL that its author would miss least of all.
+  /// Reports a fragment without effect.
   mutating func noteUselessFragment(_ fragment: String, at node: Node) {
     lint(
       "config.fragment",
@@ -75,7 +74,6 @@ extension NodeDecoder {
   }
 }
 
-/// The reading of URLs that people wrote.
 enum WebAddress {
   static func declared(_ text: String, base: WebURL?) throws(ValueComplaint) -> DeclaredURL {
     do throws(WebURL.Fault) {
@@ -91,16 +89,14 @@ enum WebAddress {
     return ValueComplaint("\(subject) \(fault)", code: "config.bad-url", isSecret: isSecret)
   }
 
-  /// Whether text means something on the net rather than a file: it has a scheme.
   static func isRemote(_ text: String) -> Bool {
     text.contains("://")
   }
 }
 
-/// Where a manifest is: on the net, or a file here.
 package enum ManifestLocation: Hashable, Sendable {
   case remote(WebURL)
-  /// An absolute path.
+  /// Absolute path.
   case local(String)
 }
 
@@ -127,7 +123,7 @@ extension ManifestLocation {
     guard !text.isEmpty else { throw ValueComplaint("an empty text is neither a URL nor a path") }
     if WebAddress.isRemote(text) {
       let declared = try WebAddress.declared(text, base: nil)
-      // A list that is to change has no digest that could be declared beforehand.
+      // A manifest changes, so that its digest cannot be declared in advance.
       guard declared.digests.isEmpty else {
         throw ValueComplaint(
           "a manifest is pinned by who signs it, not by a digest in its URL",
@@ -149,7 +145,6 @@ extension ManifestLocation {
 }
 
 extension ValueType where Value == String {
-  /// A file or folder here, as an absolute path.
   static var path: Self {
     placed("a path", summary: "path", schema: .text("path", "(?=[^\\u0000]+$)")) {
       text,
@@ -161,12 +156,12 @@ extension ValueType where Value == String {
       }
       return decoder.resolver.resolve(text, in: node.source)
     } encode: {
-      // Only what was never said is empty.
+      // Only an unset path is empty.
       $0.isEmpty ? .null : .string($0)
     }
   }
 
-  /// A program or argument list entry; what looks like a relative path is resolved.
+  /// A word of a command; a first word that is a relative path is made absolute.
   static var program: Self {
     placed("text", summary: "text", schema: .text("text")) {
       text,
@@ -179,7 +174,7 @@ extension ValueType where Value == String {
     }
   }
 
-  /// A path to write to, `-` for stdout, `+PATH` to append.
+  /// A path to write, `-` for stdout, `+PATH` to append.
   static var outputPath: Self {
     placed("a path", summary: "path", schema: .text("output", "(?!\\+?$)")) {
       text,
@@ -198,7 +193,7 @@ extension ValueType where Value == String {
     }
   }
 
-  /// Where a segment's manifest is when only its name is given.
+  /// A template for the manifest of a segment that is known only by name.
   static var manifestTemplate: Self {
     placed(
       "a URL or path with `{segment}`",
@@ -225,7 +220,7 @@ extension ValueType where Value == String {
     }
   }
 
-  /// A JSON Pointer whose last part may be `*`.
+  /// A JSON Pointer whose last token may be `*`.
   static var jsonPointer: Self {
     scalar(
       "a JSON pointer such as `/files/*`",

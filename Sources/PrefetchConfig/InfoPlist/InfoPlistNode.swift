@@ -1,7 +1,7 @@
 import PrefetchDocuments
 
 extension Node {
-  /// With its dollars doubled, for text that means them.
+  /// Copy with doubled dollars, so that none begins a reference.
   var escaped: Node {
     var node = self
     switch content {
@@ -25,7 +25,7 @@ extension Node {
     return sequence.allSatisfy { $0.scalar?.text.contains("://") ?? false }
   }
 
-  /// Without the keys that the shape does not know.
+  /// Returns a copy without keys that the shape does not know.
   func pruned(to shape: Shape) -> Node {
     var node = self
     switch (shape, content) {

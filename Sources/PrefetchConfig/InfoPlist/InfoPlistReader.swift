@@ -1,14 +1,11 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Reads an app's Info.plist as it is into the terms of our own configuration.
-///
-/// An app's plist has dozens of keys for others, so whatever is not known is passed over in silence.
+/// Translates an app's Info.plist into a configuration; unknown keys belong to others.
 struct InfoPlistReader {
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var notices: [Diagnostic] = []
   static let fileKey = "com.akamai.vocsdk.config.file"
-  /// The value of ``fileKey``.
   private(set) var configurationFile: Node?
 
   private let root: Node
@@ -29,7 +26,7 @@ struct InfoPlistReader {
     }
   }
 
-  /// What such a configuration has where the SDK it was written for has it otherwise than we.
+  /// Defaults of the SDK that differ from this program's.
   static var defaults: Node {
     let source = "default for an Info.plist"
     func scalar(_ text: String) -> Node {
@@ -45,7 +42,7 @@ struct InfoPlistReader {
     ])
   }
 
-  /// Every key of the plist wins over the file it names as a whole: the segments too.
+  /// Merges the plist over the file that it names; its keys replace the file's as a whole.
   static func laid(_ upper: Node, over lower: Node) -> Node {
     let given = Set((upper.mapping ?? []).map(\.key))
     return TreeMerge.merged(lower.without(given), upper)
@@ -77,7 +74,7 @@ struct InfoPlistReader {
     return Node(.mapping(entries), at: root.location, in: source)
   }
 
-  /// The small file that holds `license` and `segments` at its root.
+  /// Translates the small file with `license` and `segments` at its root.
   mutating func translateSDKFile() -> Node {
     let names = ["license", "api_key", "apikey", "apiKey"]
     if let name = names.first(where: { root[$0] != nil }),
@@ -148,7 +145,6 @@ struct InfoPlistReader {
     add("segments", Node(.sequence(segments), at: node.location, in: source))
   }
 
-  /// Metrics, also those that stand beside `custom_metric` instead of in it.
   private mutating func takeMetrics() {
     var metrics: [Node.Entry] = []
     for entry in value(at: ["vocsdk", "custom_metric"])?.mapping ?? [] {
@@ -207,7 +203,8 @@ struct InfoPlistReader {
     return nil
   }
 
-  /// Below `com.akamai`, whether as dictionaries or with dots in the keys, as some editors write it.
+  /// Returns a value below `com.akamai`, in nested dictionaries or, as some editors write, dotted
+  /// keys.
   private func value(at path: [String]) -> Node? {
     Self.value(at: (["com", "akamai"] + path)[...], in: root)
   }
@@ -223,7 +220,7 @@ struct InfoPlistReader {
     return nil
   }
 
-  /// Trimmed; nil when it is empty or a build system should have filled it in.
+  /// Returns a trimmed text; nil when it is empty or a placeholder that no build replaced.
   private mutating func usable(_ node: Node?, key: String, hint: String? = nil) -> Node? {
     guard let node, let text = node.scalar?.text else { return node }
     let trimmed = Blanks.trimmed(text)
@@ -243,7 +240,6 @@ struct InfoPlistReader {
     return cleaned.escaped
   }
 
-  /// As the file may have it in one word.
   private static func key(_ path: [String]) -> String {
     (["com", "akamai"] + path).joined(separator: ".")
   }

@@ -1,10 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Names in an Info.plist that no program reads and that were most likely meant for us.
-///
-/// An app's plist is full of names for others, so only those are told that stand where ours do, and
-/// beside `NSAppTransportSecurity` only those that look like one of ours.
+/// Finds misspelled keys; a plist is full of other programs' keys, so only similar ones count.
 enum InfoPlistTypos {
   struct Typo {
     var message: String
@@ -28,7 +25,7 @@ enum InfoPlistTypos {
 
   // MARK: Ours
 
-  /// What may stand below `com.akamai`.
+  /// Known keys below `com.akamai`, by their parent.
   private static let known: [String: [String]] = [
     "": ["map", "vocsdk", "prefetch"],
     "map": ["api_key", "apikey", "apiKey", "segments"],
@@ -38,7 +35,6 @@ enum InfoPlistTypos {
     "prefetch": ["manifests"],
   ]
 
-  /// With dots in the keys or as dictionaries, as ``InfoPlistReader`` finds them.
   private static func near(_ entry: Node.Entry, below parents: [String], _ typos: inout [Typo]) {
     let parts = parents + entry.key.split(separator: ".").map(String.init)
     guard parts.prefix(2).elementsEqual(["com", "akamai"].prefix(parts.count)) else { return }
@@ -97,7 +93,6 @@ enum InfoPlistTypos {
 }
 
 extension Node.Entry {
-  /// The place of the key, where one is known.
   fileprivate var placed: Node {
     var node = value
     node.location = keyLocation ?? node.location

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// What can be said only of the configuration as a whole.
 extension LoadedConfiguration {
   mutating func complete(mayMiss: Bool) {
     gatherPins()
@@ -10,7 +9,6 @@ extension LoadedConfiguration {
     }
   }
 
-  /// Apple's pins and ours are one thing.
   private mutating func gatherPins() {
     let pinned = configuration.transportSecurity.pinnedDomains
     configuration.transportSecurity.pinnedDomains = [:]

@@ -1,8 +1,7 @@
-/// The outside world as far as a configuration asks about it.
+/// Access to the outside world for loading a configuration.
 package struct ConfigurationEnvironment: Sendable {
   package enum FileFault: Error, Hashable, Sendable {
     case missing
-    /// With the system's reason.
     case unreadable(String)
     case notRegular
     case tooLarge(limit: Int)
@@ -18,15 +17,15 @@ package struct ConfigurationEnvironment: Sendable {
   }
 
   package var readFile: @Sendable (String) -> Result<[UInt8], FileFault>
-  /// The path with every link followed; nil when there is no such file.
+  /// Returns the path with links resolved; nil when there is no such file.
   package var realPath: @Sendable (String) -> String?
-  /// Whether the group or all others may read the file.
+  /// Returns whether the group or all users may read the file.
   package var isReadableByOthers: @Sendable (String) -> Bool
   package var variable: @Sendable (String) -> String?
-  /// Absolute.
+  /// Absolute path.
   package var currentDirectory: String
   package var homeDirectory: String?
-  /// Read when a file is named `-`.
+  /// Reads standard input, for the file name `-`.
   package var standardInput: @Sendable () -> Result<[UInt8], FileFault>
 
   package init(

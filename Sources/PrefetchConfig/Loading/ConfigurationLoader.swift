@@ -1,21 +1,20 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// From files, variables and options to one validated configuration, with every problem at once.
+/// Loads files, variables and options into one validated configuration and reports all problems.
 package struct ConfigurationLoader: Sendable {
-  /// What `-c` named; `-` is standard input, and without any the usual places are looked at.
+  /// Files that `-c` named; `-` is standard input.
   package var files: [String] = []
-  /// Whether they are; a command that declares all by itself wants no file that it was not given.
+  /// Whether to search the default places when `files` is empty.
   package var searches = true
-  /// In rising precedence: variables first, then options.
+  /// Overrides in rising precedence: environment variables, then options.
   package var overrides: [Override] = []
-  /// The profile whose values go over those of the files, and under ``overrides``.
+  /// Profile whose values override the files and are overridden by ``overrides``.
   package var profile: String?
-  /// Whether it is an error that there is no file.
   package var requiresFile = true
-  /// Whether every segment must say where its items are; a reader of the cache need not know.
+  /// Whether every segment needs a source; readers of the cache need none.
   package var requiresSources = true
-  /// Whether variables, files and credentials that are unset here may be set elsewhere.
+  /// Whether references to unset variables, files and credentials are permitted.
   package var allowsUnsetSecrets = false
 
   package init() {}
@@ -44,14 +43,13 @@ package struct ConfigurationLoader: Sendable {
     } catch {
       loaded.diagnostics.append(error)
     }
-    // What is wrong with a profile has been said.
     let profiled = OverrideApplication(changes.overrides, to: changes.tree)
     let application = OverrideApplication(overrides, to: profiled.tree)
     loaded.diagnostics += application.diagnostics
-    // A file that cannot be read is complaint enough; its absence would only make more of them.
+    // Without the unreadable file, further diagnostics would only repeat its absence.
     guard root != nil || names.isEmpty else { return loaded }
     decode(application.tree, loading, environment, into: &loaded)
-    // Without a file what options declare belongs to the folder that their paths are relative to.
+    // Without a file, the working directory identifies the configuration.
     let owner = names.first ?? (declaresSegments ? "." : nil)
     loaded.identity = Self.identity(of: loaded.configuration, owner, environment)
     loaded.diagnostics += emptiness(of: loaded)
@@ -59,12 +57,11 @@ package struct ConfigurationLoader: Sendable {
     return loaded
   }
 
-  /// Whether options name segments, so that there is something to do without any file.
   private var declaresSegments: Bool {
     overrides.contains { $0.path.hasPrefix("segments.") }
   }
 
-  /// A file that lacks what it was written for.
+  /// Returns the error of a file that declares nothing to do.
   private func emptiness(of loaded: LoadedConfiguration) -> [Diagnostic] {
     let configuration = loaded.configuration
     let comesByMemory = configuration.subscriptions == .remembered && configuration.manifests != nil
@@ -100,7 +97,6 @@ package struct ConfigurationLoader: Sendable {
       lenientSources: loading.lenientSources
     )
     Configuration.table.decode(tree, into: &loaded.configuration, &decoder)
-    // Its values stand where the profile has put them.
     loaded.configuration.profiles = [:]
     loaded.origins = decoder.origins.filter { !$0.key.hasPrefix("profiles") }
     loaded.diagnostics += decoder.diagnostics
@@ -114,7 +110,7 @@ package struct ConfigurationLoader: Sendable {
     loaded.maskedPaths = decoder.maskedPaths
   }
 
-  /// Known before everything else, since any header may name it.
+  /// Returns the license, which is resolved first because any header may refer to it.
   private static func license(in tree: Node, _ interpolator: Interpolator) -> String? {
     guard let node = tree["license"], let text = node.scalar?.text else { return nil }
     let outcome = interpolator.resolve(text, in: node.source, allowsLicense: false)
@@ -169,7 +165,7 @@ package struct ConfigurationLoader: Sendable {
 }
 
 extension [Diagnostic] {
-  /// By file and line, each once.
+  /// Returns the diagnostics without duplicates, by file and line.
   fileprivate func inOrder(of files: [String]) -> [Diagnostic] {
     var seen: Set<Diagnostic> = []
     let unique = filter { seen.insert($0).inserted }

@@ -1,8 +1,7 @@
 import PrefetchDocuments
 
-/// Where a configuration is looked for when none is named.
 package enum ConfigurationSearch {
-  /// The places in their order; an `Info.plist` counts only when it is meant for us.
+  /// Returns the places in order; an `Info.plist` counts only when it has this program's keys.
   package static func candidates(in environment: ConfigurationEnvironment) -> [String] {
     let here = ["prefetch.yaml", "prefetch.yml", "prefetch.json", "prefetch.plist", "Info.plist"]
     let home = environment.homeDirectory.map { "\($0)/.config" }

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Reads files and what they include into one tree.
 struct DocumentLoading {
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var notices: [Diagnostic] = []
@@ -11,7 +10,7 @@ struct DocumentLoading {
   private(set) var lenientSources: Set<String> = []
   private(set) var syntax: DocumentReader.Syntax?
   private(set) var isInfoPlist = false
-  /// Whether a file could not be read, so that what is missing may stand there.
+  /// Whether a file could not be read, which may explain missing values.
   private(set) var isIncomplete = false
 
   private let environment: ConfigurationEnvironment
@@ -22,7 +21,7 @@ struct DocumentLoading {
     resolver = PathResolver(environment)
   }
 
-  /// Every file over the ones before it; only the first says who we are.
+  /// Merges each file over the earlier ones; only the first may set `name` and `subscriptions`.
   mutating func load(_ names: [String]) -> Node? {
     var tree: Node?
     for (position, name) in names.enumerated() {
@@ -37,7 +36,6 @@ struct DocumentLoading {
     return tree
   }
 
-  /// A file in our own terms, laid over those that it includes.
   private mutating func document(
     named name: String,
     from place: Node?,
@@ -186,7 +184,7 @@ struct DocumentLoading {
     return tree
   }
 
-  /// The file that an app names for its SDK: the license and segments, nothing else.
+  /// Reads the file that an app names for its SDK: the license and segments only.
   private mutating func sdkFile(_ reference: Node) -> Node? {
     guard let text = reference.scalar?.text else { return nil }
     let folder = resolver.folders[reference.source] ?? environment.currentDirectory

@@ -1,20 +1,17 @@
 package import PrefetchCore
 
-/// Exceptions and pins that end.
 extension LoadedConfiguration {
   private struct Dated {
     var what: String
     var host: String
     var expires: Instant?
-    /// How long before its end the user should hear of it.
+    /// Time before the expiry in which users are warned.
     var notice: Duration
     var path: ValuePath
-    /// What its end means.
     var consequence: String
   }
 
-  /// Those past their time, with a severity for them, and warnings before: 14 days for exceptions,
-  /// 30 for pins, since a new key has to be put in place first.
+  /// Returns expired entries and warnings: exceptions 14 days ahead, pins 30, to deploy a new key.
   package func expiryDiagnostics(
     at now: Instant,
     expired severity: Diagnostic.Severity

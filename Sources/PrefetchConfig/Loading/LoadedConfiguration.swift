@@ -1,35 +1,31 @@
 package import PrefetchCore
 package import PrefetchDocuments
 
-/// A configuration and everything that is known of how it came about.
+/// A loaded configuration with its diagnostics, origins and files.
 package struct LoadedConfiguration: Sendable {
-  /// Defaults stand where a value could not be used; see ``diagnostics``.
+  /// Configuration with defaults in place of unusable values; see ``diagnostics``.
   package var configuration = Configuration()
-  /// Path to place, for every value that was set.
+  /// Origin of every value that was set, by its path.
   package var origins: [String: ValueOrigin] = [:]
-  /// Every problem found, in the order of files and lines.
+  /// All problems, in order of files and lines.
   package var diagnostics: [Diagnostic] = []
-  /// What is valid and may not be what was meant.
   var lints: [Diagnostic] = []
-  /// What is worth knowing and needs no action.
+  /// Notes that need no action.
   package var notices: [Diagnostic] = []
-  /// Under what the store keeps what this configuration declared.
+  /// Identity under which the store keeps this configuration's declarations.
   package var identity = ""
-  /// As they were named, the first one first, included ones after the one that includes them.
+  /// Names of the files in order; includes follow the including file.
   package var files: [String] = []
-  /// Of the first file.
   package var syntax: DocumentReader.Syntax?
   package var isInfoPlist = false
-  /// Text that must not be shown anywhere.
+  /// Texts that must not be shown.
   package var secrets: [String] = []
-  /// Where values stand that are secret whatever they are.
+  /// Paths of values that are always secret.
   var maskedPaths: Set<ValuePath> = []
-  /// What the files hold, for showing lines of them.
+  /// Contents of the files, for quoting their lines.
   package var documents: [String: [UInt8]] = [:]
 
-  /// The effective configuration: keys sorted, values in base units, secrets masked.
-  ///
-  /// It is made anew each time, which takes as long as reading the files did.
+  /// Effective configuration: sorted keys, base units, masked secrets; as costly as loading.
   package var canonical: JSONValue {
     Configuration.table.encode(configuration)
       .masked(at: maskedPaths, hiding: secrets)
@@ -40,7 +36,7 @@ package struct LoadedConfiguration: Sendable {
     diagnostics.containsErrors
   }
 
-  /// Whether an error lies in an option or its variable, a matter of usage rather than of configuration.
+  /// Whether an error is in an option or its variable, which is a usage error.
   package var hasUsageErrors: Bool {
     diagnostics.contains { diagnostic in
       guard diagnostic.severity == .error, let file = diagnostic.file else { return false }
@@ -48,7 +44,7 @@ package struct LoadedConfiguration: Sendable {
     }
   }
 
-  /// A line of one of the files, without its end.
+  /// Returns a line of a file without its line end.
   package func sourceLine(of file: String, _ line: Int) -> String? {
     guard let bytes = documents[file], line > 0 else { return nil }
     var rest = bytes[...]
@@ -61,7 +57,7 @@ package struct LoadedConfiguration: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A complaint about a value that only shows once more is known than the configuration alone.
+  /// Returns a diagnostic at a value's origin, for checks that need more than the configuration.
   package func diagnostic(
     _ code: Diagnostic.Code,
     _ message: String,
@@ -88,7 +84,7 @@ package struct LoadedConfiguration: Sendable {
 // MARK: - Canonical form
 
 extension JSONValue {
-  /// Without the values at these paths, and without text that holds one of the secrets.
+  /// Returns a copy without values at these paths and without texts that contain a secret.
   func masked(at paths: Set<ValuePath>, hiding secrets: [String]) -> JSONValue {
     if paths.isEmpty, secrets.isEmpty { return self }
     return masked(at: paths, hiding: secrets, below: ValuePath())

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// Where the manifests of segments are that are known by name alone.
 struct ManifestTemplate {
   private let text: String
 
@@ -41,7 +40,7 @@ struct ManifestTemplate {
 }
 
 extension Configuration {
-  /// A segment that no file names, as the template finds it; nil without a template.
+  /// Returns the segment of a name that no file declares; nil without a template.
   package func templatedSegment(named name: String) -> Segment? {
     guard let manifests, let location = try? ManifestTemplate(manifests).location(of: name) else {
       return nil

@@ -1,18 +1,18 @@
 package import PrefetchCore
 import PrefetchDocuments
 
-/// A value from an option or a variable, which goes over every file.
+/// A value from an option or variable, which overrides all files.
 package struct Override: Sendable {
-  /// `cache.size`, `segments.NAME.ttl`, `tls.pins["cdn.example.com"].subdomains`.
+  /// Key path: `cache.size`, `segments.NAME.ttl`, `tls.pins["cdn.example.com"].subdomains`.
   package var path: String
   package var text: String
-  /// `--set cache.size`, `--cache-dir`, `PREFETCH_LICENSE`: how a message names it.
+  /// Name in messages: `--set cache.size`, `--cache-dir`, `PREFETCH_LICENSE`.
   package var source: String
-  /// Whether the text was typed on a command line, where no secret belongs.
+  /// Whether the value stands on a command line, where secrets are refused.
   package var refusesSecrets: Bool
-  /// The value as a document has it; nil where it is to be read from the text.
+  /// Value from a document; nil when `text` must be parsed.
   var value: Node?
-  /// The profile that it belongs to.
+  /// Profile of the override; nil for options and variables.
   var profile: String?
 
   package init(path: String, text: String, source: String, refusesSecrets: Bool = false) {
@@ -22,7 +22,6 @@ package struct Override: Sendable {
     self.refusesSecrets = refusesSecrets
   }
 
-  /// The argument of `--set`.
   package init(assignment: String) throws(Diagnostic) {
     guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
       throw Diagnostic(
@@ -42,7 +41,6 @@ package struct Override: Sendable {
   static let usageCode: Diagnostic.Code = "usage.bad-set"
 }
 
-/// Puts overrides into a tree.
 struct OverrideApplication {
   private(set) var tree: Node
   private(set) var diagnostics: [Diagnostic] = []
@@ -86,7 +84,7 @@ struct OverrideApplication {
 
   // MARK: Segments
 
-  /// The segment that the steps begin with, and the steps inside it.
+  /// Returns the index of the segment that the steps name, and the steps inside it.
   private mutating func segment(
     in steps: [ValuePath.Step],
     for override: Override
@@ -103,7 +101,7 @@ struct OverrideApplication {
       let hint = "write `segments.NAME.key=VALUE`"
       throw complaint(override, "`\(override.path)` names no key of a segment", hint: hint)
     }
-    // A name may have dots in it, so the longest one that there is counts.
+    // Names may contain dots, so the longest existing name wins.
     for count in (1..<keys.count).reversed() {
       let name = keys[..<count].joined(separator: ".")
       if let index = names.firstIndex(of: name) { return (index, Array(steps.dropFirst(count))) }
@@ -111,7 +109,7 @@ struct OverrideApplication {
     return try newSegment(named: keys[0], in: steps, among: names, for: override)
   }
 
-  /// Only `manifest` and `urls` can make a segment: anything else is a mistyped name.
+  /// Declares a segment by `manifest` or `urls`; any other key means a misspelled name.
   private mutating func newSegment(
     named name: String,
     in steps: [ValuePath.Step],
@@ -168,7 +166,6 @@ struct OverrideApplication {
     return Node(.sequence(nodes), at: nil, in: override.source)
   }
 
-  /// Lines and columns of an option's text help no reader.
   private static func unplaced(_ node: Node) -> Node {
     var node = node
     node.location = nil

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// The parts of a path as it is typed: dots between keys, quotes around keys with dots, `[0]`.
+/// Parses key paths: dots between keys, quotes around keys with dots, `[0]` for elements.
 enum OverridePath {
   static func parse(_ text: String) throws(Diagnostic) -> [ValuePath.Step] {
     var steps: [ValuePath.Step] = []

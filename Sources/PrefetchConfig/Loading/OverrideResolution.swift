@@ -1,13 +1,12 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// The way of a path through the key table.
 struct OverrideResolution {
   var steps: [ValuePath.Step]
   var shape: Shape
   var isSecret = false
 
-  /// Why a profile may not set it: what a configuration is, and which segments it has, stays.
+  /// Reason why profiles may not set the key; nil when they may.
   var objectionToProfile: String? {
     switch (steps.first, steps.last) {
     case (.key("segments"), _) where steps.count == 1: "its segments stay what they are"
@@ -57,7 +56,7 @@ struct OverrideResolution {
     }
   }
 
-  /// Hosts and events have dots in them: the longest key whose remainder still leads somewhere counts.
+  /// Resolves a free key, such as a host with dots: the longest key with a valid remainder wins.
   private mutating func walkFreeKey(
     _ remaining: ArraySlice<ValuePath.Step>,
     _ element: Shape,

@@ -1,8 +1,8 @@
-/// Paths of the configuration as absolute ones: relative to the file that holds them, `~/` at home.
+/// Makes paths absolute: relative to the file that contains them, `~/` to the home folder.
 struct PathResolver: Sendable {
   var currentDirectory: String
   var homeDirectory: String?
-  /// The folder of each source that is a file; every other source is the command line.
+  /// Folders of the sources that are files; other sources use the working directory.
   var folders: [String: String] = [:]
 
   init(_ environment: ConfigurationEnvironment) {
@@ -27,7 +27,6 @@ struct PathResolver: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Without empty, `.` and, as far as they can be taken back, `..` parts.
   static func normalised(_ path: String) -> String {
     var kept: [Substring] = []
     for part in path.split(separator: "/") where part != "." {

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// A profile of a configuration: values that `--profile NAME` puts over the others.
+/// A profile: values that `--profile NAME` puts over the others.
 package struct Profile: Hashable, Sendable {
   static let table = ObjectType(Self()) {
     Field("vars", \.variables, .map(of: .name, to: .unread)).help("Values for `${var:NAME}`")
@@ -9,7 +9,7 @@ package struct Profile: Hashable, Sendable {
       .help("Values by their key paths, as `--set` takes them; of segments that exist")
   }
 
-  /// What is read when the profile is asked for; until then its variables may be unset.
+  /// Placeholder of a value that is decoded only in the selected profile.
   struct Unread: Hashable, Sendable {}
 
   var variables: [String: Unread] = [:]
@@ -26,13 +26,12 @@ extension KeyRule {
   fileprivate static let keyPath = KeyRule(summary: "key path", names: .pattern("")) { $0 }
 }
 
-/// The profiles of a document as changes to its tree.
 struct ProfileReading {
   let tree: Node
 
   private var profiles: [Node.Entry] { tree["profiles"]?.mapping ?? [] }
 
-  /// Returns the tree with the variables of a profile, and its values in rising precedence.
+  /// Returns the tree with a profile's variables, and the profile's values in rising precedence.
   func changes(by name: String) throws(Diagnostic) -> (tree: Node, overrides: [Override]) {
     guard let profile = profiles.first(where: { $0.key == name }) else {
       let names = profiles.map(\.key)
@@ -53,7 +52,6 @@ struct ProfileReading {
     return (withVariables(profile.value["vars"]?.mapping ?? []), overrides)
   }
 
-  /// What is wrong with the values of any profile, whether it is asked for or not.
   func diagnostics() -> [Diagnostic] {
     profiles.flatMap { profile -> [Diagnostic] in
       guard let changes = try? changes(by: profile.key) else { return [] }
@@ -61,7 +59,7 @@ struct ProfileReading {
     }
   }
 
-  /// A mapping stands for the keys in it: those beside them stay as they are.
+  /// A mapping overrides only the keys that it contains.
   private func gather(
     _ node: Node,
     at path: String,

@@ -1,12 +1,11 @@
 package import PrefetchCore
 
-/// What is valid and may not be what was meant, most of it about trust.
 extension LoadedConfiguration {
   package var securityLints: [Diagnostic] {
     lints + pinUnions + deepExceptions + deepPins
   }
 
-  /// Items that are to be taken in part and are no streams, of which all would come.
+  /// Items with `seconds` that are no streams and would be fetched whole.
   package var pointlessSeconds: [Diagnostic] {
     configuration.segments.enumerated().flatMap { index, segment in
       segment.urls.map(\.item).enumerated().compactMap { number, item -> Diagnostic? in
@@ -25,7 +24,7 @@ extension LoadedConfiguration {
     }
   }
 
-  /// Two entries that both speak of a host: a key in either is good enough.
+  /// Hosts with two pin entries, either of which is sufficient.
   private var pinUnions: [Diagnostic] {
     let pins = configuration.pins
     return pins.keys.sorted().compactMap { host in
@@ -44,7 +43,7 @@ extension LoadedConfiguration {
     }
   }
 
-  /// The platform's documentation speaks of one label, its code of any number.
+  /// Exceptions for deep subdomains: the platform documents one label, but accepts any number.
   private var deepExceptions: [Diagnostic] {
     let table = configuration.transportSecurity.decisive.exceptions
     return namedHosts.compactMap { host in
@@ -61,7 +60,7 @@ extension LoadedConfiguration {
     }
   }
 
-  /// Pins reach one label down and no further.
+  /// Hosts more than one label below a pinned name, which the pins do not cover.
   private var deepPins: [Diagnostic] {
     let pins = configuration.pins
     let table = configuration.pinTable

@@ -1,7 +1,6 @@
 package import PrefetchCore
 
 extension LoadedConfiguration {
-  /// Every time zone that it names, with the place.
   private var timeZones: [(name: String, path: ValuePath)] {
     var zones: [(String, ValuePath)] = [
       (
@@ -24,7 +23,6 @@ extension LoadedConfiguration {
     return zones
   }
 
-  /// Complaints about zones that this system does not know.
   package func timeZoneDiagnostics(isKnown: (String) -> Bool) -> [Diagnostic] {
     timeZones.filter { $0.name != "local" && $0.name != "UTC" && !isKnown($0.name) }.map { zone in
       diagnostic(

@@ -1,8 +1,7 @@
 import PrefetchDocuments
 
-/// Lays one document over another.
 enum TreeMerge {
-  /// Mappings merge key by key, the root's `segments` by their names; everything else is replaced.
+  /// Merges mappings by key and the root's `segments` by name; other values are replaced.
   static func merged(_ lower: Node, _ upper: Node) -> Node {
     merged(lower, upper) { key, lower, upper in
       key == "segments" ? mergedSegments(lower, upper) : nested(lower, upper)
@@ -50,7 +49,7 @@ enum TreeMerge {
       places[name] = index
     }
     for segment in above {
-      // Names that one document repeats stay apart, to be reported.
+      // Names repeated within a document stay separate, so that they are reported.
       if let index = Self.name(of: segment).flatMap({ places[$0] }) {
         segments[index] = nested(asMapping(segments[index]), asMapping(segment))
       } else {
@@ -66,7 +65,6 @@ enum TreeMerge {
     (segment.scalar ?? segment["name"]?.scalar).map { Blanks.trimmed($0.text) }
   }
 
-  /// A bare name as a mapping of that one key.
   static func asMapping(_ segment: Node) -> Node {
     guard segment.scalar != nil else { return segment }
     var node = segment

@@ -1,10 +1,9 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Brings the keys of a document into their one spelling, so that documents can be laid over another.
+/// Normalizes the keys of a document, so that documents can be merged.
 struct TreeShaping {
   private(set) var diagnostics: [Diagnostic] = []
-  /// Where the tree at hand stands in its document.
   private var path: ValuePath
 
   init(below key: String? = nil) {
@@ -12,7 +11,7 @@ struct TreeShaping {
   }
 
   mutating func normalised(_ node: Node, as shape: Shape) -> Node {
-    // A scalar has no keys, and lists have thousands of them.
+    // A scalar has no keys, and lists may have thousands of scalars.
     if case .scalar = node.content { return node }
     var node = node
     switch (shape, node.content) {
@@ -82,7 +81,7 @@ struct TreeShaping {
     diagnostics.append(diagnostic)
   }
 
-  /// An old and a new spelling may say the same twice; anything else leaves open what is meant.
+  /// Reports a repeated key; an old and a new spelling may repeat the same value.
   private mutating func report(
     _ entry: Node.Entry,
     repeating earlier: Node.Entry,

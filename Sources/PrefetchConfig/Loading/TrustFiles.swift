@@ -1,10 +1,7 @@
 package import PrefetchCore
 
-/// Files and folders of certificates that the configuration names.
 extension LoadedConfiguration {
-  /// Reports those that are missing or cannot be read, without which no server could be asked.
-  ///
-  /// `isReadable` tells so of a path; the second value says whether it must be a folder.
+  /// Reports missing and unreadable files; `isReadable` gets a path and whether a folder is expected.
   package func trustFileDiagnostics(isReadable: (String, Bool) -> Bool) -> [Diagnostic] {
     let tls = ValuePath([.key("tls")])
     var files: [(path: String?, isFolder: Bool, place: ValuePath)] = [

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 
-/// Strict RFC 8259, byte by byte and without recursion, so that nesting costs no stack.
+/// Strict RFC 8259 reader without recursion, so that nesting takes no stack.
 struct JSONReader {
-  /// What may come next, which is all the grammar that JSON has.
   private enum Expectation {
     case value
     case firstElement

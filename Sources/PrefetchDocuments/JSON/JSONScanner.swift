@@ -1,13 +1,12 @@
 internal import PrefetchCore
 
-/// The tokens of a JSON text with their places, and the words for what is not one.
 struct JSONScanner {
   private let bytes: [UInt8]
   private let source: String
   private var offset = 0
   private var line = 1
   private var lineStart = 0
-  /// Bytes of the line that begin no scalar, so that a column is a subtraction.
+  /// UTF-8 continuation bytes of the current line, so that a column is a subtraction.
   private var continuations = 0
 
   init(_ text: SourceText) {
@@ -15,7 +14,7 @@ struct JSONScanner {
     source = text.source
   }
 
-  /// The first byte of the next token, which stays unread.
+  /// Skips blanks and returns the next token's first byte without consuming it.
   mutating func nextToken() -> UInt8? {
     while offset < bytes.count {
       let byte = bytes[offset]
@@ -55,7 +54,7 @@ struct JSONScanner {
 // MARK: - Strings
 
 extension JSONScanner {
-  /// Nothing in a string breaks a line, so only continuation bytes have to be counted.
+  /// Reads a string; it contains no line break, so only continuation bytes are counted.
   mutating func string() throws(Diagnostic) -> (String, SourceLocation) {
     let start = offset
     var location = location()
@@ -148,7 +147,7 @@ extension JSONScanner {
     return unit
   }
 
-  /// A line break means that the quote was forgotten; everything else that it must be escaped.
+  /// A line break means a missing quote; other control characters must be escaped.
   private func controlCharacter(_ byte: UInt8, opening: SourceLocation) -> Diagnostic {
     let escape: String
     switch byte {
@@ -234,7 +233,6 @@ extension JSONScanner {
     return (scalar, place)
   }
 
-  /// One past the letters, digits and signs that a reader takes for one word.
   private func runEnd() -> Int {
     var place = offset
     while place < bytes.count {

@@ -1,4 +1,4 @@
-/// A value to be written as JSON, with its keys in the order they were given.
+/// A value to write as JSON; objects keep the order of their keys.
 package enum JSONValue: Sendable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ package enum JSONValue: Sendable {
   case array([JSONValue])
   case object([(String, JSONValue)])
 
-  /// The same with the keys of every object ordered by their UTF-8 bytes.
+  /// Copy with the keys of every object sorted by their UTF-8 bytes.
   package var sortedKeys: JSONValue {
     switch self {
     case .null, .bool, .integer, .double, .string: self
@@ -24,7 +24,7 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-  /// A document that was read, to be shown; what is no number of JSON's stays text.
+  /// Converts a parsed document for display; scalars that JSON cannot express become strings.
   package init(_ node: Node) {
     switch node.content {
     case .sequence(let nodes): self = .array(nodes.map(JSONValue.init(_:)))
@@ -45,14 +45,12 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// A document that stands in a text; nil for a text that is none.
   package init?(text: String) {
     let outcome = DocumentReader.read(Array(text.utf8), source: "text", syntax: .json)
     guard let node = outcome.node else { return nil }
     self.init(node)
   }
 
-  /// All strings within it, without the keys of objects.
   package var texts: [String] {
     switch self {
     case .null, .bool, .integer, .double: []

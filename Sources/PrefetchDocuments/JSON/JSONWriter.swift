@@ -1,4 +1,4 @@
-/// JSON text from values: as short as possible, or indented by two spaces.
+/// Writes JSON, either compact or indented by two spaces.
 package struct JSONWriter {
   package enum Form: Sendable {
     case compact
@@ -13,8 +13,7 @@ package struct JSONWriter {
     self.form = form
   }
 
-  /// The text without a line break at its end; `level` is how deep the value stands in a document
-  /// that is written piece by piece.
+  /// Returns the JSON without a final line break; `level` is the indentation of the first line.
   package static func bytes(
     _ value: JSONValue,
     form: Form = .compact,
@@ -42,7 +41,7 @@ package struct JSONWriter {
     }
   }
 
-  /// JSON knows neither infinities nor NaN, and `3.0` is the number `3`.
+  /// JSON has neither infinities nor NaN, and `3.0` is written as `3`.
   private mutating func write(_ value: Double) {
     bytes += (value.isFinite ? value.shortestText : "null").utf8
   }
@@ -109,12 +108,11 @@ extension JSONWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// How many bytes from here make up a character that must be escaped; 0 for all others.
+  /// Returns the byte length of a character that must be escaped; 0 for others.
   ///
-  /// Beyond what JSON asks for: DEL, the C1 controls (C2 80 to C2 9F), the two line breaks that
-  /// JavaScript sees in a string (E2 80 A8 and A9), the marks that turn the direction of writing
-  /// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and U+FEFF, U+FFFE and U+FFFF,
-  /// which YAML does not take.
+  /// Escapes more than JSON requires: DEL, C1 controls (C2 80 to C2 9F), JavaScript's line breaks
+  /// (E2 80 A8 and A9), direction marks (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
+  /// U+2069), and U+FEFF, U+FFFE and U+FFFF, which YAML rejects.
   private func escapedLength(_ utf8: [UInt8], at place: Int) -> Int {
     switch utf8[place] {
     case 0..<0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "\\"): 1
@@ -156,7 +154,6 @@ extension JSONWriter {
 }
 
 extension Double {
-  /// The fewest digits that name this number, whole numbers without a point.
   var shortestText: String {
     let text = description
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

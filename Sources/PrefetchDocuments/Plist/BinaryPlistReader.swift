@@ -1,14 +1,13 @@
 internal import PrefetchCore
 
-/// A `bplist00` file into a tree; every offset, count and width in it is taken for a lie until
-/// checked.
+/// Reads a `bplist00` file into a tree; offsets, counts and widths are checked before use.
 struct BinaryPlistReader {
   private let table: BinaryPlistTable
-  /// Scalars by their place in the file: a thousand references to one text cost one text.
+  /// Scalars by their object number, so that repeated references to a text share storage.
   private var scalars: [Int: Scalar] = [:]
-  /// Bytes that scalars may still be made of; more than the file has means that objects overlap.
+  /// Bytes left for scalars; using more than the file has means that objects overlap.
   private var budget: Int
-  /// The containers that are open, to tell a cycle from mere depth.
+  /// Open containers, which distinguish a cycle from deep nesting.
   private var open: [Int] = []
 
   static func read(_ bytes: [UInt8], into builder: inout TreeBuilder) throws(Diagnostic) {
@@ -38,7 +37,7 @@ struct BinaryPlistReader {
     self.budget = budget
   }
 
-  /// Recursion is as deep as the builder lets containers nest.
+  /// The builder's depth limit bounds this recursion.
   private mutating func value(_ index: Int, into builder: inout TreeBuilder) throws {
     let object = try table.object(index)
     switch object.type {

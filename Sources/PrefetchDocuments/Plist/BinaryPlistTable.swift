@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// What is wrong with a binary property list; the reader knows at which key.
+/// Why a binary property list is invalid; the reader adds the key's path.
 struct BinaryPlistFault: Error {
   var code: Diagnostic.Code = "document.syntax"
   var message: String
@@ -12,9 +12,8 @@ struct BinaryPlistFault: Error {
   }
 }
 
-/// The objects of a `bplist00` file by number, each read with its bounds checked.
+/// Objects of a `bplist00` file by number; every read checks its bounds.
 struct BinaryPlistTable {
-  /// A run of bytes that becomes a scalar's text.
   struct Text {
     enum Form {
       case ascii
@@ -52,7 +51,7 @@ struct BinaryPlistTable {
   private let referenceWidth: Int
   private let offsetTable: Int
 
-  /// The last 32 bytes say where everything else is.
+  /// Reads the 32-byte trailer, which locates everything else.
   init(_ bytes: [UInt8]) throws(BinaryPlistFault) {
     self.bytes = bytes
     guard bytes.starts(with: "bplist00".utf8) else {
@@ -151,7 +150,6 @@ struct BinaryPlistTable {
     return Text(form: form, start: start, byteCount: count * width)
   }
 
-  /// How many parts of that width follow the marker, and where; all of them lie before the table.
   private func count(
     _ offset: Int,
     width: Int
@@ -183,7 +181,7 @@ extension BinaryPlistTable {
     return bytes[start..<start + width].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Up to four bytes are unsigned, eight and sixteen are not.
+  /// Integers of up to four bytes are unsigned; those of eight and sixteen are signed.
   private func integer(_ start: Int, _ width: Int) throws(BinaryPlistFault) -> String {
     guard width > 8 else {
       let value = try unsigned(at: start, width: width)

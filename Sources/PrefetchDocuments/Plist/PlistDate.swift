@@ -1,6 +1,6 @@
-/// The calendar behind a property list's dates: seconds since 2001-01-01T00:00:00Z.
+/// Dates of property lists: seconds since 2001-01-01T00:00:00Z.
 enum PlistDate {
-  /// RFC 3339 text, with milliseconds only where there are some; nil beyond the years 1 to 9999.
+  /// Returns RFC 3339 text, with nonzero milliseconds only; nil outside the years 1 to 9999.
   static func text(secondsSince2001 seconds: Double) -> String? {
     guard seconds.isFinite, seconds.magnitude < 400_000_000_000 else { return nil }
     let milliseconds = Int64(seconds * 1000 + (seconds < 0 ? -0.5 : 0.5))
@@ -20,7 +20,7 @@ enum PlistDate {
     return month == 2 && isLeap ? 29 : [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
   }
 
-  /// 2001 begins a cycle of 400 years, so the leap days fall at the end of each part.
+  /// 2001 begins a 400-year cycle, so that leap days come at the end of each subdivision.
   private static func civil(daysSince2001: Int) -> (year: Int, month: Int, day: Int)? {
     var day = daysSince2001.flooredRemainder(by: 146_097)
     var year = 2001 + (daysSince2001 - day) / 146_097 * 400

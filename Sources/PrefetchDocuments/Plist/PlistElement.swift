@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// The elements of an XML property list and what their texts may be.
 enum PlistElement: String, CaseIterable {
   case dict
   case array
@@ -13,7 +12,6 @@ enum PlistElement: String, CaseIterable {
   case `true`
   case `false`
 
-  /// Nil when the text does not fit the element.
   func scalar(_ text: String) -> Scalar? {
     switch self {
     case .dict, .array, .key: nil
@@ -38,7 +36,7 @@ enum PlistElement: String, CaseIterable {
     }
   }
 
-  /// As written, but hexadecimal as decimal: no other syntax has it.
+  /// Returns the integer's text; hexadecimal becomes decimal, since no other syntax has it.
   private static func integer(_ text: String) -> String? {
     let isNegative = text.hasPrefix("-")
     let digits = text.dropFirst(isNegative || text.hasPrefix("+") ? 1 : 0)
@@ -51,7 +49,6 @@ enum PlistElement: String, CaseIterable {
     return (isNegative ? "-" : "") + digits
   }
 
-  /// Neither infinities nor NaN, which nothing here could mean.
   private static func real(_ text: String) -> String? {
     let isDecimal = text.utf8.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
     guard isDecimal, let value = Double(text), value.isFinite else { return nil }

@@ -1,12 +1,10 @@
 internal import PrefetchCore
 
-/// A property list in XML, told element by element; the first fault ends it.
+/// Reads an XML property list from parser events; the first fault stops it.
 final class XMLPlistReader: XMLSink {
-  /// An element that holds text and nothing else.
   private struct Leaf {
     var element: PlistElement
     var tag: SourceLocation
-    /// Where its text begins.
     var start: Int
     var text: [UInt8] = []
   }
@@ -18,7 +16,7 @@ final class XMLPlistReader: XMLSink {
   private var leaf: Leaf?
   private var hasRoot = false
   private var fault: Diagnostic?
-  /// Ends the parse; set before it starts, dropped after it.
+  /// Parser, set during the parse only, in order to stop it.
   private var parser: XMLParser?
 
   private init(_ text: SourceText, _ builder: TreeBuilder) {
@@ -207,7 +205,7 @@ extension XMLPlistReader {
     try builder.add(scalar, at: location)
   }
 
-  /// The text itself where there is some, else the tag.
+  /// Returns the location of the text, or of the tag when the text is empty.
   private func location(of leaf: Leaf, end: Int) -> SourceLocation {
     var range = leaf.start..<max(leaf.start, end)
     while let first = range.first, bytes[first].isXMLSpace { range.removeFirst() }

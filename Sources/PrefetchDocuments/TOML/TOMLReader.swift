@@ -1,14 +1,11 @@
 internal import PrefetchCore
 
-/// The tree of one TOML 1.0 document.
-///
-/// Tables may be added to in any order, so that the whole is known only at its end; the tree is made
-/// then. Values nest no deeper than the limits allow, and neither does this reader.
+/// Reads TOML 1.0; tables may be extended in any order, so the tree is built at the end.
 struct TOMLReader {
   private var scanner: TOMLScanner
   private var tree: TOMLTree
   private let limits: DocumentReader.Limits
-  /// Where keys go until the next header.
+  /// Table of the last header, which receives the following keys.
   private var table = TOMLTree.root
   private var nodeCount = 1
 

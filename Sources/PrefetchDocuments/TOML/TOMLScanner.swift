@@ -1,6 +1,5 @@
 internal import PrefetchCore
 
-/// The tokens of a TOML text with their places.
 struct TOMLScanner {
   let bytes: [UInt8]
   var offset = 0
@@ -11,7 +10,7 @@ struct TOMLScanner {
     cursor = TextCursor(text)
   }
 
-  /// The byte so far ahead, zero behind the end; no text that is read further holds one.
+  /// Returns a byte ahead; zero past the end, as no valid text contains a zero.
   func byte(_ ahead: Int = 0) -> UInt8 {
     offset + ahead < bytes.count ? bytes[offset + ahead] : 0
   }
@@ -37,13 +36,11 @@ struct TOMLScanner {
 // MARK: - Lines
 
 extension TOMLScanner {
-  /// The first byte of the next line that says something; nil at the end.
   mutating func nextLine() throws(Diagnostic) -> UInt8? {
     try skipEmptyLines()
     return isAtEnd ? nil : byte()
   }
 
-  /// The next byte on this line.
   mutating func nextInLine(_ expected: String) throws(Diagnostic) -> UInt8 {
     skipBlanks()
     guard !isAtEnd, byte() != 0x0A, byte() != 0x0D, byte() != UInt8(ascii: "#") else {
@@ -52,14 +49,13 @@ extension TOMLScanner {
     return byte()
   }
 
-  /// The next byte on this line or a later one.
+  /// Skips blanks, comments and line ends and returns the next byte; throws at the text's end.
   mutating func nextAnywhere(_ expected: String) throws(Diagnostic) -> UInt8 {
     try skipEmptyLines()
     guard !isAtEnd else { throw unexpected("expected \(expected)") }
     return byte()
   }
 
-  /// Nothing but a comment may follow on the line.
   mutating func finishLine() throws(Diagnostic) {
     skipBlanks()
     try skipComment()
@@ -111,7 +107,6 @@ extension TOMLScanner {
 // MARK: - Keys
 
 extension TOMLScanner {
-  /// One key or several with dots between them.
   mutating func keyPath(endingIn end: UInt8) throws(Diagnostic) -> [TOMLTree.Key] {
     var path: [TOMLTree.Key] = []
     repeat {

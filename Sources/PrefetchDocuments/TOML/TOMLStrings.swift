@@ -1,8 +1,6 @@
 internal import PrefetchCore
 
-/// Strings in their four kinds: with escapes or without, on one line or on several.
 extension TOMLScanner {
-  /// Begins at the opening quote and ends behind the closing one.
   mutating func string() throws(Diagnostic) -> String {
     let quote = byte()
     let opening = location()
@@ -11,7 +9,7 @@ extension TOMLScanner {
       return try line(quote, opening)
     }
     offset += 3
-    // A line that is empty but for the quotes is no part of the text.
+    // A line break directly after the opening quotes is not part of the text.
     _ = skipLineEnd()
     return try lines(quote, opening)
   }
@@ -49,12 +47,12 @@ extension TOMLScanner {
       }
     }
     offset += 3
-    // One or two quotes may stand right before the closing ones.
+    // Up to two quotes may directly precede the closing ones.
     for _ in 0..<2 where take(quote) { text.append(quote) }
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A backslash at the end of a line takes with it every blank up to the next text.
+  /// A backslash at a line's end removes all blanks and line ends up to the next text.
   private mutating func skipFoldedLines() -> Bool {
     let start = offset
     offset += 1

@@ -1,15 +1,14 @@
 internal import PrefetchCore
 
-/// The tables of a TOML document while it is read, and the rules by which they may be added to.
+/// Tables of a TOML document while it is read, with the rules for extending them.
 struct TOMLTree {
-  /// How a table came to be, which decides who may add to it.
+  /// How a table was created, which decides what may extend it.
   enum Origin {
-    /// By the name of a table inside it; may get a header of its own.
+    /// Created by the header of a table inside it; may get its own header.
     case implied
     case header
-    /// By keys with dots; it may not be named again.
+    /// Created by dotted keys; may not have a header.
     case dotted
-    /// Between braces: whole once it is read.
     case inline
   }
 
@@ -17,9 +16,8 @@ struct TOMLTree {
     case scalar(Scalar, SourceLocation)
     case list([Value], SourceLocation)
     case table(Int)
-    /// `[[name]]`; into ``TOMLTree/lists``.
+    /// `[[name]]`, as an index into ``TOMLTree/lists``.
     case tables(Int, SourceLocation)
-    /// Between a key and its value.
     case missing
   }
 
@@ -28,7 +26,6 @@ struct TOMLTree {
     var location: SourceLocation
   }
 
-  /// An entry of a table.
   struct Address {
     fileprivate var table: Int
     fileprivate var entry: Int
@@ -43,14 +40,13 @@ struct TOMLTree {
     var origin: Origin
     var location: SourceLocation
     var entries: [Pair] = []
-    /// By bytes, since `String` takes canonically equivalent spellings for the same.
+    /// Entries by their keys' bytes: `String` equates canonically equivalent spellings.
     var index: [[UInt8]: Int] = [:]
   }
 
   static let root = 0
 
   private var tables: [Table]
-  /// The tables of each list of them.
   private var lists: [[Int]] = []
 
   init(source: String) {
@@ -63,7 +59,6 @@ struct TOMLTree {
     return tables.count - 1
   }
 
-  /// The table that a header names.
   mutating func open(_ path: [Key], isList: Bool) throws(Diagnostic) -> Int {
     var table = Self.root
     for key in path.dropLast() { table = try enter(key, in: table) }
@@ -88,7 +83,7 @@ struct TOMLTree {
     }
   }
 
-  /// Makes room for a value under a key, which may have dots.
+  /// Adds the entry of a key, which may be dotted, with a placeholder for its value.
   mutating func reserve(_ path: [Key], in owner: Int) throws(Diagnostic) -> Address {
     var table = owner
     for key in path.dropLast() {
@@ -115,7 +110,7 @@ struct TOMLTree {
     tables[place.table].entries[place.entry].value = value
   }
 
-  /// Steps down on the way to a table.
+  /// Returns a table on the path to another, creating it if needed.
   private mutating func enter(_ key: Key, in table: Int) throws(Diagnostic) -> Int {
     guard let entry = entry(key, in: table) else {
       let new = addTable(.implied, at: key.location)

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 
-/// Values without quotes: booleans, numbers and times.
 extension TOMLScanner {
-  /// Integers come back in decimal digits, times with a `T`, everything without `_`.
+  /// Integers are normalized to decimal digits, dates use `T`, and underscores are removed.
   mutating func scalar() throws(Diagnostic) -> (Scalar, SourceLocation) {
     let start = offset
     if byte() == UInt8(ascii: "\"") || byte() == UInt8(ascii: "'") {
@@ -35,7 +34,7 @@ extension TOMLScanner {
       case 0x20
       where place == offset + 10 && bytes[offset + 4] == UInt8(ascii: "-")
         && place + 1 < bytes.count && ASCII.isDigit(bytes[place + 1]):
-        // A date and a time may have a space between them.
+        // A space may separate the date from the time.
         place += 1
       default: return place
       }
@@ -44,7 +43,6 @@ extension TOMLScanner {
   }
 }
 
-/// What a word without quotes means.
 private enum TOMLWord {
   static func scalar(_ word: String) -> Scalar? {
     switch word {
@@ -74,7 +72,6 @@ private enum TOMLWord {
     return fraction(rest).map { sign + digits + $0 }
   }
 
-  /// A point and digits, an exponent, or one after the other.
   private static func fraction(_ text: Substring) -> String? {
     var rest = text
     var fraction = ""
@@ -91,7 +88,6 @@ private enum TOMLWord {
     return digits(body, radix: 10).map { "\(fraction)e\(sign)\($0)" }
   }
 
-  /// Digits with single underscores between them.
   private static func digits(_ text: Substring, radix: Int) -> String? {
     let groups = text.split(separator: "_", omittingEmptySubsequences: false)
     guard groups.allSatisfy({ !$0.isEmpty }) else { return nil }
@@ -102,7 +98,6 @@ private enum TOMLWord {
 
   // MARK: Times
 
-  /// A date, a time, or both with an offset or without.
   private static func time(_ word: String) -> String? {
     let bytes = Array(word.utf8)
     guard isDate(bytes.prefix(10)) else { return isTime(bytes[...]) ? word : nil }
@@ -143,7 +138,7 @@ private enum TOMLWord {
     }
   }
 
-  /// Whether it has digits where the pattern has zeros, and is the pattern elsewhere.
+  /// Returns whether the text has digits in place of the pattern's zeros and equals it elsewhere.
   private static func matches(_ text: ArraySlice<UInt8>, _ pattern: StaticString) -> Bool {
     let pattern = Array("\(pattern)".utf8)
     return text.count == pattern.count

@@ -1,14 +1,12 @@
-/// An element with those of its parts that its reader asked for.
 package struct XMLElement: Sendable {
-  /// Without prefix, or with that of another vocabulary than the root's.
+  /// Local name, or the qualified name of an element from another vocabulary than the root's.
   package var name: String
   package var attributes: [XMLAttribute]
-  /// The text that stands in it directly, without blanks at its ends.
+  /// Text directly in the element, trimmed.
   package var text = ""
   package var children: [XMLElement] = []
-  /// Whether its text was longer than its shape allows, and is not kept.
+  /// Whether the text exceeded its limit and was discarded.
   package var isCut = false
-  /// Where its tag begins.
   package var byte: Int
 
   init(_ name: String, _ attributes: [XMLAttribute], byte: Int) {
@@ -17,7 +15,6 @@ package struct XMLElement: Sendable {
     self.byte = byte
   }
 
-  /// The first child of that name.
   package subscript(name: String) -> XMLElement? {
     children.first { $0.name == name }
   }
@@ -26,7 +23,6 @@ package struct XMLElement: Sendable {
     children.filter { $0.name == name }
   }
 
-  /// The value of an attribute without prefix.
   package func attribute(_ name: String) -> String? {
     attributes.first { $0.name == name }?.value
   }

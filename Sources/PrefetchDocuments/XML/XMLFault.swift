@@ -1,4 +1,3 @@
-/// What expat says when it gives up.
 struct XMLFault: Error {
   enum Problem {
     case cause(String)

@@ -1,32 +1,28 @@
 internal import CExpat
 
-/// What a reader of XML is told, with the bytes of the text each fact stands on.
+/// Receiver of parser events, each with its byte range in the text.
 protocol XMLSink: AnyObject {
   func declaration(encoding: String?, at bytes: Range<Int>)
   func entityDeclaration(at bytes: Range<Int>)
   func startElement(_ name: String, _ attributes: [XMLAttribute], at bytes: Range<Int>)
   func endElement(at bytes: Range<Int>)
   func characters(_ text: [UInt8], at bytes: Range<Int>)
-  /// A reference to what only a document type of elsewhere could declare.
+  /// Reports a reference to an entity that only an external document type could declare.
   func unknownEntity(_ name: String, at bytes: Range<Int>)
 }
 
-/// A name and what it is set to, references resolved.
 package struct XMLAttribute: Hashable, Sendable {
   package var name: String
   package var value: String
 }
 
-/// expat over a whole text at once; nothing is ever fetched.
-///
-/// The encoding holds whatever the text claims; without one its declaration counts, of those that
-/// expat knows by itself.
+/// Runs expat; external entities are never fetched, and a given encoding overrides the text's.
 @safe
 final class XMLParser {
   private let parser: XML_Parser
   private let sink: any XMLSink
   private var isStopped = false
-  /// expat tells text line by line; the sink hears of it once, where markup follows.
+  /// Text collected from expat's line-by-line events and reported at the next markup.
   private var text: [UInt8] = []
   private var textBytes = 0..<0
 
@@ -46,7 +42,7 @@ final class XMLParser {
     unsafe XML_ParserFree(parser)
   }
 
-  /// Returns early without a fault when the sink has asked to stop.
+  /// Parses the text; returns without a fault when the sink stopped the parser.
   func parse(_ bytes: RawSpan) throws(XMLFault) {
     let status = unsafe bytes.withUnsafeBytes { raw in
       let text = unsafe raw.bindMemory(to: CChar.self)
@@ -171,7 +167,6 @@ private func receiveStart(
   unsafe receiver(data)?.start(String(cString: name), pairs(attributes))
 }
 
-/// Names and values in turn up to a null.
 private func pairs(
   _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
 ) -> [XMLAttribute] {

@@ -1,16 +1,14 @@
-/// Where the records of a kind of XML documents are, and what of them is wanted.
+/// Paths of the records in a kind of XML document, and which of their parts to keep.
 package struct XMLShape: Sendable {
-  /// The local names from the root to a record.
+  /// Paths to records, as local names from the root.
   package var records: [[String]]
-  /// The same to elements beside them whose text is wanted, such as the date of the whole.
+  /// Paths to single elements whose text is wanted, such as the document's date.
   package var facts: [[String]]
-  /// What is kept within a record, however deep, by its local name, or with the prefix of another
-  /// vocabulary; all else is passed over.
+  /// Descendants of a record that are kept: local names, or qualified names of other vocabularies.
   package var kept: Set<String>
-  /// Elements of which everything within is kept, as long as it is little: ``XMLRecords/openParts``.
+  /// Elements that are kept with all their content, up to ``XMLRecords/openParts``.
   package var open: Set<String> = []
-  /// Elements whose text may be long, and how many bytes of it are kept; it does not count for the
-  /// record's bound.
+  /// Byte limits of elements with long text, which do not count towards the record's limit.
   package var bulky: [String: Int] = [:]
 
   package init(records: [[String]], facts: [[String]] = [], kept: Set<String>) {
@@ -20,33 +18,29 @@ package struct XMLShape: Sendable {
   }
 }
 
-/// Who is given the root's tag, then the facts and records of a document in their order.
+/// Receiver of the root's tag, then of facts and records in document order.
 package protocol XMLRecordReceiver: AnyObject {
-  /// Returns what is to be told of it, nil for a document of another kind.
+  /// Returns the document's shape; nil for a document of another kind.
   func shape(of root: XMLElement) -> XMLShape?
   func fact(_ element: XMLElement)
-  /// False ends the reading; the receiver knows why.
+  /// Handles a record; returns false to stop reading.
   func record(_ element: XMLElement) -> Bool
 }
 
-/// Why a document cannot be read on.
 package struct XMLReadingFault: Error, Hashable, Sendable {
   package var message: String
   package var byte: Int
 }
 
-/// A document of many like elements, read one after the other, so that memory stays flat.
+/// Reads many similar elements one by one, so that memory use stays constant.
 ///
-/// Names are compared without their prefixes, and elements with another prefix than the root's are
-/// of other vocabularies and passed over.
+/// Names are compared without prefix; elements with another prefix than the root's are skipped.
 package enum XMLRecords {
-  /// Elements within each other.
   package static let maximumDepth = 32
-  /// Elements and bytes of text that are kept of one record.
+  /// Largest number of elements, and of text bytes, kept per record.
   package static let maximumParts = 10_000
   package static let maximumText = 1 << 20
-  /// Elements within open ones that are kept of one record, and bytes of text of each; more is passed
-  /// over.
+  /// Largest number of elements kept per record inside open ones, and of text bytes of each.
   package static let openParts = 500
   package static let openText = 4_096
 
@@ -69,23 +63,21 @@ package enum XMLRecords {
   }
 }
 
-/// Puts records together from what the parser tells.
 private final class XMLRecordSink: XMLSink {
   private let receiver: any XMLRecordReceiver
   private var shape: XMLShape?
   private var prefix: Substring = ""
-  /// Local names from the root to the element that is open.
   private var path: [String] = []
-  /// The record or fact that is open, and what is open within it.
+  /// Open record or fact, with the open elements inside it.
   private var open: [XMLElement] = []
-  /// How many elements within the kept ones are passed over.
+  /// Number of nested elements that are being skipped.
   private var skipped = 0
   private var isRecord = false
   private var partCount = 0
   private var textCount = 0
   private var openCount = 0
   fileprivate(set) var fault: XMLReadingFault?
-  /// Ends the parse; set before it starts, dropped after it.
+  /// Parser, set during the parse only, in order to stop it.
   var parser: XMLParser?
 
   init(_ receiver: any XMLRecordReceiver) {
@@ -202,7 +194,7 @@ private final class XMLRecordSink: XMLSink {
     open[open.count - 1].text += String(decoding: text, as: UTF8.self)
   }
 
-  /// It stays as it is written: without it a URL would silently be another one.
+  /// Keeps the reference as written; dropping it could silently change a URL.
   func unknownEntity(_ name: String, at bytes: Range<Int>) {
     characters(Array("&\(name);".utf8), at: bytes)
   }

@@ -1,6 +1,6 @@
 internal import CYAML
 
-/// One step of a YAML document; places count Unicode scalars from the start of the text.
+/// A parser event; offsets count Unicode scalars from the start of the text.
 struct YAMLEvent {
   enum Content {
     case streamStart
@@ -20,33 +20,31 @@ struct YAMLEvent {
   var end: Int
 }
 
-/// What may stand before a value: `&anchor` and `!tag`.
 struct YAMLProperties {
   var anchor: String?
   var tag: String?
 }
 
-/// What libyaml says when it gives up.
 struct YAMLFault: Error {
   enum Offset {
     case scalar(Int)
-    /// When the text itself could not be decoded.
+    /// Byte offset of text that could not be decoded.
     case byte(Int)
   }
 
   var problem: String
   var place: Offset
-  /// The scalar where the thing began that could not be finished.
+  /// Offset, in scalars, where the unfinished construct began.
   var contextPlace: Int
 }
 
-/// libyaml's event parser over bytes that stay where they are while it lives.
+/// Runs libyaml's event parser over bytes that must not move during its lifetime.
 @safe
 struct YAMLParser: ~Copyable {
-  /// On the heap, for libyaml keeps the address of the parser inside the parser.
+  /// Heap allocation, since libyaml stores the parser's address inside the parser.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
 
-  /// `bytes` must be UTF-8 and must outlive the parser in place.
+  /// `bytes` must be UTF-8 and outlive the parser without moving.
   init?(pinned bytes: UnsafeBufferPointer<UInt8>) {
     unsafe parser = .allocate(capacity: 1)
     guard unsafe yaml_parser_initialize(parser) == 1 else {

@@ -1,11 +1,11 @@
 internal import PrefetchCore
 
-/// libyaml's complaints in the words of a person who writes configuration.
+/// Words libyaml's errors for authors of configurations.
 enum YAMLProblem {
   private struct Wording {
     var message: String
     var hint: String?
-    /// Some problems are noticed long after the place that has to be changed.
+    /// Whether to report the error's context, where the mistake is, instead of its discovery.
     var isAtContext = false
   }
 
@@ -50,7 +50,6 @@ enum YAMLProblem {
     )
   }
 
-  /// Of an anchor or alias.
   static func name(at location: SourceLocation) -> Diagnostic {
     let wording = wording(for: badName)
     return Diagnostic("document.syntax", wording.message, hint: wording.hint, at: location)

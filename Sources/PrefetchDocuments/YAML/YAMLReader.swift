@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// The tree of one YAML document, types left open, aliases and merge keys resolved.
+/// Reads a YAML document with aliases and merge keys resolved; types stay undecided.
 struct YAMLReader {
   private struct Anchored {
     var node: Node
@@ -10,7 +10,7 @@ struct YAMLReader {
   private let source: String
   private var cursor: TextCursor
   private var anchors: [String: Anchored] = [:]
-  /// The anchors of the containers that are open, outermost first.
+  /// Anchors of the open containers, outermost first.
   private var open: [String?] = []
   private var aliasedNodes = 0
 
@@ -68,8 +68,7 @@ struct YAMLReader {
     return event
   }
 
-  /// What libyaml lets pass and no other reader has to: tabs before what stands in brackets, and names
-  /// that it ends at a colon.
+  /// Rejects what only libyaml accepts: tabs before flow content, and names that end at a colon.
   private mutating func check(_ event: YAMLEvent) throws(Diagnostic) {
     let mark: String
     switch event.kind {
@@ -215,7 +214,7 @@ extension YAMLReader {
 extension YAMLReader {
   private static var core: String { "tag:yaml.org,2002:" }
 
-  /// Nil for a tag that does not fit.
+  /// Returns a scalar's kind; nil when it does not match its tag.
   private func kind(of text: String, isPlain: Bool, tag: String?) -> Scalar.Notation? {
     switch tag {
     case nil where isPlain:

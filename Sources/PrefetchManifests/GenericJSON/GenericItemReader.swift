@@ -2,19 +2,17 @@ internal import PrefetchCore
 internal import PrefetchCrypto
 internal import PrefetchDocuments
 
-/// Reads the items of JSON documents that are no manifests of our own.
 struct GenericItemReader {
-  /// How to read an item.
   struct Shape {
-    /// Empty for the usual keys.
+    /// Pointers to an item's URLs; empty for the usual keys.
     var urls: [JSONPointer] = []
     var sha256: JSONPointer?
     var size: JSONPointer?
     var path: JSONPointer?
     var base: WebURL?
-    /// Whether URLs are made of paths, in which every character stands for itself.
+    /// Whether URLs are made of paths, in which every character is literal.
     var asksByPath = false
-    /// Whether a URL that says no more is one whose content never changes.
+    /// Whether the document is a precache manifest: content never changes under the same revision.
     var isVersioned = false
 
     init(urls: [String] = []) {
@@ -37,7 +35,7 @@ struct GenericItemReader {
   private let source: ManifestSource
   private let shape: Shape
   private var draft = ManifestDraft()
-  /// How many items each of the URL pointers found something in.
+  /// Number of items in which each URL pointer found something, indexed like `shape.urls`.
   private var found: [Int]
   private var sample: Node?
 
@@ -47,7 +45,7 @@ struct GenericItemReader {
     found = shape.urls.map { _ in 0 }
   }
 
-  /// A pointer that finds nothing in any item is a mistake in the configuration.
+  /// Returns the manifest; throws when no item has a URL, since then the pointers are mistaken.
   consuming func finished() throws(Failure) -> Manifest {
     guard let sample, !shape.urls.isEmpty, found.allSatisfy({ $0 == 0 }) else {
       return try draft.finished()
@@ -74,7 +72,7 @@ struct GenericItemReader {
     }
     for url in urls {
       do throws(Failure) {
-        // What is said of an item with several URLs is said of the first, as far as one can tell.
+        // An item's digest and size are taken to describe its first URL.
         draft.add(try entry(url, of: item.node, isFirst: url.location == urls[0].location))
       } catch {
         let meant = url.text.flatMap { try? source.base?.resolving($0) ?? WebURL($0) }
@@ -133,7 +131,7 @@ struct GenericItemReader {
       entry.digests += digests
     }
     guard shape.isVersioned else { return }
-    // As long as the revision is the same there is nothing to ask.
+    // An item is not revalidated while its revision stays the same.
     entry.lifetime = .immutable
     entry.revision = item.member("revision")?.text
   }
@@ -173,7 +171,6 @@ struct GenericItemReader {
 }
 
 extension ManifestSource {
-  /// What a reference in the manifest means.
   func url(_ text: String) throws(Failure) -> DeclaredURL {
     try .item(text, base: base)
   }

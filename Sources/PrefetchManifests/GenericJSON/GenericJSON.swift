@@ -1,8 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// JSON of other makes: lists of URLs, precache manifests, manifests of bundlers, anything to which
-/// pointers show the way.
+/// Reads lists of URLs, precache and bundler manifests, and JSON with configured pointers.
 enum GenericJSON {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
@@ -15,14 +14,12 @@ enum GenericJSON {
     return try reader.finished()
   }
 
-  /// Where items are, and what is known of all of them.
   struct Items {
     var nodes: [Item]
     var shape: GenericItemReader.Shape
   }
 
   struct Item {
-    /// Under which the item stands in a mapping.
     var key: String?
     var node: Node
   }
@@ -34,7 +31,7 @@ enum GenericJSON {
     }
     if let nodes = root.sequence {
       var shape = shape
-      // One revision makes a precache manifest of it, and there a URL without one is its own.
+      // A single `revision` makes the list a precache manifest; its other URLs name their version.
       shape.isVersioned =
         shape.urls.isEmpty && nodes.contains { $0["revision"] != nil }
       return Items(nodes: nodes.map { Item(node: $0) }, shape: shape)
@@ -53,7 +50,7 @@ enum GenericJSON {
         "`json.items` `\(pointer.text)` finds nothing: \(missing.message)"
       )
     case .success(let node):
-      // A list is meant with all that is in it, whether that is written or not.
+      // A pointer ending in `/*` and a pointer to the list mean the same items.
       if let entries = node.mapping, pointer.isForEach {
         return entries.map { Item(key: $0.key, node: $0.value) }
       }
@@ -68,7 +65,6 @@ enum GenericJSON {
     }
   }
 
-  /// What needs no pointers: the manifests of bundlers.
   private static func known(_ entries: [Node.Entry], _ root: Node) throws(Failure) -> Items {
     if let files = root["files"]?.mapping, files.allSatisfy({ $0.value.text != nil }) {
       return Items(nodes: files.map { Item(node: $0.value) }, shape: GenericItemReader.Shape())

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// A place in a JSON document as RFC 6901 writes it; `/*` at its end stands for everything in there.
+/// An RFC 6901 pointer into a JSON document; a trailing `/*` stands for every child.
 struct JSONPointer {
   let text: String
   private let tokens: [String]
@@ -16,7 +16,7 @@ struct JSONPointer {
       .map(Self.unescaped)
   }
 
-  /// `~1` is a slash and `~0` a tilde, in this order, so that `~01` is `~1`.
+  /// Decodes `~1` (slash) and `~0` (tilde) in one pass, so that `~01` becomes `~1`.
   private static func unescaped(_ token: Substring) -> String {
     var text = ""
     var isEscape = false
@@ -33,7 +33,6 @@ struct JSONPointer {
     return isEscape ? text + "~" : text
   }
 
-  /// What stands there, or how far the way leads and what is found at its end.
   func find(in root: Node) -> Result<Node, Missing> {
     var node = root
     for (depth, token) in tokens.enumerated() {
@@ -58,7 +57,6 @@ struct JSONPointer {
     return Int(token)
   }
 
-  /// All that a pointer leads to, in the document's order; empty for nothing.
   func all(in root: Node) -> [Node] {
     guard case .success(let node) = find(in: root) else { return [] }
     return isForEach ? Self.children(of: node) ?? [] : [node]
@@ -72,14 +70,13 @@ struct JSONPointer {
     }
   }
 
-  /// A pointer that leads nowhere.
   struct Missing: Error {
     var pointer: String
     var token: String
     var depth: Int
     var found: Node
 
-    /// `depth` steps were found before.
+    /// Message for users; the first `depth` tokens were found.
     var message: String {
       let place = depth == 0 ? "the document" : "what the first \(depth) of its steps lead to"
       return switch found.content {

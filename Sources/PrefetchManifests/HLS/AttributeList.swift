@@ -1,10 +1,9 @@
 internal import PrefetchCore
 
-/// `NAME=value,…` behind a tag of a playlist.
+/// The `NAME=value,…` list of a playlist's tag.
 struct AttributeList: Hashable, Sendable {
   struct Attribute: Hashable, Sendable {
     var name: String
-    /// Without its quotes.
     var value: String
     var isQuoted: Bool
   }
@@ -13,7 +12,7 @@ struct AttributeList: Hashable, Sendable {
 
   init() {}
 
-  /// Nil for what is no list; a name that stands twice is an error of its author.
+  /// Parses a list; returns nil when it is malformed or has a name twice, its author's error.
   init?(_ text: Substring) {
     var rest = text.utf8
     while true {
@@ -59,7 +58,6 @@ struct AttributeList: Hashable, Sendable {
     }
   }
 
-  /// The same, where it is no text but a word.
   mutating func set(word: String, for name: String) {
     self[name] = word
     guard let place = attributes.firstIndex(where: { $0.name == name }) else { return }

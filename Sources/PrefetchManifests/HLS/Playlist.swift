@@ -1,20 +1,18 @@
 internal import PrefetchCore
 
-/// An HLS playlist (RFC 8216 and its successor), as far as it is needed to keep a copy that plays.
+/// An HLS playlist (RFC 8216 and its successor) with the tags that a playable copy needs.
 enum Playlist {
   case master(MasterPlaylist)
   case media(MediaPlaylist)
 }
 
-/// What there is to choose from.
 struct MasterPlaylist {
-  /// One way to see all of it.
   struct Variant {
     var attributes: AttributeList
     var uri: String
     var line: Int
 
-    /// Bits a second, on average where that is said.
+    /// Bits per second: the average when it is declared, else the peak.
     var bitrate: Int64 {
       attributes.integer("AVERAGE-BANDWIDTH") ?? attributes.integer("BANDWIDTH") ?? 0
     }
@@ -28,7 +26,6 @@ struct MasterPlaylist {
       (attributes["CODECS"] ?? "").split(separator: ",").map { $0.drop { $0 == " " } }
     }
 
-    /// Whether there is nothing to see.
     var isSoundOnly: Bool {
       guard attributes["RESOLUTION"] == nil, !codecs.isEmpty else { return false }
       return codecs.allSatisfy { codec in
@@ -39,7 +36,7 @@ struct MasterPlaylist {
     }
   }
 
-  /// Sound, subtitles or pictures that variants refer to.
+  /// An alternative rendition (audio, subtitles or video) that variants refer to.
   struct Rendition {
     var attributes: AttributeList
     var line: Int
@@ -49,24 +46,22 @@ struct MasterPlaylist {
     var uri: String? { attributes["URI"] }
   }
 
-  /// Lines that hold for all of it.
   var heading: [String] = []
   var variants: [Variant] = []
   var renditions: [Rendition] = []
-  /// By `EXT-X-DEFINE`, for the media playlists to import.
+  /// Variables from `EXT-X-DEFINE`, which media playlists may import.
   var variables: [String: String] = [:]
 }
 
-/// The pieces of one stream, in their order.
 struct MediaPlaylist {
   struct Segment {
     var uri: String
     var line: Int
     var seconds = 0.0
     var range: Range<Int64>?
-    /// Lines before it that mean nothing here, as they are.
+    /// Unknown lines before the segment, kept as they are.
     var lines: [String] = []
-    /// Into the playlist's lists.
+    /// Indices into the playlist's `keys`.
     var keys: [Int] = []
     var map: Int?
     var isMissing = false
@@ -85,7 +80,7 @@ struct MediaPlaylist {
     var uri: String
     var range: Range<Int64>?
     var line: Int
-    /// Into the playlist's list, as far as they stand before it.
+    /// Indices into the playlist's `keys` of those in effect at the map.
     var keys: [Int] = []
   }
 

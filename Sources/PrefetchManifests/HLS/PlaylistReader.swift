@@ -1,17 +1,16 @@
 internal import PrefetchCore
 
-/// Reads a playlist line by line.
 @safe struct PlaylistReader {
   private var lines: TextLines
   private var master = MasterPlaylist()
   private var media = MediaPlaylist()
   private var kind: Level?
-  /// Behind whose name the line of a segment or of a variant has to follow.
+  /// Attributes of a variant whose URI must stand on the next line.
   private var pendingVariant: AttributeList?
   private var pending = MediaPlaylist.Segment(uri: "", line: 0)
   private var hasDuration = false
   private var pendingRange: (length: Int64, offset: Int64?)?
-  /// Where the last range of each resource ended.
+  /// End of the last byte range of each resource, where a range without an offset begins.
   private var rangeEnds: [String: Int64] = [:]
   private var currentKeys: [Int] = []
   private var currentMap: Int?
@@ -22,11 +21,11 @@ internal import PrefetchCore
 
   private enum Level { case master, media }
 
-  /// As much as a player could use; a bound for what is hostile.
+  /// Largest number of segments, against hostile playlists.
   static let mostSegments = 100_000
   static let mostVariants = 10_000
 
-  /// `imported` are the variables of the playlist that names this one, `query` is that of its own URL.
+  /// Parses a playlist, with the variables of its master playlist and the query of its own URL.
   static func read(
     _ bytes: RawSpan,
     importing imported: [String: String] = [:],
@@ -74,7 +73,6 @@ internal import PrefetchCore
     }
   }
 
-  /// The first line that is not blank, without blanks and a byte order mark at its ends.
   private mutating func firstText() -> Substring? {
     while let line = lines.next(), let text = lines.text(line.range)?.trimmedEnd {
       let text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
@@ -167,7 +165,7 @@ internal import PrefetchCore
       try become(.media)
       try mediaTag(name, value, text)
     default:
-      // What low latency adds, and what is not known yet, is not for a copy.
+      // Low-latency tags and unknown tags do not matter to a copy.
       break
     }
   }

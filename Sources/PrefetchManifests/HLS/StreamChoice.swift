@@ -1,19 +1,18 @@
 internal import PrefetchCore
 
-/// Which variant of a master playlist is taken, and what of sound and subtitles goes with it.
+/// Chosen variant of a master playlist, with its audio and subtitle renditions.
 struct StreamChoice {
   var variant: MasterPlaylist.Variant
-  /// The same stream on other servers.
+  /// Variants that offer the same stream on other servers.
   var redundant: [MasterPlaylist.Variant]
   var renditions: [MasterPlaylist.Rendition]
-  /// Whether another quality would have been another variant.
   var hasChoice: Bool
-  /// The best quality that takes no better variant than this.
+  /// Best quality setting that still selects this variant.
   var quality: BundleRules.Quality?
-  /// Where no quality was said.
+  /// Automatic choice and its reasons; nil when a quality is configured.
   var automatic: AutomaticVariant.Choice?
 
-  /// `locate` says where a variant is; nil where its address leads nowhere.
+  /// Chooses the variant and renditions; `locate` returns nil for an invalid address.
   init(
     of master: MasterPlaylist,
     _ rules: BundleRules,
@@ -92,7 +91,6 @@ struct StreamChoice {
     .compactMap(\.self).joined(separator: ", ")
   }
 
-  /// The same stream, named a second time for another server.
   private static func isSame(_ a: MasterPlaylist.Variant, _ b: MasterPlaylist.Variant) -> Bool {
     ["BANDWIDTH", "AVERAGE-BANDWIDTH", "RESOLUTION", "CODECS", "FRAME-RATE", "AUDIO"]
       .allSatisfy { a.attributes[$0] == b.attributes[$0] }
@@ -108,12 +106,12 @@ struct StreamChoice {
     let all = master.renditions.filter { $0.type == type && $0.group == group }
     let wanted = all.filter { rendition in languages.contains { speaks($0, rendition) } }
     if !wanted.isEmpty {
-      // Nobody reads along by default but where the author wants it.
+      // Subtitles are shown by default only when the author marks some as default.
       let isShown = type == "AUDIO" || all.contains { $0.attributes.isYes("DEFAULT") }
       return isShown ? making(wanted, beginWith: languages) : wanted
     }
     let preferred = all.filter { $0.attributes.isYes("DEFAULT") }
-    // No viewer has to read along, but without sound it is another film.
+    // A film can do without subtitles, but not without sound.
     if !preferred.isEmpty || type == "SUBTITLES" { return preferred }
     return Array(all.prefix(1))
   }
@@ -124,14 +122,14 @@ struct StreamChoice {
     return own == wanted || own.hasPrefix("\(wanted)-")
   }
 
-  /// Makes the language that is wanted most the one that players begin with.
+  /// Makes the rendition in the most wanted language the default of players.
   private static func making(
     _ renditions: [MasterPlaylist.Rendition],
     beginWith languages: [String]
   ) -> [MasterPlaylist.Rendition] {
     let first = languages.lazy.compactMap { language in
       let speaking = renditions.indices.filter { speaks(language, renditions[$0]) }
-      // Of several of one language the author's choice: another one may be a commentary.
+      // The author's default wins among renditions of a language: another may be a commentary.
       return speaking.first { renditions[$0].attributes.isYes("DEFAULT") } ?? speaking.first
     }.first
     guard let first, !renditions[first].attributes.isYes("DEFAULT") else { return renditions }

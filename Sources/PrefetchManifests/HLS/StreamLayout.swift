@@ -1,26 +1,22 @@
 internal import PrefetchCore
 
-/// An HLS item as its playlists describe it, and as it is kept.
-///
-/// The copy has one folder: the playlists that are played stand in it, and what they name below it.
+/// Plans which pieces of an HLS stream are requested and writes the playlists of the copy.
 struct StreamLayout {
   private struct Stream {
     var url: WebURL
     var alternates: [WebURL]
     var name: String
-    /// Of the names of its pieces.
     var folder: String
-    /// What it is in the master playlist; nil for the variant itself.
+    /// The stream's rendition in the master playlist; nil for the variant itself.
     var rendition: MasterPlaylist.Rendition?
     var base: WebURL?
     var playlist = MediaPlaylist()
-    /// How many of its segments are taken.
     var count = 0
-    /// Whether what is here of its pieces is of this edition.
+    /// Whether stored pieces belong to this edition of the playlist.
     var isContinued = true
   }
 
-  /// What a player takes from one line of a media playlist to the next.
+  /// Facts of a segment that decide whether two playlist editions continue each other.
   private struct Entry: Hashable {
     var piece: String
     var range: Range<Int64>?
@@ -32,7 +28,7 @@ struct StreamLayout {
 
   private struct Resource {
     var part: BundlePart
-    /// Whether every use is of a range.
+    /// Whether every use of the resource is a byte range.
     var isRanged: Bool
   }
 
@@ -46,7 +42,7 @@ struct StreamLayout {
   private var counts: [String: Int] = [:]
   private(set) var isPartial = false
 
-  /// `name` is that of what is opened first, `prefix` begins those of all else.
+  /// Lays out a stream; `name` is the playlist opened first, `prefix` begins all other names.
   init(
     _ documents: [BundleContent],
     _ rules: BundleRules,
@@ -163,8 +159,8 @@ struct StreamLayout {
 
   // MARK: Editions
 
-  /// Whether a playlist begins as those did for which its pieces came: then these are its pieces, and
-  /// else a film that was encoded anew may have put others under their names.
+  /// Returns whether the playlist continues the stored editions; a new encoding may reuse the
+  /// names.
   private func continues(
     _ document: BundleContent,
     _ playlist: MediaPlaylist,
@@ -183,7 +179,7 @@ struct StreamLayout {
   }
 
   private func entries(of playlist: MediaPlaylist, in document: BundleContent) -> [Entry] {
-    // An address that leads nowhere fails the item elsewhere.
+    // An invalid address fails the item elsewhere.
     let known = { [rules] (uri: String) in
       (try? document.base.resolving(uri)).map(rules.key) ?? uri
     }
@@ -206,7 +202,7 @@ struct StreamLayout {
 
   // MARK: Pieces
 
-  /// How much of a stream can be played before the first file that is not here.
+  /// Returns the seconds that can be played before the first missing file.
   private func seconds(of stream: Stream, in shown: Set<String>) throws(Failure) -> Double {
     guard let base = stream.base else { return 0 }
     let content = BundleContent(url: stream.url, base: base, bytes: [])
@@ -286,7 +282,6 @@ struct StreamLayout {
     }
   }
 
-  /// The one that decrypts it; nil for what is not encrypted.
   private func key(
     of segment: MediaPlaylist.Segment,
     in playlist: MediaPlaylist,
@@ -340,7 +335,7 @@ struct StreamLayout {
     order.append(key)
   }
 
-  /// The same piece of the same stream on another server, where both have the same names.
+  /// Adds the piece's URLs on other servers that offer the same stream under the same names.
   private mutating func mirror(_ url: WebURL, of stream: Stream) {
     guard !stream.alternates.isEmpty else { return }
     resources[rules.key(of: url)]?.part.alternates = AlternateSources.urls(
@@ -359,7 +354,6 @@ struct StreamLayout {
     }
   }
 
-  /// Of what is taken.
   var seconds: Double {
     guard let stream = streams.first else { return 0 }
     return stream.playlist.segments.prefix(stream.count).reduce(0) { $0 + $1.seconds }
@@ -385,7 +379,7 @@ struct StreamLayout {
 
   // MARK: Copies for players
 
-  /// The playlists of the copy, the one that is opened first before the others.
+  /// Returns the playlists of the copy, beginning with the playlist that players open.
   func texts() throws(Failure) -> [BundleText] {
     var texts: [BundleText] = []
     if let master {
@@ -420,7 +414,7 @@ struct StreamLayout {
     where !choice.renditions.contains(where: { $0.type == group }) {
       attributes[group] = nil
     }
-    // Captions within the pictures need no file; what tells of them is not here.
+    // Embedded captions need no file; the renditions that describe them are not part of the copy.
     attributes["CLOSED-CAPTIONS"] = nil
     for name in ["PATHWAY-ID", "STABLE-VARIANT-ID"] { attributes[name] = nil }
     lines.append("#EXT-X-STREAM-INF:\(attributes.text)")
@@ -466,8 +460,8 @@ struct StreamLayout {
     Int((playlist.segments.map(\.seconds).max() ?? 0).rounded(.up))
   }
 
-  /// The initial value counts from the number of the segment where it is not said; said, it holds
-  /// whatever is cut off.
+  /// Returns the key's tag; it states the segment's original number, which the shortened copy
+  /// lacks.
   private func keyLine(
     of segment: MediaPlaylist.Segment,
     in playlist: MediaPlaylist,

@@ -1,8 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// MODULE.bazel.lock: the files of Bazel's registries that a build reads, and where the sources of its
-/// modules are, which those files say.
+/// Reads MODULE.bazel.lock: registry files, which name the archives of the modules.
 enum BazelLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     try read(NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) }))
@@ -30,7 +29,7 @@ enum BazelLock {
         isMissed: false
       )
     }
-    // Nothing was there when the list was made.
+    // A null means that the registry had no such file when the lock file was made.
     guard pair.value.scalar?.kind != .null else {
       return draft.leaveOut(
         CountedNoun("file that the registry did not have", "files that the registry did not have"),

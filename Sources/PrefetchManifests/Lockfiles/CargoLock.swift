@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Cargo.lock: the crates of a build, asked for where their registry has its files.
+/// Reads Cargo.lock: the crates of a build, at the addresses of their registry.
 enum CargoLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .toml)
@@ -17,12 +17,12 @@ enum CargoLock {
 
 private struct CargoLockReader {
   let download: CrateAddressText
-  /// What says of each crate what it needs and can do, which no lock file does.
+  /// Configured registry index, which alone states the crates' dependencies and features.
   let index: WebURL?
-  /// Where the first versions of the format have what stands with each package now.
+  /// Checksums of the format's first version, which later versions write in each package.
   let checksums: Node?
   private var draft = ManifestDraft()
-  /// The versions of each crate, by what its file in the index is called, and in which order they came.
+  /// Versions of each crate by the name of its index file; `indexed` holds their order.
   private var versions: [String: [String]] = [:]
   private var indexed: [String] = []
 
@@ -42,7 +42,7 @@ private struct CargoLockReader {
       let message = "a package is a table with a `name` and a `version`"
       return draft.reject(name, package.invalid(message))
     }
-    // Whatever belongs to the build itself has no source.
+    // Packages of the workspace itself have no source.
     guard let source = package.member("source")?.text else { return }
     guard source.hasPrefix("registry+") || source.hasPrefix("sparse+") else {
       return draft.leaveOut(
@@ -93,8 +93,9 @@ private struct CargoLockReader {
     return try draft.finished()
   }
 
-  /// A file of the index has no digest, and grows with each version that comes out; it is good as long as
-  /// the lock file names the same versions, which it had when it was fetched.
+  /// Adds a crate's index file, which grows with every release of the crate.
+  ///
+  /// A stored copy stays fresh while the lock file names the same versions.
   private mutating func add(_ name: String, from index: WebURL) {
     let path = "\(CrateAddressText.prefix(of: name))/\(name)"
     let folder = index.path.hasSuffix("/") ? index.path : index.path + "/"
@@ -114,16 +115,16 @@ private struct CargoLockReader {
   ]
 }
 
-/// Where the file of a crate is: an address with the words that registries put into theirs.
+/// Template of a crate's download address, with the markers that registries use.
 private struct CrateAddressText {
-  /// Whether it was configured, and so stands for every registry.
+  /// Whether the template is configured and so applies to every registry.
   let isOfAll: Bool
   private let text: String
 
   init(_ configured: String?) throws(Failure) {
     isOfAll = configured != nil
     let text = configured ?? "https://static.crates.io/crates/{crate}/{crate}-{version}.crate"
-    // Cargo does so itself where none of them is in it.
+    // Cargo appends the same path when the template has no marker.
     self.text =
       text.contains("{")
       ? text
@@ -144,7 +145,6 @@ private struct CrateAddressText {
     }
   }
 
-  /// The folders that an index has a crate in.
   static func prefix(of crate: String) -> String {
     switch crate.utf8.count {
     case 1: "1"

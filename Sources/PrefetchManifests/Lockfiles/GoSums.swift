@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// go.sum: the modules of a build, their files asked for from a module proxy.
+/// Reads go.sum: the modules of a build, requested from a module proxy.
 enum GoSums {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let proxy = try WebURL.known(source.rules.goProxy, orElse: "https://proxy.golang.org")
@@ -15,16 +15,14 @@ private struct GoSumReader {
     var line: LockLines.LockLine
     var name: String
     var version: String
-    /// `v1.0.0.zip`.
     var suffix: String
-    /// Any of them.
+    /// Accepted digests; a body needs to match one of them.
     var digests: [ExpectedDigest] = []
   }
 
   private let proxy: WebURL
   private let hidden: ModulePatterns
   private var files: [File] = []
-  /// Into ``files``, by module, version and suffix.
   private var places: [String: Int] = [:]
   private var draft = ManifestDraft()
 
@@ -53,7 +51,7 @@ private struct GoSumReader {
       )
     }
     guard words[2].hasPrefix("h1:") else {
-      // Later functions would stand beside it.
+      // Lines with newer hash functions would stand beside the `h1:` line.
       return draft.leaveOut(
         CountedNoun("sum of another function than `h1:`", "sums of other functions than `h1:`")
       )
@@ -90,8 +88,8 @@ private struct GoSumReader {
   consuming func finished() throws(Failure) -> Manifest {
     for file in files {
       add(file)
-      // `go mod download` asks for both wherever it takes a module; nothing says what is in `.info`,
-      // and not every line of a zip has one for its `.mod`.
+      // `go mod download` requests both with every zip; no sum covers `.info`, and not all cover
+      // `.mod`.
       guard file.suffix == ".zip" else { continue }
       for suffix in [".info", ".mod"] where places[Self.key(file, suffix)] == nil {
         var companion = file
@@ -128,8 +126,7 @@ private struct GoSumReader {
     }
   }
 
-  /// With `!` and the small letter for every capital one, so that no two names differ by case alone;
-  /// nil for what Go takes for no name.
+  /// Encodes a capital as `!` and the small letter: names must differ by more than case.
   private static func escaped(_ text: String, isPath: Bool) -> String? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard isPath || parts.count == 1,
@@ -151,7 +148,7 @@ private struct GoSumReader {
   }
 }
 
-/// Patterns of Go over the first parts of a module's path, as many as the pattern has.
+/// Go's module patterns, which match as many leading path components as the pattern has.
 private struct ModulePatterns {
   private let patterns: [[Substring]]
 

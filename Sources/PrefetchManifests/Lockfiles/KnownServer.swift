@@ -1,7 +1,6 @@
 internal import PrefetchCore
 
 extension WebURL {
-  /// The server that is meant where none is named.
   static func known(_ url: WebURL?, orElse text: String) throws(Failure) -> WebURL {
     if let url { return url }
     do {
@@ -13,7 +12,7 @@ extension WebURL {
 }
 
 extension DeclaredURL {
-  /// Of an item, which messages call "it".
+  /// Parses an item's URL; messages call the item "it".
   static func item(_ text: some StringProtocol, base: WebURL? = nil) throws(Failure) -> DeclaredURL
   {
     do {

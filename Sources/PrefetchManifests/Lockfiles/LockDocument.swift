@@ -1,7 +1,6 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// A lock file as a tree.
 enum LockDocument {
   static func read(
     _ bytes: RawSpan,
@@ -10,7 +9,6 @@ enum LockDocument {
     try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) }, syntax: syntax)
   }
 
-  /// What stands in its list of tables; nothing where there is none.
   static func packages(_ key: String, of root: Node) throws(Failure) -> [Node] {
     guard let node = root[key] else { return [] }
     guard let packages = node.sequence else {
@@ -19,7 +17,7 @@ enum LockDocument {
     return packages
   }
 
-  /// Whether nothing but letters, digits and some marks is in it: it becomes part of a URL.
+  /// Returns whether a word, a future part of a URL, has only letters, digits and the given marks.
   static func isPlain(_ word: some StringProtocol, with marks: String, atMost length: Int) -> Bool {
     !word.isEmpty && word.utf8.count <= length
       && word.utf8.allSatisfy { byte in

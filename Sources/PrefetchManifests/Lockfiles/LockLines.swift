@@ -1,12 +1,12 @@
 internal import PrefetchCore
 
-/// The lines of a UTF-8 text, LF or CRLF, with their numbers; a byte order mark is passed over.
+/// Numbered lines of a UTF-8 text, LF or CRLF, without a byte order mark.
 struct LockLines: Sequence, IteratorProtocol {
   struct LockLine {
     var number: Int
     var text: String
 
-    /// `word` counts from 1 among what blanks divide.
+    /// Returns a failure at a word of the line, counted from 1.
     func invalid(_ message: String, word: Int = 1) -> Failure {
       Failure(.manifestInvalid, "line \(number), column \(column(ofWord: word)): \(message)")
     }

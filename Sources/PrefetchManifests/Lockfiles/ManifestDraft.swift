@@ -2,24 +2,21 @@ internal import PrefetchCore
 internal import PrefetchCrypto
 internal import PrefetchDocuments
 
-/// A manifest while its entries are gathered from a lock file or an index.
+/// A manifest while its entries are collected from a lock file or an index.
 struct ManifestDraft {
   private var collector = EntryCollector(base: nil)
-  /// What was left out, in the order in which that was first met.
+  /// Reasons for leaving packages out, in the order of their first use, with counts.
   private var leftOut: [(reason: LeftOut, count: Int)] = []
   private var parts: [ManifestPart] = []
   private var knownParts: Set<ManifestPart> = []
-  /// Why not all of it could be gathered.
   private var surplus: String?
 
-  /// Why something in a lock file is nothing to fetch.
   struct LeftOut: Hashable {
     var what: CountedNoun
-    /// Whether the user may miss it.
+    /// Whether the user may miss the file, so that a warning is due.
     var isMissed = true
   }
 
-  /// Adds an entry; a name that another one has already is replaced by one made of the URL.
   mutating func add(_ entry: ManifestEntry, named name: String? = nil) {
     guard hasRoom() else { return }
     var entry = entry
@@ -37,7 +34,7 @@ struct ManifestDraft {
     collector.refuse(RejectedEntry(url: url, id: id, failure: failure))
   }
 
-  /// For one more; once there is none, nothing more is gathered, and the whole fails in the end.
+  /// Counts one more entry; after the limit nothing more is added and `finished` throws.
   private mutating func hasRoom() -> Bool {
     surplus = surplus ?? collector.surplus
     collector.count()
@@ -62,20 +59,17 @@ struct ManifestDraft {
     collector.warn(Diagnostic("manifest.note", message, severity: .note))
   }
 
-  /// Says what is taken of a lock file, which `plan` prints.
   mutating func note(_ choice: LockChoice) {
     guard let message = choice.note else { return }
     collector.warn(Diagnostic(Diagnostic.lockChoice, message, severity: .note))
   }
 
-  /// Fails where nothing of it can be used and the document itself is to blame.
-  ///
-  /// `asPart` is for a document that belongs to a list, which may well name nothing to fetch.
+  /// Returns the manifest; `asPart` allows an empty document, since it only belongs to a list.
   consuming func finished(asPart: Bool = false) throws(Failure) -> Manifest {
     if let surplus { throw Failure(.manifestInvalid, surplus) }
     let isEmpty = collector.isEmpty && parts.isEmpty
     var manifest = try collector.manifest(parts: parts)
-    // A document of nothing that can be fetched is no empty list, which would mean that all may go.
+    // A manifest without fetchable items must not count as an empty list, which removes every item.
     let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.what.text($0.count) }
     if isEmpty, !asPart, !missed.isEmpty {
       throw Failure(
@@ -95,7 +89,6 @@ struct ManifestDraft {
     return manifest
   }
 
-  /// Those of an `integrity`, where there is one.
   static func digests(integrity node: Node?) throws(Failure) -> [ExpectedDigest] {
     guard let node else { return [] }
     do throws(Integrity.Fault) {
@@ -105,7 +98,7 @@ struct ManifestDraft {
     }
   }
 
-  /// Digests as lock files have them, by the names of their functions; nil where one is malformed.
+  /// Parses digests keyed by their functions' names; returns nil when one is malformed.
   static func digests(_ node: Node?) -> [ExpectedDigest]? {
     var digests: [ExpectedDigest] = []
     for entry in node?.mapping ?? [] {

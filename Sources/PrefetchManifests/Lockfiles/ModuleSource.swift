@@ -2,7 +2,7 @@ internal import PrefetchCore
 internal import PrefetchCrypto
 internal import PrefetchDocuments
 
-/// A `source.json` of a Bazel registry: the archive that a module is in, and what is laid over it.
+/// Reads `source.json` of a Bazel registry: a module's archive and the files added to it.
 enum ModuleSource {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let content = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
@@ -42,7 +42,7 @@ enum ModuleSource {
     return try draft.finished(asPart: true)
   }
 
-  /// `…/modules/NAME/VERSION/source.json`.
+  /// Returns `NAME@VERSION` of a URL `…/modules/NAME/VERSION/source.json`.
   private static func name(of url: WebURL?) -> String? {
     let parts = url?.path.split(separator: "/").suffix(4) ?? []
     guard parts.count == 4, let module = parts.dropFirst().first,
@@ -72,7 +72,6 @@ enum ModuleSource {
     return entry
   }
 
-  /// A patch, or a file that is put into the module.
   private static func addition(
     _ file: Node.Entry,
     in folder: String,

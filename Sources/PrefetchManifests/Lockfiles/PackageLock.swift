@@ -1,11 +1,11 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// npm's lock file, package-lock.json or npm-shrinkwrap.json, of any of its three versions.
+/// Reads npm's package-lock.json and npm-shrinkwrap.json in all three versions of the format.
 enum PackageLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try NativeManifest.parse(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
-    // Where `format` says that it is npm's, nothing has looked at its keys.
+    // A declared `format` skips the detection that tells Bun's lock file from npm's.
     guard root["workspaces"]?.mapping == nil else { throw ManifestReader.notRead(.bunLock) }
     var reader = PackageLockReader(
       rules: source.rules,
@@ -25,7 +25,7 @@ enum PackageLock {
     return try reader.draft.finished()
   }
 
-  /// Packages of several scopes may have files of one name; `npm pack` puts the scope before it.
+  /// Returns the published file name with the scope, since packages of two scopes share names.
   static func fileName(_ url: WebURL, of name: String) -> String? {
     guard let file = FileName.last(of: url) else { return nil }
     guard name.hasPrefix("@"), let slash = name.firstIndex(of: "/") else { return file }
@@ -59,7 +59,7 @@ private struct PackageLockReader {
       guard entry.value.mapping != nil else {
         throw entry.value.invalid("`\(entry.key)` must be a mapping, not \(entry.value.kindName)")
       }
-      // Folders of workspaces are not packages that were fetched from anywhere.
+      // Workspace folders without `resolved` are not downloaded packages.
       guard let name = entry.key.range(ofLast: "node_modules/") else {
         if entry.value["resolved"] == nil { continue }
         read(entry.value, name: entry.key)
@@ -71,7 +71,7 @@ private struct PackageLockReader {
 
   // MARK: Version 1
 
-  /// Nested as deep as the document may be.
+  /// Reads nested dependencies; the document's own limit bounds the recursion.
   mutating func readTree(_ node: Node) throws(Failure) {
     guard let dependencies = node.member("dependencies") else { return }
     guard let entries = dependencies.mapping else {
@@ -100,7 +100,7 @@ private struct PackageLockReader {
     }
     guard !isOmitted(node), platforms.admits(node) else { return }
     let version = node.member("version")?.text
-    // A package from anywhere but a registry has its place in `version` in old files.
+    // In old files, `version` holds the address of a package from outside a registry.
     let isPlace = version?.contains(":") == true
     let place = node.member("resolved") ?? (isPlace ? node.member("version") : nil)
     guard let place, let text = place.text else {
@@ -136,7 +136,7 @@ private struct PackageLockReader {
     return entry
   }
 
-  /// As npm decides; what is needed for development and optionally is left only where both are.
+  /// Returns whether npm would omit the package; `devOptional` needs both kinds to be omitted.
   private func isOmitted(_ node: Node) -> Bool {
     for kind in ["dev", "optional", "peer"] where omitted.contains(kind) && node.flag(kind) {
       return true
@@ -146,7 +146,6 @@ private struct PackageLockReader {
 }
 
 extension String {
-  /// Where what follows the last occurrence begins.
   fileprivate func range(ofLast word: String) -> String.Index? {
     var found: String.Index?
     var place = startIndex

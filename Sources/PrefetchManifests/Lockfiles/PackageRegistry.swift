@@ -1,9 +1,8 @@
 internal import PrefetchCore
 
-/// Where the packages of JavaScript are fetched from.
 struct PackageRegistry {
   private let configured: WebURL?
-  /// Hosts of the public registry, which a configured one stands for.
+  /// Hosts of the public registry, which a configured registry replaces.
   private let hosts: Set<String>
 
   init(_ rules: ManifestRules, standsFor hosts: Set<String>) {
@@ -11,7 +10,7 @@ struct PackageRegistry {
     self.hosts = hosts
   }
 
-  /// The file that a lock file names, in the configured registry where it is one of the public one.
+  /// Returns a lock file's URL, moved to the configured registry when it names the public one.
   func place(_ text: some StringProtocol) throws(Failure) -> DeclaredURL {
     do {
       var declared = try DeclaredURL(text)
@@ -25,7 +24,6 @@ struct PackageRegistry {
     }
   }
 
-  /// What lies at a path of the registry.
   func file(_ path: String) throws(Failure) -> DeclaredURL {
     let registry = try WebURL.known(configured, orElse: "https://registry.npmjs.org")
     do {
@@ -35,7 +33,7 @@ struct PackageRegistry {
     }
   }
 
-  /// Where registries have a package's file: `@SCOPE/NAME/-/NAME-VERSION.tgz`.
+  /// Returns a package's usual address, `@SCOPE/NAME/-/NAME-VERSION.tgz`.
   func file(of name: String, _ version: String) throws(Failure) -> DeclaredURL {
     let leaf = name.split(separator: "/").last ?? ""
     return try file("\(name)/-/\(leaf)-\(Hexadecimal.encodePercent(version)).tgz")

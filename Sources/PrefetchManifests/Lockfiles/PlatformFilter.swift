@@ -1,11 +1,11 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Which of a package's files are wanted, by what they were made for.
+/// Selects a package's files by platform and Python version.
 struct PlatformFilter {
-  /// Nil for every platform there is.
+  /// Wanted platforms; nil for all platforms.
   private(set) var targets: [PlatformName]?
-  /// Minor versions of Python 3; empty where any may be meant.
+  /// Wanted minor versions of Python 3; empty for any.
   private(set) var pythons: Set<Int> = []
 
   init(_ rules: ManifestRules) throws(Failure) {
@@ -49,7 +49,6 @@ struct PlatformFilter {
     )
   }
 
-  /// Whether a package with such lists is for any of the wanted platforms.
   func admits(systems: [String], processors: [String], libraries: [String]) -> Bool {
     guard let targets else { return true }
     guard !systems.isEmpty || !processors.isEmpty || !libraries.isEmpty else { return true }
@@ -62,7 +61,7 @@ struct PlatformFilter {
     }
   }
 
-  /// As npm does it: none of those with `!`, and one of the others if there are any.
+  /// Applies npm's rule: no value marked `!`, and one of the others if there are any.
   private static func isListed(_ value: String, in list: [String]) -> Bool {
     guard !list.isEmpty, list != ["any"] else { return true }
     guard !list.contains("!" + value) else { return false }
@@ -82,7 +81,7 @@ struct PlatformFilter {
   }
 
   private func admitsPython(_ wheel: WheelName) -> Bool {
-    // A user who takes every platform and names no Python takes every Python.
+    // Without platforms and Python versions in the configuration every wheel is wanted.
     if targets == nil, pythons.isEmpty { return true }
     return wheel.pythons.contains { python in
       wheel.abis.contains { abi in
@@ -92,7 +91,7 @@ struct PlatformFilter {
     }
   }
 
-  /// Whether some version of CPython 3 may use it; builds without the global lock are others.
+  /// Returns whether some CPython 3 can use the wheel; free-threaded builds are excluded.
   private static func isUsable(_ python: String, _ abi: String) -> Bool {
     guard abi == "none" || abi == "abi3" || (abi.hasPrefix("cp3") && !abi.hasSuffix("t")) else {
       return false
@@ -100,7 +99,6 @@ struct PlatformFilter {
     return python.hasPrefix("cp3") || python.hasPrefix("py3")
   }
 
-  /// Whether CPython 3 of that minor version uses it.
   private static func isUsable(_ python: String, _ abi: String, by minor: Int) -> Bool {
     if python == "py3" { return abi == "none" }
     guard python.hasPrefix("cp3") || python.hasPrefix("py3"), let since = Int(python.dropFirst(3))

@@ -1,13 +1,12 @@
 internal import PrefetchCore
 
-/// A kind of machine, as the names of packages tell it; what is nil may be anything.
+/// A platform that packages are built for; a nil property stands for any value.
 struct PlatformName: Hashable {
-  /// As Node.js names it.
+  /// Operating system, as Node.js names it.
   var system: String
-  /// As Node.js names it.
   var processor: String?
   var library: MachinePlatform.Library?
-  /// Whether the library is known but not its version.
+  /// Whether any version of the library is meant.
   var isAnyVersion = false
 
   init(system: String, processor: String?, library: MachinePlatform.Library? = nil) {
@@ -24,7 +23,7 @@ struct PlatformName: Hashable {
     )
   }
 
-  /// `linux-x64`, `linux-arm64-musl`, `darwin-arm64`: what npm packages are called by.
+  /// Parses the names of npm packages' platforms: `linux-x64`, `linux-arm64-musl`, `darwin-arm64`.
   init?(npm name: String) {
     let words = name.split(separator: "-").map(String.init)
     guard (2...3).contains(words.count), Self.systems.contains(words[0]),
@@ -40,7 +39,7 @@ struct PlatformName: Hashable {
     isAnyVersion = true
   }
 
-  /// The last part of a wheel's name: `manylinux_2_17_x86_64`, `macosx_11_0_arm64`, `win_amd64`.
+  /// Parses a wheel's platform tag: `manylinux_2_17_x86_64`, `macosx_11_0_arm64`, `win_amd64`.
   init?(wheelTag tag: String) {
     if tag == "win32" {
       self.init(system: "win32", processor: "ia32")
@@ -79,7 +78,6 @@ struct PlatformName: Hashable {
     self.init(system: system, processor: processor, library: library)
   }
 
-  /// `2_17_x86_64`.
   private static func versioned(_ text: Substring) -> (Int, Int, Substring)? {
     let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let major = Int(parts[0]), let minor = Int(parts[1]) else {
@@ -92,7 +90,6 @@ struct PlatformName: Hashable {
     "aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "sunos", "win32",
   ]
 
-  /// The name that Node.js has for what others call otherwise.
   private static func processor(_ name: String) -> String? {
     switch name {
     case "x64", "x86_64", "amd64": "x64"
@@ -108,7 +105,6 @@ struct PlatformName: Hashable {
 
   // MARK: Fitting
 
-  /// Whether what is made for the other one runs here.
   func runs(_ other: PlatformName) -> Bool {
     guard system == other.system else { return false }
     if let processor, let needed = other.processor, processor != needed { return false }
@@ -121,7 +117,7 @@ struct PlatformName: Hashable {
     }
   }
 
-  /// As the `libc` lists of npm packages name it.
+  /// Library's name in the `libc` lists of npm packages.
   var libraryName: String? {
     switch library {
     case .glibc: "glibc"
@@ -132,12 +128,11 @@ struct PlatformName: Hashable {
 
   // MARK: As Python's markers name it
 
-  /// `sys.platform`.
   var pythonSystem: String {
     system
   }
 
-  /// `platform.machine()` as far as it is the same everywhere on that system.
+  /// Value of Python's `platform.machine()`; nil where it differs between machines of the platform.
   var pythonMachine: String? {
     switch (system, processor) {
     case ("linux", "x64"), ("darwin", "x64"): "x86_64"

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// pnpm-lock.yaml, of versions 5 to 9.
+/// Reads pnpm-lock.yaml of versions 5 to 9.
 enum PnpmLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     var reader: PnpmLockReader?
@@ -16,7 +16,7 @@ enum PnpmLock {
         )
       }
       reader?.begin(version: version, snapshots: root["snapshots"])
-      // One without dependencies has none, or says so.
+      // A document without dependencies has no `packages`, or null.
       guard let packages = root["packages"], !packages.isNothing else { continue }
       guard let entries = packages.mapping else {
         throw packages.invalid(
@@ -41,10 +41,7 @@ enum PnpmLock {
     return version
   }
 
-  /// The documents of the file, each with empty lines in place of what stands before it, so that lines
-  /// count as in the file.
-  ///
-  /// Since version 11 pnpm may put what it needs for itself into a document before the project's.
+  /// Splits the file into documents, padded with empty lines so that line numbers stay right.
   private static func documents(of bytes: RawSpan) throws(Failure) -> [[UInt8]] {
     let all = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     var documents: [[UInt8]] = []
@@ -52,7 +49,6 @@ enum PnpmLock {
     var (startLine, line) = (0, 0)
     func add(upTo end: Int) {
       let text = all[start..<end]
-      // What stands before the first mark is most often nothing.
       guard !text.allSatisfy({ [0x20, 0x0A, 0x0D].contains($0) }) else { return }
       documents.append([UInt8](repeating: 0x0A, count: startLine) + text)
     }
@@ -70,25 +66,22 @@ enum PnpmLock {
     return documents
   }
 
-  /// More than pnpm writes, and few enough for the empty lines before each.
+  /// Largest number of documents: more than pnpm writes, and few enough to repeat the empty lines.
   private static let maximumDocuments = 8
 }
 
 private struct PnpmLockReader {
-  /// Name and version, as far as the key of a package says them.
   private struct Title {
     var name: Substring
     var version: Substring
-    /// Whether they are those of a package in the registry.
     var isOfRegistry: Bool
   }
 
-  /// The format of the document that is read.
   private var version: Int
   private let registry: PackageRegistry
   private let platforms: PlatformFilter
   private let omitted: Set<String>
-  /// Which packages are needed only as options, in the versions that say so elsewhere.
+  /// Whether a package is needed only optionally, as `snapshots` says since version 9.
   private var optional: [Substring: Bool] = [:]
   private var draft = ManifestDraft()
 
@@ -99,7 +92,6 @@ private struct PnpmLockReader {
     omitted = Set(rules.omitted.map { $0.lowercased() })
   }
 
-  /// Begins one of the documents of a file.
   mutating func begin(version: Int, snapshots: Node?) {
     self.version = version
     optional = [:]
@@ -130,7 +122,7 @@ private struct PnpmLockReader {
       let message = "`\(entry.key.prefix(200))` has no `resolution`"
       return draft.reject(entry.key, node.invalid(message))
     }
-    // Those of other kinds name a repository or a folder.
+    // Resolutions with a `type` name a repository or a folder.
     let place = resolution["tarball"]?.text
     guard resolution["type"] == nil, place?.hasPrefix("file:") != true else {
       return draft.leaveOut(
@@ -168,17 +160,17 @@ private struct PnpmLockReader {
 
   // MARK: Places
 
-  /// Nil where neither a place nor a name leads to it.
+  /// Returns the URL of a package's file; nil when neither `tarball` nor the key names it.
   private func place(_ tarball: String?, _ title: Title?) throws(Failure) -> DeclaredURL? {
     guard let tarball else {
       guard let title, title.isOfRegistry else { return nil }
       return try registry.file(of: String(title.name), String(title.version))
     }
-    // What has no scheme is a path of the registry.
+    // An address without a scheme is a path of the registry.
     return tarball.contains("://") ? try registry.place(tarball) : try registry.file(tarball)
   }
 
-  /// `/@scope/name/1.0.0_peer@2` in version 5, `/@scope/name@1.0.0(peer@2)` in 6, without the slash later.
+  /// Parses a key: `/@scope/name/1.0.0_peer@2` in version 5, `/@scope/name@1.0.0(peer@2)` in 6.
   private func title(of key: String) -> Title? {
     let bare = key.prefix { $0 != "(" }
     let isWhole = bare.first != "/"
@@ -195,7 +187,7 @@ private struct PnpmLockReader {
       name = text[..<mark]
       version = text[text.index(after: mark)...]
     }
-    // Before version 9 what is in no registry, or in another one, has no slash at its beginning.
+    // Before version 9, keys of packages from elsewhere have no leading slash.
     let isElsewhere = self.version < 9 && isWhole
     return Title(
       name: name,
@@ -204,7 +196,6 @@ private struct PnpmLockReader {
     )
   }
 
-  /// Both become parts of a URL.
   private static func isName(_ name: Substring) -> Bool {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     let isScoped = name.first == "@"
@@ -230,7 +221,7 @@ private struct PnpmLockReader {
 }
 
 extension Node {
-  /// Of YAML, where nothing is said in several ways.
+  /// Whether the value is null, in any of YAML's spellings.
   fileprivate var isNothing: Bool {
     guard let scalar else { return false }
     return scalar.kind == .null

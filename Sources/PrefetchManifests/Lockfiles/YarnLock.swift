@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchCrypto
 
-/// yarn.lock of Yarn 1.
+/// Reads yarn.lock of Yarn 1.
 enum YarnLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     var reader = YarnLockReader(rules: source.rules)
@@ -11,10 +11,9 @@ enum YarnLock {
 }
 
 private struct YarnLockReader {
-  /// What stands below the names of one package.
   private struct Package {
     var line: LockLines.LockLine
-    /// The first of the wishes that it fulfils: `@scope/name@^1.0.0`.
+    /// First of the requests that the package satisfies: `@scope/name@^1.0.0`.
     var wish: String
     var version: String?
     var place: String?
@@ -24,7 +23,7 @@ private struct YarnLockReader {
   private let registry: PackageRegistry
   private var draft = ManifestDraft()
   private var package: Package?
-  /// Of packages that have no stronger digest.
+  /// Number of packages that only a SHA-1 protects.
   private var weakCount = 0
   private let leavesSome: Bool
 
@@ -42,7 +41,7 @@ private struct YarnLockReader {
     case 0: try begin(text, line)
     case 2: try readMember(text, line)
     default:
-      // What a package needs stands deeper, and is listed by itself.
+      // Deeper lines list a package's dependencies, which have entries of their own.
       guard package != nil else {
         throw line.invalid("it is indented, and nothing stands above it")
       }
@@ -72,7 +71,6 @@ private struct YarnLockReader {
     _ line: LockLines.LockLine
   ) throws(Failure) {
     guard package != nil else { throw line.invalid("it is indented, and nothing stands above it") }
-    // What follows is the list of what the package needs.
     guard text.last != ":" else { return }
     guard let key = Self.word(text) else { throw line.invalid("it begins with no word") }
     guard let blank = text.firstIndex(of: " "),
@@ -82,14 +80,13 @@ private struct YarnLockReader {
     case "version": package?.version = value
     case "resolved": package?.place = value
     case "integrity":
-      // The rest of the line is the value where no quotes are: there may be several digests.
+      // Without quotes the rest of the line is the value, which may hold several digests.
       let rest = text[blank...].drop { $0 == " " }
       package?.integrity = rest.first == "\"" ? value : String(rest)
     default: break
     }
   }
 
-  /// The first word, which may stand in quotes; what follows a comma or a blank is not looked at.
   private static func word(_ text: Substring) -> String? {
     guard text.first == "\"" else {
       let word = text.prefix { $0 != "," && $0 != " " }
@@ -173,7 +170,7 @@ private struct YarnLockReader {
       }
     }
     entry.digests = try EntryCollector.digests(entry.digests, with: declared)
-    // Where more is known, the short sum behind the URL would prove nothing besides.
+    // The SHA-1 behind the URL adds nothing to a stronger digest.
     guard let sum, !entry.digests.contains(where: { $0.algorithm > .sha1 }) else { return entry }
     guard entry.digests.allSatisfy({ $0.algorithm != .sha1 || $0 == sum }) else {
       throw package.line.invalid("`resolved` and `integrity` name different SHA-1 sums")
@@ -183,7 +180,7 @@ private struct YarnLockReader {
     return entry
   }
 
-  /// A URL, and the SHA-1 that Yarn writes behind its `#` without a name.
+  /// Splits an address into the URL and the SHA-1 that Yarn writes as its fragment.
   private static func parts(_ place: String) -> (address: Substring, sum: ExpectedDigest?) {
     guard let mark = place.firstIndex(of: "#") else { return (place[...], nil) }
     let text = place[place.index(after: mark)...]
@@ -193,13 +190,11 @@ private struct YarnLockReader {
     return (place[..<mark], ExpectedDigest(algorithm: .sha1, bytes: bytes))
   }
 
-  /// As Yarn calls it in an offline mirror.
   private static func fileName(of url: WebURL) -> String? {
     guard let name = try? YarnMirrorName.make(of: url) else { return nil }
     return FileName.isSafe(name) ? name : nil
   }
 
-  /// Without what was asked for of it.
   private static func name(in wish: String) -> Substring {
     let scope = wish.first == "@" ? 1 : 0
     return wish[..<(wish.dropFirst(scope).firstIndex(of: "@") ?? wish.endIndex)]

@@ -1,8 +1,7 @@
-/// The tags of an HTML page with their attributes, and the text between them; enough for the pages of
-/// package indexes, and never in doubt about what to do with a bad one: pass it over.
+/// Tokenizes the HTML of package indexes; malformed markup is skipped.
 struct HTMLTokens: Sequence, IteratorProtocol {
   enum Token: Hashable {
-    /// Opening tags, in small letters.
+    /// An opening tag; its name and its attributes' names are in lower case.
     case tag(String, [String: String])
     case text(String)
   }
@@ -28,7 +27,6 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     return Self.decoded(bytes[offset..<end])
   }
 
-  /// Nil for comments, declarations and closing tags.
   private mutating func tag() -> Token? {
     if bytes[offset...].starts(with: "<!--".utf8) {
       skip(past: "-->")
@@ -53,7 +51,6 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     offset = Swift.min(offset + wanted.count, bytes.count)
   }
 
-  /// Up to the end of the tag; the first of two of one name counts.
   private mutating func attributes() -> [String: String] {
     var attributes: [String: String] = [:]
     while offset < bytes.count, bytes[offset] != UInt8(ascii: ">") {
@@ -108,7 +105,7 @@ struct HTMLTokens: Sequence, IteratorProtocol {
     }
   }
 
-  /// With the five entities that markup needs, and numbers.
+  /// Decodes text with the five entities of XML and numeric ones.
   private static func decoded(_ bytes: ArraySlice<UInt8>) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.contains(UInt8(ascii: "&")) else { return text }

@@ -1,11 +1,11 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// What a reader takes of a Python lock file that is for several machines and purposes at once.
+/// Parts of a Python lock file that the reader takes although they are optional.
 struct LockChoice {
   private var groups: [String] = []
   private var extras: [String] = []
-  /// Packages or requirements whose conditions hold for none of the wanted platforms.
+  /// Number of packages or requirements whose markers hold on no wanted platform.
   var unmet = 0
 
   mutating func add(groups names: [String]) {
@@ -16,7 +16,6 @@ struct LockChoice {
     for name in names where !extras.contains(name) { extras.append(name) }
   }
 
-  /// Nil where the list leaves no choice.
   var note: String? {
     var words: [String] = []
     if !groups.isEmpty { words.append("all groups are taken (\(Self.listed(groups)))") }
@@ -35,7 +34,6 @@ struct LockChoice {
 }
 
 extension Node {
-  /// Keys of a table that is a member.
   func keys(of member: String) -> [String] {
     self.member(member)?.mapping?.map(\.key) ?? []
   }

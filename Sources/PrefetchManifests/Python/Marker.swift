@@ -1,7 +1,7 @@
-/// A condition behind a requirement, `sys_platform == "linux" and python_version < "3.11"` (PEP 508).
+/// A marker such as `sys_platform == "linux"` (PEP 508).
 ///
-/// What cannot be told is left open, and whatever is open is fetched: too much harms less than too
-/// little.
+/// A marker that cannot be evaluated counts as true: an unneeded file harms less than a missing
+/// one.
 struct Marker {
   private enum Token: Hashable {
     case name(String)
@@ -11,7 +11,6 @@ struct Marker {
     case close
   }
 
-  /// What is known of where packages will run.
   private struct Surroundings {
     var platform: PlatformName?
     var python: Int?
@@ -22,7 +21,7 @@ struct Marker {
   private var tokens: ArraySlice<Token>
   private let surroundings: Surroundings
 
-  /// False only where it holds for none of the wanted platforms and versions.
+  /// Returns false only when the marker holds on no wanted platform and Python version.
   static func mayHold(_ text: String, on platforms: PlatformFilter) -> Bool {
     guard let tokens = tokens(of: text) else { return true }
     let targets: [PlatformName?] = platforms.targets.map { $0.map(\.self) } ?? [nil]
@@ -149,7 +148,7 @@ struct Marker {
       }
     case "os_name": surroundings.platform.map { $0.system == "win32" ? "nt" : "posix" }
     case "platform_machine": surroundings.platform?.pythonMachine
-    // Wheels are chosen for no other one either.
+    // Wheels are chosen for CPython only.
     case "implementation_name": "cpython"
     case "platform_python_implementation": "CPython"
     default: nil

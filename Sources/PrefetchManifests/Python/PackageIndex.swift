@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// What a package index has of one project: JSON (PEP 691), or HTML as all indexes have it (PEP 503).
+/// Reads a project's page of a package index: JSON (PEP 691) or HTML (PEP 503).
 enum PackageIndex {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let platforms = try PlatformFilter(source.rules)
@@ -29,7 +29,6 @@ enum PackageIndex {
     return manifest
   }
 
-  /// The files that the requirement admits; that there are none is told of the requirement.
   private static func choose(
     _ files: [PythonFile],
     for wish: PackageWish,
@@ -39,7 +38,7 @@ enum PackageIndex {
     let wanted = Set(wish.digests)
     let admitted = files.compactMap { file -> PythonFile? in
       let shared = file.digests.filter { wanted.contains($0) }
-      // Its name is what pip goes by, so it must be one of this project.
+      // pip finds a file by its name, which must therefore belong to this project.
       guard !shared.isEmpty, WheelName(file.name).map({ $0.project == wish.project }) ?? true
       else { return nil }
       var file = file
@@ -69,7 +68,6 @@ enum PackageIndex {
   }
 }
 
-/// The files of a project as its page in an index names them.
 struct PackageListing {
   private(set) var files: [PythonFile] = []
   private(set) var rejected: [(url: String, failure: Failure)] = []
@@ -165,7 +163,7 @@ struct PackageListing {
       return
     }
     let written = String(Requirement.trimmed(text[...]))
-    // What stands between the tags is the name; not all indexes keep to that.
+    // The tag's text should be the file name, but not all indexes comply.
     let name = written.contains(" ") || written.isEmpty ? FileName.last(of: url) : written
     guard let name, let digests = Requirement.fragmentDigests(reference) else { return }
     files.append(PythonFile(name: name, url: url, digests: digests))

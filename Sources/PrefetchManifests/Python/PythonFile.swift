@@ -1,19 +1,18 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// A file of a Python project, as a lock file or an index tells it.
 struct PythonFile {
   var name: String
   var url: WebURL
   var digests: [ExpectedDigest]
   var size: Int64?
   var published: Instant?
-  /// Whether the lock file takes it as it is, rather than as one of several builds.
+  /// Whether the lock file names the file as the package's archive, not as one of several builds.
   var isArchive = false
 
-  /// Of several that will do, those to take: every wheel that fits, or else all that is no wheel.
+  /// Returns every matching wheel, else all that are no wheels; always archives.
   ///
-  /// An archive is always taken. Who takes every platform and names no Python takes the sources besides.
+  /// Without configured platforms and Python versions all files are returned.
   static func chosen(_ files: [Self], for platforms: PlatformFilter) -> [Self] {
     if platforms.targets == nil, platforms.pythons.isEmpty { return files }
     let wheels = files.filter { WheelName($0.name).map(platforms.admits) ?? false }
@@ -22,7 +21,6 @@ struct PythonFile {
       : files.filter(\.isArchive) + wheels
   }
 
-  /// What lock files say in the same words: its size, and when it came out.
   mutating func readFacts(_ node: Node) throws(Failure) {
     if let size = node.member("size") {
       guard let bytes = size.integer, bytes >= 0 else {
@@ -33,7 +31,7 @@ struct PythonFile {
     published = node.member("upload-time")?.text.flatMap { Timestamp.parse($0) }
   }
 
-  /// What it is called is what pip finds it by.
+  /// Returns the entry; its file name must be safe, since pip finds files by name.
   func entry() throws(Failure) -> ManifestEntry {
     guard FileName.isSafe(name) else {
       throw PublishedName.objection(to: name)
@@ -49,7 +47,6 @@ struct PythonFile {
 }
 
 extension ManifestDraft {
-  /// Those of a package's files that will do.
   mutating func add(
     _ files: [PythonFile],
     of package: Node,

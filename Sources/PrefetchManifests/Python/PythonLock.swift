@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// pylock.toml, the lock file of Python packages (PEP 751).
+/// Reads pylock.toml, the standard lock file of Python packages (PEP 751).
 enum PythonLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .toml)
@@ -75,7 +75,6 @@ private struct PythonLockReader {
     return platforms.pythons.contains { PythonVersions.satisfies(demand, minor: $0) != false }
   }
 
-  /// Nil for a file that is not on any server.
   private mutating func file(_ node: Node) throws(Failure) -> PythonFile? {
     guard let place = node.member("url"), let text = place.text else {
       guard node.member("path") != nil else {

@@ -1,6 +1,5 @@
-/// Minor versions of Python 3 against what packages demand; nil where too little is known.
+/// Matches minor versions of Python 3 against version specifiers; nil means undecidable.
 enum PythonVersions {
-  /// A list such as `>=3.8,!=3.9.*,<4`.
   static func satisfies(_ specifiers: String, minor: Int) -> Bool? {
     var isUnknown = false
     for part in specifiers.split(separator: ",") {
@@ -15,7 +14,7 @@ enum PythonVersions {
     return isUnknown ? nil : true
   }
 
-  /// The longer before the shorter ones.
+  /// Operators, longer ones before their prefixes.
   static let operators = ["===", "==", "!=", "<=", ">=", "~=", "<", ">"]
 
   static func compare(_ minor: Int, _ comparison: String, _ version: String) -> Bool? {
@@ -26,7 +25,7 @@ enum PythonVersions {
     else { return nil }
     let wanted = (major, numbers.count > 1 ? numbers[1] : 0)
     let own = (3, minor)
-    // Below the minor version nothing is known of what is used.
+    // The patch version in use is unknown.
     let isFine = numbers.count == 3 && !isWild && wanted == own
     switch comparison {
     case "==", "===", "!=":

@@ -1,18 +1,14 @@
 internal import PrefetchCore
 
-/// One requirement of a requirements file.
 struct Requirement {
   enum Source {
     case file(WebURL)
-    /// Normalised name and exact version.
     case index(project: String, version: String)
-    /// Version control or a local file.
+    /// A repository or a local file.
     case elsewhere
   }
 
-  /// What is wrong with one that cannot be taken.
   struct Complaint: Error {
-    /// What it is about, as far as that could be read.
     var subject: String
     var message: String
   }
@@ -20,7 +16,7 @@ struct Requirement {
   var subject: String
   var place: Source
   var marker: String?
-  /// Any of them.
+  /// Accepted digests; a file needs to match one of them.
   var digests: [ExpectedDigest]
 
   static func read(_ text: Substring) -> Result<Self, Complaint> {
@@ -105,7 +101,6 @@ struct Requirement {
 
   // MARK: Parts
 
-  /// What is required, and the options behind it.
   private static func split(_ text: Substring) -> (body: Substring, options: Substring) {
     var isAfterBlank = false
     for place in text.indices {
@@ -133,7 +128,7 @@ struct Requirement {
     return digests
   }
 
-  /// `name @ URL`, or a URL or path alone.
+  /// Parses `name @ URL`, or a URL or path alone.
   private static func reference(
     in body: Substring
   ) -> (url: String, marker: String?, isElsewhere: Bool)? {
@@ -143,7 +138,7 @@ struct Requirement {
     {
       target = trimmed(body[at...].dropFirst())
     }
-    // A blank must stand before the `;`, which a URL may hold.
+    // A URL may contain `;`, so a blank must stand before the marker's.
     let url = target.prefix { !$0.isWhitespace }
     let rest = trimmed(target[url.endIndex...])
     let marker = rest.hasPrefix(";") ? String(rest.dropFirst()) : nil
@@ -157,7 +152,7 @@ struct Requirement {
     return isElsewhere ? (String(url), marker, true) : nil
   }
 
-  /// `#sha256=…` or `#egg=name&sha256=…`; nil for a malformed one.
+  /// Returns the digests of `#sha256=…` or `#egg=name&sha256=…`; nil when one is malformed.
   static func fragmentDigests(_ url: some StringProtocol) -> [ExpectedDigest]? {
     guard let mark = url.firstIndex(of: "#") else { return [] }
     var digests: [ExpectedDigest] = []

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// pip's requirements files, of which those lines are taken that say exactly which files they mean.
+/// Reads pip's requirements files; only lines that fix the exact files are accepted.
 enum Requirements {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     var reader = RequirementsReader(
@@ -12,8 +12,7 @@ enum Requirements {
   }
 }
 
-/// Lines joined where a backslash ends them, without comments and those that say nothing; each has
-/// the number of its first.
+/// Lines without comments and joined at trailing backslashes; each keeps the number of its first.
 private struct LogicalLines: Sequence, IteratorProtocol {
   private var lines: LockLines
 
@@ -42,7 +41,7 @@ private struct LogicalLines: Sequence, IteratorProtocol {
     return open
   }
 
-  /// A `#` begins a comment only after a blank, since URLs have some of their own.
+  /// Removes a comment, whose `#` follows a blank; a `#` within a word belongs to a URL.
   private static func withoutComment(_ text: String) -> String {
     var isAfterBlank = true
     for place in text.indices {
@@ -57,7 +56,6 @@ private struct RequirementsReader {
   private let platforms: PlatformFilter
   private let configuredIndex: WebURL?
   private var index: WebURL?
-  /// Whether the list says that no index is asked.
   private var asksNoIndex = false
   private var hasFindLinks = false
   private var draft = ManifestDraft()
@@ -103,10 +101,10 @@ private struct RequirementsReader {
       draft.leaveOut(CountedNoun("package from local folders", "packages from local folders"))
     case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
       "--only-binary", "--use-feature":
-      // None of them makes other files of exact requirements with digests.
+      // Such options do not change which files an exact requirement with digests means.
       break
     case _ where ["-r", "-i", "-f"].contains { name.hasPrefix($0) && !name.hasPrefix("--") }:
-      // Short options may stand right before their values.
+      // Values may follow short options directly.
       try readOption("\(text.prefix(2)) \(text.dropFirst(2))", line)
     default:
       draft.warn("`\(name.prefix(80))` is passed over", at: line.location)
@@ -127,7 +125,6 @@ private struct RequirementsReader {
 
   // MARK: Requirements
 
-  /// The last word about the index counts for all.
   consuming func finished() throws(Failure) -> Manifest {
     let index = try WebURL.known(configuredIndex ?? self.index, orElse: "https://pypi.org/simple")
     for (line, requirement) in requirements { add(requirement, line, index) }

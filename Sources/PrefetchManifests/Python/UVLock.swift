@@ -1,7 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// uv.lock, uv's lock file of Python packages for all platforms at once.
+/// Reads uv.lock, uv's lock file of Python packages for all platforms.
 enum UVLock {
   static func read(_ bytes: RawSpan, source: ManifestSource) throws(Failure) -> Manifest {
     let root = try LockDocument.read(bytes, syntax: .toml)
@@ -47,7 +47,7 @@ private struct UVLockReader {
       )
     }
     let source = package.member("source")
-    // The project itself and its neighbours in the workspace, which are not fetched.
+    // The project and other members of its workspace are not downloaded.
     guard !UVNeeds.isOwn(package) else {
       choice.add(groups: package.keys(of: "dev-dependencies"))
       return choice.add(extras: package.keys(of: "optional-dependencies"))
@@ -79,7 +79,7 @@ private struct UVLockReader {
     var files: [PythonFile] = []
     let sources = package.member("sdist").map { [$0] } ?? []
     for node in sources + (package.member("wheels")?.sequence ?? []) {
-      // The source archive of a package that is a URL has none of its own.
+      // When the package itself is a URL, its source archive has no `url`.
       guard let text = node.member("url")?.text ?? (node.member("path") == nil ? address : nil)
       else {
         draft.leaveOut(CountedNoun("file beside the lock file", "files beside the lock file"))

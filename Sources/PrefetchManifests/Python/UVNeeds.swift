@@ -1,21 +1,17 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Which packages of a uv.lock are needed on the wanted platforms.
-///
-/// The lock is for all platforms at once; the condition of a package often stands with whoever needs it:
-/// `{ name = "pywin32", marker = "sys_platform == 'win32'" }`.
+/// Packages of a uv.lock that the wanted platforms need; the markers stand with the dependents.
 struct UVNeeds {
-  /// By the number of the package.
   private(set) var isNeeded: [Bool]
 
-  /// `manifest` is the table of that name, in which the lock of a script has its requirements.
+  /// Evaluates the lock file; `manifest` is its table of a script's requirements.
   init(_ packages: [Node], manifest: Node?, on platforms: PlatformFilter) {
     var numbers: [String: [Int]] = [:]
     for (number, package) in packages.enumerated() {
       numbers[package.member("name")?.text ?? "", default: []].append(number)
     }
-    /// What a package needs, and whether it may need that on a wanted platform.
+    /// Returns the packages that dependency entries name, and whether their markers may hold.
     func needs(_ nodes: [Node]) -> [(number: Int, mayHold: Bool)] {
       nodes.flatMap { need -> [(number: Int, mayHold: Bool)] in
         let version = need.member("version")?.text
@@ -30,7 +26,6 @@ struct UVNeeds {
     let asked =
       needs(Self.groups(manifest?.member("dependency-groups")))
       + needs(manifest?.member("requirements")?.sequence ?? [])
-    /// Marks all that is needed by the packages that are marked.
     func spread(_ marks: inout [Bool], alongAll: Bool) {
       var queue = marks.indices.filter { marks[$0] }
       while let number = queue.popLast() {
@@ -40,8 +35,7 @@ struct UVNeeds {
         }
       }
     }
-    // The roots: the project itself and its neighbours, which may need their own extras, and whatever
-    // nothing else needs.
+    // Roots: workspace members, which may need their own extras, and packages without dependents.
     var isRoot = packages.map { _ in true }
     for (number, needs) in needed.enumerated() {
       for need in needs where need.number != number { isRoot[need.number] = false }
@@ -50,7 +44,7 @@ struct UVNeeds {
     for (number, package) in packages.enumerated() where Self.isOwn(package) {
       isRoot[number] = true
     }
-    // Packages in a circle that nothing leads to are roots as well: nothing says when they are needed.
+    // Packages of an unreachable dependency cycle count as needed: nothing tells their conditions.
     var isReached = isRoot
     for need in asked { isReached[need.number] = true }
     spread(&isReached, alongAll: true)
@@ -59,13 +53,11 @@ struct UVNeeds {
     spread(&isNeeded, alongAll: false)
   }
 
-  /// Whether it is the project itself or another one of its workspace.
   static func isOwn(_ package: Node) -> Bool {
     let source = package.member("source")
     return source?.member("virtual") != nil || source?.member("editable") != nil
   }
 
-  /// What stands in the tables of a package: needed always, by its extras, and for development.
   private static func needs(of package: Node) -> [Node] {
     (package.member("dependencies")?.sequence ?? [])
       + groups(package.member("optional-dependencies")) + groups(package.member("dev-dependencies"))

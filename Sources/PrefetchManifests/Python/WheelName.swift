@@ -1,4 +1,4 @@
-/// The name of a wheel: `NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl`, each tag of several by dots.
+/// A wheel's file name, `NAME-VERSION[-BUILD]-PYTHON-ABI-PLATFORM.whl`; dots separate tags.
 struct WheelName {
   var project: String
   var version: String
@@ -21,9 +21,8 @@ struct WheelName {
   }
 }
 
-/// The names of Python projects.
 enum ProjectName {
-  /// Lower case, runs of `-`, `_` and `.` as one `-` (PEP 503).
+  /// Normalizes a name: lower case, runs of `-`, `_` and `.` become one `-` (PEP 503).
   static func normalised(_ name: some StringProtocol) -> String {
     var text = ""
     for character in name.lowercased() {

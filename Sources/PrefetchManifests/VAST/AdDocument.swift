@@ -1,9 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// An ad server's answer (VAST 2 to 4), as far as it is needed to have here what will be shown.
-///
-/// Whatever counts views and clicks is not even read: only players may ask for it.
+/// A VAST 2 to 4 response without tracking addresses, which only players may request.
 struct AdDocument {
   var ads: [Ad] = []
 }
@@ -15,17 +13,16 @@ struct Ad {
   }
 
   var id: String?
-  /// Its place in a pod; nil for one that stands alone.
+  /// Position in an ad pod; nil for an ad that stands alone.
   var sequence: Int?
   var content: Content
 }
 
-/// Says that another server knows the ad.
 struct AdWrapper {
   var tag: AdLink
   var mayFollowWrappers = true
   var mayBePod = true
-  /// Shown with the ad where that brings none of a kind.
+  /// Extras for ads that have none of the same kind.
   var extras: [AdExtra] = []
 }
 
@@ -33,24 +30,22 @@ struct InlineAd {
   var system: String?
   var systemVersion: String?
   var title: String?
-  /// The same wherever the creative is.
+  /// Id of the creative, the same on every server.
   var universalID: String?
   var seconds: Double?
-  /// Data for players; never asked for.
+  /// Click address, which is data for players and never requested.
   var clickThrough: String?
   var media: [AdMedium] = []
   var extras: [AdExtra] = []
-  /// Texts of extensions, by the names of their elements.
   var extensions: [(String, String)] = []
 }
 
-/// An address as it is written.
 struct AdLink: Hashable {
   var text: String
-  /// Where its element begins.
+  /// Offset of the address's element.
   var byte: Int
 
-  /// One that only a player can fill in.
+  /// Name of the first macro in the address, which only a player can replace.
   var macro: Substring? {
     var rest = text[...]
     while let open = rest.firstIndex(of: "[") {
@@ -67,18 +62,17 @@ struct AdLink: Hashable {
   }
 }
 
-/// The film in one of its encodings.
 struct AdMedium {
   var link: AdLink
   var type: String?
-  /// Bits a second.
+  /// Bits per second.
   var bitrate: Int64?
   var width: Int64?
   var height: Int64?
   var size: Int64?
   var codec: String?
   var isProgressive = true
-  /// Made for a program within the player, and no film.
+  /// Whether the file is a program for the player instead of a film.
   var isProgram = false
 
   var area: Int64? {
@@ -87,31 +81,27 @@ struct AdMedium {
   }
 }
 
-/// What is shown besides the film.
 struct AdExtra {
-  /// Longest page that is kept as an end card, in bytes.
+  /// Largest end card that is kept, in bytes.
   static let longestPage = 1 << 20
 
   enum Purpose: String, CaseIterable {
     case companion
     case icon
     case caption
-    /// Of an extension.
     case image
   }
 
-  /// Place of its bytes.
   enum Source {
     case link(AdLink)
-    /// Text that is written out in the document.
     case page(String)
-    /// End card that is not kept: a frame of its server's, or a page that is too long.
+    /// End card that is not stored: a server's frame, or a page that is too long.
     case leftOut
   }
 
   var kind: Purpose
   var source: Source
   var type: String?
-  /// For players.
+  /// Facts for players.
   var facts: [(String, JSONValue)] = []
 }

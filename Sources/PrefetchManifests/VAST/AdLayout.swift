@@ -1,9 +1,7 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// An ad as the servers of a chain describe it, and as it is kept.
-///
-/// All its files begin with one name: the film that is opened first has that name alone.
+/// Plans which files of an ad are requested, from the responses of its chain of ad servers.
 struct AdLayout {
   private struct Found {
     var ad: Ad
@@ -15,7 +13,6 @@ struct AdLayout {
 
   private let rules: BundleRules
   private let documents: [BundleContent]
-  /// How many of the documents are answers of ad servers.
   private var answers = 1
   private(set) var reading = BundleReading()
 
@@ -63,7 +60,7 @@ struct AdLayout {
 
   // MARK: The chain
 
-  /// The ads behind one answer; nil as long as another one is needed to know.
+  /// Returns the ads behind a response; nil until the next response of the chain is known.
   private mutating func resolve(
     _ document: BundleContent,
     asked: [String],
@@ -94,7 +91,7 @@ struct AdLayout {
           guard let behind else { return nil }
           found += behind
         } catch {
-          // Another one may lead to an ad.
+          // Another ad of the pod or waterfall may still work.
           objection = objection ?? error
         }
       }
@@ -158,7 +155,7 @@ struct AdLayout {
       reading.documents = [BundleRequest(url: url, alternates: [], type: "vast")]
       return nil
     }
-    // Where no wrapper may follow, one that does brings no ad.
+    // An ad is dropped when a wrapper follows although the previous one forbids that.
     if !wrapper.mayFollowWrappers {
       let next = try AdReader.read(documents[place], takingExtensions: false)
       let isWrapper = next.ads.contains { ad in
@@ -178,7 +175,6 @@ struct AdLayout {
       let own = Set(found[place].inline.extras.map(\.kind))
       found[place].inline.extras += wrapper.extras.filter { !own.contains($0.kind) }
         .map { extra in
-          // What it names is relative to where that stands.
           var extra = extra
           if case .link(var link) = extra.source,
             let url = try? document.base.resolving(link.text)
@@ -209,9 +205,9 @@ struct AdLayout {
 
   // MARK: Files
 
-  /// What players are told of it; nil where a playlist is missing.
+  /// Adds an ad's files and returns its description for players; nil while a playlist is missing.
   private mutating func take(_ found: Found, as number: Int) throws(Failure) -> JSONValue? {
-    // No name of another ad has a dot before its ending.
+    // The suffix's dot keeps the names of different ads apart.
     let stem = number == 0 ? rules.stem : "\(rules.stem).\(number + 1)"
     let facts: [(String, JSONValue?)] = [
       ("id", found.ad.id.map { .string($0) }),
@@ -254,8 +250,7 @@ struct AdLayout {
     return .object(ad)
   }
 
-  /// One that is here stays, where nothing asks for another: the ad is the same, whenever its tag
-  /// was read.
+  /// Returns the encoding to store; without a configured quality a stored encoding of the ad stays.
   private func choose(_ found: Found) throws(Failure) -> Int {
     let steps = found.ladder.steps
     if rules.heldQuality != nil {
@@ -295,7 +290,7 @@ struct AdLayout {
     return .object(members)
   }
 
-  /// The name of the playlist to open; nil where one is not here yet.
+  /// Adds a stream's pieces; returns the playlist to open, nil while a playlist is missing.
   private mutating func take(
     stream medium: AdMedium,
     of found: Found,
@@ -344,7 +339,7 @@ struct AdLayout {
         continue
       case .page(let text): name = take(page: text, named: stem)
       case .link(let link):
-        // A picture that cannot be had is no reason to show nothing.
+        // A picture with an unusable address does not fail the ad.
         guard link.macro == nil, let url = try? found.base.resolving(link.text),
           !rules.leftOut.contains(rules.key(of: url))
         else { continue }
@@ -357,7 +352,6 @@ struct AdLayout {
     return described
   }
 
-  /// The name of a page that is written out; ads that bring the same one share it.
   private mutating func take(page: String, named stem: String) -> String {
     let bytes = Array(page.utf8)
     if let known = reading.texts.first(where: { $0.mime == Self.pageType && $0.bytes == bytes }) {
@@ -372,7 +366,6 @@ struct AdLayout {
 
   private static let mostExtras = 20
 
-  /// The name under which it stands; another use of the same file has the same.
   private mutating func take(
     _ url: WebURL,
     _ role: BundleFile.Role,
@@ -385,7 +378,7 @@ struct AdLayout {
     if let known = reading.parts.first(where: { rules.key(of: $0.url) == key }) {
       return known.name
     }
-    // The description of all of them has that ending.
+    // The ads' common description has the ending `json`.
     let ending = ending == "json" && role == .media ? "mp4" : ending
     var part = BundlePart(url: url, role: role, name: "\(stem).\(ending)")
     if isText { part.type = nil }

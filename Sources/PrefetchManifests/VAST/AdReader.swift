@@ -1,17 +1,16 @@
 internal import PrefetchCore
 internal import PrefetchDocuments
 
-/// Reads one answer of an ad server.
 enum AdReader {
   static func read(
     _ document: BundleContent,
     takingExtensions: Bool
   ) throws(Failure) -> AdDocument {
-    // A server that has nothing to say has no ad.
+    // An empty response means that the server has no ad.
     guard !document.bytes.isEmpty else { return AdDocument() }
     let receiver = AdReceiver(takingExtensions: takingExtensions)
     let name = document.url.redacted
-    // Templates of servers often begin with a blank line, before which XML allows nothing.
+    // Servers' templates often begin with a blank line, which XML forbids before its declaration.
     let start = beginning(of: document.bytes)
     do throws(XMLReadingFault) {
       let bytes = unsafe document.bytes.span.bytes
@@ -59,7 +58,7 @@ private final class AdReceiver: XMLRecordReceiver {
 
   private let takesExtensions: Bool
   private(set) var document = AdDocument()
-  /// Nil as long as no element was seen.
+  /// Whether the root element is VAST's; nil before the first element.
   private(set) var isVAST: Bool?
   private(set) var strangeVersion: String?
   private(set) var isOverfull = false
@@ -81,7 +80,7 @@ private final class AdReceiver: XMLRecordReceiver {
     return shape
   }
 
-  /// Nothing that tells a server of a view, a click or an error.
+  /// Elements that are read: none of them reports a view, a click or an error to a server.
   private static let kept: Set<String> = [
     "InLine", "Wrapper", "AdSystem", "AdTitle", "VASTAdTagURI", "Creatives", "Creative",
     "UniversalAdId", "Linear", "Duration", "MediaFiles", "MediaFile", "VideoClicks",
@@ -146,7 +145,7 @@ private final class AdReceiver: XMLRecordReceiver {
   private func medium(_ element: XMLElement) -> AdMedium? {
     guard !element.text.isEmpty else { return nil }
     var medium = AdMedium(link: AdLink(text: element.text, byte: element.byte))
-    // Without its parameters, of which a codec is told elsewhere as well.
+    // Parameters are removed; the codec stands in an attribute of its own.
     medium.type = element.text("type").map { type in
       String(type.prefix { $0 != ";" }.filter { !$0.isWhitespace }).lowercased()
     }
@@ -205,7 +204,6 @@ private final class AdReceiver: XMLRecordReceiver {
     return extras
   }
 
-  /// One that is a file: what is written out in the document is there already.
   private static func picture(of element: XMLElement) -> (link: AdLink, type: String?)? {
     for resource in element.all("StaticResource") where !resource.text.isEmpty {
       let type = resource.text("creativeType")?.lowercased()
@@ -215,7 +213,7 @@ private final class AdReceiver: XMLRecordReceiver {
     return nil
   }
 
-  /// The end card of a companion: a picture, else a page, which is written out or has an address.
+  /// Returns a companion's end card: a picture, else a page, inline or with an address.
   private static func card(of element: XMLElement) -> AdExtra? {
     if let picture = picture(of: element) {
       return AdExtra(kind: .companion, source: .link(picture.link), type: picture.type)
@@ -234,7 +232,7 @@ private final class AdReceiver: XMLRecordReceiver {
       if case .leftOut = source { continue }
       return card
     }
-    // A frame's server counts who loads it.
+    // A frame is not stored, because its server counts every load.
     let hasFrame = element.all("IFrameResource").contains { !$0.text.isEmpty }
     return card ?? (hasFrame ? AdExtra(kind: .companion, source: .leftOut) : nil)
   }
@@ -245,7 +243,7 @@ private final class AdReceiver: XMLRecordReceiver {
       && text.utf8.count <= WebURL.maximumLength && !text.contains(where: \.isWhitespace)
   }
 
-  /// Texts of extensions without addresses, which players would fire.
+  /// Returns the texts of extensions except those with addresses, which players would request.
   private func texts(ofExtensions element: XMLElement) -> [(String, String)] {
     var texts: [(String, String)] = []
     var seen: Set<String> = []
@@ -264,7 +262,7 @@ private final class AdReceiver: XMLRecordReceiver {
   private static let mostExtensions = 100
   private static let longestText = 4_096
 
-  /// `HH:MM:SS` with or without `.mmm`.
+  /// Parses `HH:MM:SS` with or without `.mmm`.
   private static func seconds(_ text: String) -> Double? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, let hours = Int(parts[0]), let minutes = Int(parts[1]),
@@ -297,7 +295,6 @@ extension XMLElement {
       + texts.compactMap { name in text(name).map { (Self.key(name), .string($0)) } }
   }
 
-  /// As our documents write it.
   private static func key(_ name: String) -> String {
     switch name {
     case "xPosition": "x"

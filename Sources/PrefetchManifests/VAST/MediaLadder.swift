@@ -1,11 +1,10 @@
 internal import PrefetchCore
 
-/// The encodings of a film that can be kept, the least first.
+/// Encodings of a film that can be stored, lowest first.
 struct MediaLadder {
   private(set) var steps: [AdMedium] = []
-  /// What is played piece by piece.
+  /// HLS streams, which are stored piece by piece.
   private(set) var streams: [AdMedium] = []
-  /// Why others are not among them.
   private(set) var objections: [String] = []
 
   init(_ media: [AdMedium], _ rules: BundleRules) {

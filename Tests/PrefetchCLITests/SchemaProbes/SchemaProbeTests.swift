@@ -4,14 +4,15 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A configuration with every key, changed in one place after the other: the program and the schema
-/// have to agree of each whether it is one.
+/// Changes a configuration with every key in one place at a time.
+///
+/// The program and the schema must agree about the validity of each change.
 @Suite("The configuration and its schema")
 struct SchemaProbeTests {
-  /// Places of which a schema cannot say what the program says, and why not.
+  /// Places where the schema cannot express a rule of the program, with the reason.
   struct Exception: Sendable {
     var paths: [String]
-    /// Texts as a probe has them; nil for all.
+    /// Changes as probes write them; nil for all.
     var changes: Set<String>?
     var reason: String
   }
@@ -156,7 +157,7 @@ struct SchemaProbeTests {
     return await first + second
   }
 
-  /// Whether the program takes a configuration, on a machine that has every file but those below
+  /// Returns whether the program accepts a configuration; all files exist except those below
   /// `/missing`.
   private static func isTaken(_ probe: SchemaProbe) -> Bool {
     let document = Array(probe.document.utf8)

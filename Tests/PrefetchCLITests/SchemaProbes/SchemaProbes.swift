@@ -1,20 +1,19 @@
 import PrefetchDocuments
 
-/// One configuration that differs from a valid one in a single place.
+/// A configuration that differs from a valid one in a single place.
 struct SchemaProbe: Sendable {
-  /// The place without indices: `segments[].urls[].ttl`.
+  /// Path of the change without indices: `segments[].urls[].ttl`.
   var path: String
-  /// What stands there instead, as JSON; `no key`, `as NAME` for another spelling of the key, or
-  /// `key NAME` for one more beside it.
+  /// Replacement as JSON; `no key` removes the key, `as NAME` respells it, `key NAME` adds another.
   var change: String
-  /// The whole of it as JSON.
+  /// Whole configuration as JSON.
   var document: String
 }
 
 /// Makes the probes of a whole configuration.
 ///
-/// A probe keeps the siblings of its place that hold no mapping, since checks between keys look at
-/// these; above it, it keeps what makes the place valid. Small documents are quick to judge.
+/// A probe keeps siblings that are no mappings, since checks between keys read them, and the
+/// ancestors that make the place valid. Small documents are quick to judge.
 struct SchemaProbes {
   private(set) var all: [SchemaProbe] = []
   private let values: [String]
@@ -27,7 +26,7 @@ struct SchemaProbes {
     visit(configuration, at: "", { $0 }, below: { $0 })
   }
 
-  /// `place` makes the document in which a value stands at the path; `below` the one for its parts.
+  /// `place` makes the document with a value at the path; `below` makes the one for its parts.
   private mutating func visit(
     _ value: JSONValue,
     at path: String,
@@ -94,7 +93,7 @@ struct SchemaProbes {
     }
   }
 
-  /// Whether a place that lies deeper needs it.
+  /// Returns whether a key is needed by deeper places.
   private static func isNeeded(_ member: (key: String, value: JSONValue)) -> Bool {
     ["base", "manifests", "name", "url", "vars"].contains(member.key)
   }

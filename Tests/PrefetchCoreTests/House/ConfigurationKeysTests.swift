@@ -1,10 +1,10 @@
 import Testing
 
-/// A user who writes a key means something by it: every key is read by what acts on it.
+/// Every key of the configuration must be read by code that acts on it.
 @Suite("The keys of the configuration") struct ConfigurationKeysTests {
   private static let folder = "Sources/PrefetchConfig/Configuration/"
 
-  /// A key and the property that it fills.
+  /// A key and the property that stores its value.
   private struct Key {
     var file: String
     var name: String
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The properties that are asked for, besides by the lines that declare keys.
+  /// Returns the properties that code uses, except in lines that declare keys.
   private func mentions(in text: String) -> [String] {
     text.split(separator: "\n").flatMap { line -> [String] in
       let line = line.drop { $0 == " " }

@@ -1,9 +1,9 @@
 import Testing
 
-/// What cannot be seen in any one file of the heart: how much a type keeps, how far it spreads, and in
-/// how many files one thing is decided.
+/// Limits of the core that no single file shows: state per type, files per type, files per
+/// decision.
 ///
-/// What is beyond a bound stands here by name with what it has today, which may only become less.
+/// Types beyond a limit are listed with their present values, which may only shrink.
 @Suite("The heart")
 struct HeartTests {
   private static let sources: [(file: String, tokens: SwiftTokens)] =
@@ -25,13 +25,13 @@ struct HeartTests {
 
   private static let stillTooLarge = [
     "ActiveItem": 26, "Dispatcher": 33, "SegmentWork": 48,
-    // Records, which do little with what they hold.
+    // Records, which have little behavior.
     "ContentRecord": 27, "ItemResult": 32, "Manifest": 16, "ManifestEntry": 26, "Report": 29,
     "SegmentRecord": 17, "Totals": 18, "TreePlan": 17,
   ]
   private static let stillTooWide = ["Dispatcher": 32]
 
-  /// Compares what is beyond a bound with what may be.
+  /// Compares values beyond a limit with the permitted ones.
   private func compare(_ found: [String: Int], with known: [String: Int], _ what: String) {
     for (name, count) in found.sorted(by: { $0.key < $1.key }) {
       let limit = known[name] ?? 0
@@ -57,11 +57,11 @@ struct HeartTests {
     compare(found.mapValues(\.files.count), with: Self.stillTooWide, "files")
   }
 
-  /// What is decided in one file, and in which.
+  /// Decisions that belong into one file, and the files.
   private static let places: [(words: [String], files: Set<String>)] = [
     (["Revalidation", "confirms"], ["Exchange+Answers.swift"]),
     (["askOrigin"], ["Exchange+Answers.swift"]),
-    // What a kind of run does stands in the table of its modes.
+    // Only the table of run modes decides what a kind of run does.
     (["mode", "run"], []), (["mode", "plan"], []), (["mode", "get"], []),
     (["func", "isQuiescent"], ["Obligations.swift"]),
     (["transferCount"], ["Dispatcher+Transfers.swift", "Obligations.swift", "Wire.swift"]),
@@ -74,7 +74,7 @@ struct HeartTests {
     ),
   ]
 
-  /// Files in which words stand one behind the other, with nothing but marks between them.
+  /// Returns the files in which these words follow each other with only punctuation between them.
   private static func files(with words: [String]) -> Set<String> {
     var files: Set<String> = []
     for (file, tokens) in sources {

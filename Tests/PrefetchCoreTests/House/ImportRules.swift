@@ -1,14 +1,13 @@
-/// What the sources of a target may import, and how.
+/// Rules for the imports of a target's sources.
 struct ImportRules {
   struct Import: Equatable {
     var module: String
-    /// Nil where none is written.
+    /// Written access level; nil when there is none.
     var access: String?
     var line: Int
   }
 
-  /// The arrows: a target imports only what stands in a row further down, so that those which know
-  /// one part of the outside world each never see each other.
+  /// Layers: a target imports only targets of lower rows, so that adapters never import each other.
   static let rows = [
     ["prefetch"],
     ["PrefetchCLI"],
@@ -20,7 +19,7 @@ struct ImportRules {
     ["PrefetchDocuments", "PrefetchCrypto"],
     ["PrefetchCore"],
   ]
-  /// C libraries with the targets that wrap them, for all others.
+  /// C libraries with the only targets that may import them.
   static let homes: [String: Set<String>] = [
     "CCurl": ["PrefetchTransfer"],
     "CYAML": ["PrefetchDocuments"],
@@ -33,8 +32,7 @@ struct ImportRules {
     "CRelease": ["PrefetchCLI"],
     "CLinux": ["PrefetchStore", "PrefetchSystem"],
   ]
-  /// Who decides makes no calls to the system; everything else is the standard library's, which
-  /// leaves no room for Foundation.
+  /// Allowed system modules: the core makes no system calls, and no target imports Foundation.
   private static let standard: [String: Set<String>?] = [
     "Swift": nil,
     "Synchronization": nil,
@@ -44,7 +42,7 @@ struct ImportRules {
     ],
   ]
 
-  /// Why the target must not know the module, nil where it may.
+  /// Returns why a target must not import a module; nil when it may.
   static func objection(to module: String, from target: String) -> String? {
     if let homes = homes[module] {
       return homes.contains(target) ? nil : "`\(module)` is at home elsewhere"
@@ -58,7 +56,8 @@ struct ImportRules {
     return from < to ? nil : "`\(module)` does not stand below \(target)"
   }
 
-  /// What is wrong with the imports of a file; `declared` is what the package gives its target.
+  /// Returns the violations of a file; `declared` are the dependencies of its target in the
+  /// package.
   static func problems(of text: SwiftTokens, in target: String, declared: Set<String>) -> [String] {
     imports(in: text).flatMap { found -> [String] in
       var problems: [String] = []

@@ -1,6 +1,6 @@
 import Testing
 
-/// The arrows between the targets, as the sources and the package's manifest draw them.
+/// Dependencies between the targets, in the sources and in the package's manifest.
 @Suite struct LayeringTests {
   private static let targets = ImportRules.rows.flatMap(\.self)
   private static let package = PackageTargets(
@@ -38,7 +38,7 @@ import Testing
   @Test("The rules know every target and every C library, and no others")
   func completeness() {
     let folders = Repository.names(in: "Sources")
-    // Of another's library a map of its headers, of our own C its headers.
+    // Library targets contain a module map, and C targets a folder of headers.
     let libraries = folders.filter {
       Repository.names(in: "Sources/\($0)").contains {
         ["include", "module.modulemap"].contains($0)

@@ -1,4 +1,4 @@
-/// The targets of the package with what each depends on, as its manifest states them.
+/// Targets of the package with their dependencies, as its manifest declares them.
 struct PackageTargets {
   private(set) var dependencies: [String: Set<String>] = [:]
 
@@ -9,9 +9,9 @@ struct PackageTargets {
       while let start = rest.firstRange(of: opening) {
         rest = rest[start.upperBound...]
         let call = rest.prefix { $0 != ")" }
-        // What serves tests may lean on anything.
+        // Test targets may depend on any target.
         guard !call.contains("path: \"Tests/") else { continue }
-        // Every other piece stands between quotes.
+        // Every second piece was between quotes.
         let words = call.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
           .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
         if let name = words.first { dependencies[name] = Set(words.dropFirst()) }

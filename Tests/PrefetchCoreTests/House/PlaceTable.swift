@@ -1,13 +1,13 @@
-/// The table of the architecture's page that says where new things go.
+/// The table "Where things go" of the architecture's page.
 struct PlaceTable {
-  /// What one kind of thing consists of.
+  /// Files that a new thing of one kind touches.
   struct Row {
     let name: String
-    /// `StateSchema.swift`, or with as many folders before it as tell it from others.
+    /// File names such as `StateSchema.swift`, with folders where needed to be unique.
     let files: Set<String>
-    /// Where there is one new file: a folder, or a name with dots for what differs.
+    /// Places of a new file: a folder, or a name whose dots stand for the variable part.
     let openings: Set<String>
-    /// Pages and schemas, by their files.
+    /// File names of pages and schemas.
     let pages: Set<String>
 
     init(name: String, text: some StringProtocol) {
@@ -23,7 +23,7 @@ struct PlaceTable {
   }
 
   private(set) var rows: [Row] = []
-  /// What the section says above and below the table.
+  /// Text of the section above and below the table.
   let prose: Row
 
   init(page: String) {
@@ -49,12 +49,12 @@ struct PlaceTable {
 }
 
 extension PlaceTable.Row {
-  /// Those of the files in which something is mentioned that the row does not account for.
+  /// Returns the files with a mention that the row does not explain.
   func strays(among paths: [String]) -> [String] {
     var open = openings
     return paths.filter { path in
       if files.contains(where: { path.hasSuffix("/\($0)") }) { return false }
-      // The narrowest first, so that a folder stays open for what only it holds.
+      // Narrow places come first, so that a folder is left for files that only it explains.
       let opening = open.sorted { ($1.count, $0) < ($0.count, $1) }.first { Self.fits(path, $0) }
       return opening.map { open.remove($0) } == nil
     }

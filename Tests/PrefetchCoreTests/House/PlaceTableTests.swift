@@ -1,12 +1,12 @@
 import Testing
 
-/// What the architecture's page says of where new things go, held to the things that are there.
+/// Checks the architecture's table "Where things go" against existing things.
 @Suite("Where things go") struct PlaceTableTests {
   private static let table = PlaceTable(
     page: String(decoding: Repository.text(of: "Sources/ARCHITECTURE.md"), as: UTF8.self)
   )
 
-  /// One of each kind, by the names that it has in code.
+  /// An existing thing of each kind, by its names in code.
   struct Example: CustomTestStringConvertible, Sendable {
     var row: String
     var names: Set<String>

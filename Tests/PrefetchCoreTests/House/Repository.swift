@@ -1,6 +1,6 @@
 import Glibc
 
-/// The files that these tests were built from, with paths from the top of the repository.
+/// Files of the repository that the tests were built from, by their paths in it.
 enum Repository {
   private static let root: String = {
     let file = #filePath
@@ -14,7 +14,7 @@ enum Repository {
     }
   }
 
-  /// What is in a folder, in order; nothing where there is none.
+  /// Returns the names in a folder, sorted; none when the folder is missing.
   static func names(in folder: String) -> [String] {
     guard let stream = unsafe opendir("\(root)/\(folder)") else { return [] }
     defer { unsafe closedir(stream) }

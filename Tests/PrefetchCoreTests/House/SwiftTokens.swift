@@ -1,5 +1,5 @@
-/// The words and marks of a Swift file, without its comments and the text of its strings; what
-/// strings interpolate counts as any other code.
+/// Words and punctuation of a Swift file, without comments and the text of strings; interpolations
+/// count as code.
 struct SwiftTokens {
   struct Token {
     /// Empty for marks.
@@ -36,7 +36,7 @@ struct SwiftTokens {
     }
   }
 
-  /// Until the end, or behind the parenthesis that closes what was open before.
+  /// Reads to the end, or past the parenthesis that closes one opened before.
   private mutating func read() {
     var depth = 0
     while position < bytes.count {
@@ -84,7 +84,7 @@ struct SwiftTokens {
     } while depth > 0 && position < bytes.count
   }
 
-  /// A string with as many number signs as stand before it; other things may begin with one too.
+  /// Reads a string with its leading number signs, which may also begin something else.
   private mutating func readString() {
     var signs = 0
     while byte(signs) == UInt8(ascii: "#") { signs += 1 }
@@ -115,7 +115,7 @@ struct SwiftTokens {
     }
   }
 
-  /// Whether a byte stands here so many times, and behind it so many number signs.
+  /// Returns whether a byte is repeated `count` times here, followed by this number of signs.
   private func stands(_ wanted: UInt8, _ count: Int, then signs: Int) -> Bool {
     (0..<count).allSatisfy { byte($0) == wanted }
       && (0..<signs).allSatisfy { byte(count + $0) == UInt8(ascii: "#") }

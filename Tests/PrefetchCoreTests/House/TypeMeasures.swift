@@ -1,17 +1,17 @@
-/// What the sources show of each type: its stored properties, whether it changes, and where it stands.
+/// Measures of each type in the sources: stored properties, mutation and files.
 ///
-/// It goes by words: the type of a member is the innermost one whose braces are open around it.
+/// The type of a member is found by words: the innermost type whose braces are open.
 struct TypeMeasures {
   struct Measure {
-    /// Those of its instances; a copy of it has as many.
+    /// Stored properties of instances, which a copy has as well.
     var stored: [String] = []
     var isClass = false
     var hasMutation = false
     var files: Set<String> = []
-    /// Files that extend it.
+    /// Files that extend the type.
     var extensions: Set<String> = []
 
-    /// Whether it does something with what it keeps.
+    /// Whether the type changes or shares its state.
     var hasBehaviour: Bool { isClass || hasMutation }
   }
 
@@ -24,7 +24,7 @@ struct TypeMeasures {
     "mutating", "nonmutating", "lazy", "weak", "unowned", "final", "override", "indirect",
   ]
 
-  /// What a brace encloses.
+  /// Kind of an open brace.
   private enum Scope {
     case type(String)
     case other
@@ -56,7 +56,7 @@ struct TypeMeasures {
     }
   }
 
-  /// A type or an extension that begins here, and where its brace stands.
+  /// Opens a type or extension that begins here.
   private mutating func opening(
     _ all: [SwiftTokens.Token],
     _ index: Int,
@@ -104,7 +104,7 @@ struct TypeMeasures {
     return false
   }
 
-  /// The names that a declaration stores, and where the next one may begin.
+  /// Returns the names that a declaration stores, and the index after it.
   private static func stored(_ all: [SwiftTokens.Token], _ index: Int) -> ([String], Int) {
     var names: [String] = []
     var place = index + 1
@@ -139,8 +139,7 @@ struct TypeMeasures {
     return (names, place)
   }
 
-  /// Behind the value that begins here: at the next line that begins a declaration, or a brace that
-  /// closes more than was opened.
+  /// Returns the index after a value: at the next declaration's line or an unmatched closing brace.
   private static func end(of all: [SwiftTokens.Token], _ start: Int) -> Int {
     var place = start
     var depth = 0

@@ -1,6 +1,6 @@
 /// Finds names that are declared and never mentioned again.
 ///
-/// It goes by words alone: a name that two things share is used as soon as one of them is.
+/// Only words are compared: a name shared by two declarations counts as used when either is.
 struct UnusedNames {
   struct Declaration: Hashable {
     var name: String
@@ -34,13 +34,13 @@ struct UnusedNames {
     }
   }
 
-  /// What is declared and not mentioned, in order.
+  /// Declared names without any mention, sorted.
   var unused: [Declaration] {
     declarations.filter { !mentioned.contains($0.name) }
       .sorted { ($0.name, $0.place) < ($1.name, $1.place) }
   }
 
-  /// Where the names of an enumeration's cases stand; none where a `switch` looks at values.
+  /// Returns the indices of an enumeration's case names; none for the cases of a `switch`.
   private static func cases(_ all: [SwiftTokens.Token], after keyword: Int) -> [Int] {
     var names: [Int] = []
     var index = keyword + 1
@@ -51,7 +51,7 @@ struct UnusedNames {
       index += 1
       if isMark(all, index, "`") { index += 1 }
       if isMark(all, index, "(") { index = closing(all, index) + 1 }
-      // A raw value has one token or two; the text of a string has none.
+      // A raw value has one or two tokens; the text of a string has none.
       if isMark(all, index, "=") { index += 1 }
       if isMark(all, index, "-") { index += 1 }
       if index < all.count, all[index].word.first?.isNumber == true { index += 1 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What nothing but tests mentions does not exist, or has its reason here.
+/// Names that only tests mention must be removed, or listed here with a reason.
 @Suite struct UnusedNamesTests {
   private static let reasons = [
     "StringInterpolation": "the compiler asks for it where a query is written",
@@ -58,7 +58,7 @@ import Testing
   func finds(text: String, expected: [String]) {
     var names = UnusedNames()
     names.add(SwiftTokens(text), of: "x.swift")
-    // The enclosing types of these texts are mentioned nowhere either.
+    // The enclosing types of these texts are unused, too.
     #expect(names.unused.map(\.name).filter { $0 != "A" || expected.contains("A") } == expected)
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// An item of several files, from its own document to the whole, built without a run.
+/// Multi-file items from their main document to completion, without a run.
 @Suite("Items of several files")
 struct BundleWorkTests {
   private static func url(_ name: String) -> WebURL {
@@ -168,7 +168,7 @@ struct BundleWorkTests {
       let ended = BundleWork.Ending.failed(Failure(row.code, "no"))
       _ = work.end(.part(0), at: piece, ended, mayGoOn: row.mayGoOn)
       #expect(Self.stage(of: work) == row.stage, "\(row)")
-      // What ends afterwards changes nothing.
+      // Later outcomes change nothing.
       let second = BundleWork.Ending.deferred(nil)
       if case .fails = row.stage { _ = work.end(.part(0), at: piece, second, mayGoOn: true) }
       #expect(row.stage == .isToBeRead || Self.stage(of: work) == row.stage)
@@ -189,7 +189,7 @@ struct BundleWorkTests {
       return
     }
     #expect(Self.stage(of: work) == .isToBeRead)
-    // Nothing was found in the end, and what stood in the way is said.
+    // No ad was found in the end, and the reason is reported.
     _ = work.read(.failure(Failure(.empty, "it names no ad")), isHere: Self.all)
     #expect(Self.stage(of: work) == .fails(.gone))
   }
@@ -228,7 +228,7 @@ struct BundleWorkTests {
 
   @Test("What is behind the beginning waits with it, and nothing of another edition does")
   func restOfBeginning() throws {
-    // Of the last try a piece waits that was of another edition.
+    // A piece of another edition is left over from the last attempt.
     var old = Self.file("c.ts", 5)
     old.isReserved = true
     var work = try #require(
@@ -275,7 +275,7 @@ struct BundleWorkTests {
 
   // MARK: The whole
 
-  /// An item of one piece that has come.
+  /// Returns an item whose only piece has arrived.
   private static func gathered(sizeLimit: Int64? = nil) throws -> (BundleWork, Failure?) {
     var work = try #require(Self.work(sizeLimit: sizeLimit))
     _ = work.read(reading([part("a.ts")]), isHere: all)
@@ -311,9 +311,9 @@ struct BundleWorkTests {
       isHere: Self.all
     )
     #expect(same.isSame && same.record.fetchedAt == now)
-    // What is opened first is what tells that it is the same.
+    // Only the main document decides whether the bundle is unchanged.
     #expect(same.surplus.map(\.id) == [7, 1] && same.main == text && same.besides.isEmpty)
-    // A body that was lost comes back with it.
+    // A lost body is restored together with the bundle.
     let isHere = { (digest: ContentDigest) in digest != Self.digest(7) }
     let healed = work.whole(of: new.record, wasUsable: true, [text], at: now, isHere: isHere)
     #expect(healed.isSame && healed.besides.map(\.id) == [7])
@@ -335,7 +335,7 @@ struct BundleWorkTests {
     #expect(record.files.map(\.isReserved) == [true, true])
     work.drop(bodies)
     #expect(work.staged.isEmpty)
-    // The next run takes it from there.
+    // The next run continues from the stored files.
     var next = try #require(Self.work(stored: record.files))
     let wanted = next.read(Self.reading([Self.part("a.ts"), Self.part("c.ts")]), isHere: Self.all)
     #expect(wanted.map(\.entry.url) == [Self.url("c.ts")])

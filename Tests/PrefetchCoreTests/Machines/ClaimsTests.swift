@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// Items that are kept from other runs on the same cache.
+/// Claims of items against other runs on the same cache.
 @Suite("Claims")
 struct ClaimsTests {
   @Test("A run that is alone claims nothing, and has nothing to let go of")

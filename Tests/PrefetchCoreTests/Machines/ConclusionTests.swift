@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What an answer comes to: the one place that judges it, as a table.
+/// Conclusions from responses, as a table of the one function that judges them.
 @Suite("Conclusions")
 struct ConclusionTests {
   struct Row: Sendable, CustomTestStringConvertible {

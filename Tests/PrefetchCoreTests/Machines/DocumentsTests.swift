@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// The documents of a run, and what belongs to what, built without a run.
+/// Documents of a run and their owners, without a run.
 @Suite("Documents of a run")
 struct DocumentsTests {
   private static func url(_ name: String) throws -> WebURL {
@@ -24,7 +24,7 @@ struct DocumentsTests {
     return manifest
   }
 
-  /// A manifest of one segment, its page, the page's own page, and what signs the manifest.
+  /// Returns a segment's manifest, its page, that page's page, and the manifest's signature.
   private static func documents() throws -> Documents {
     let declaration = SegmentDeclaration(name: "a", source: .remote(try url("list.json")))
     var documents = Documents([declaration])
@@ -118,7 +118,8 @@ struct DocumentsTests {
       (0, UInt64(7), nil), (1, 7, UInt8(2)), (2, 7, 1), (2, 8, nil),
     ] as [(Int, UInt64, UInt8?)] {
       var documents = try Self.documents()
-      // Among several the one that was looked at last counts, be it ours.
+      // Among several segments the last revalidation counts, even if it is this configuration's
+      // own.
       let known = others == 1 ? [segments[1], segments[2]] : Array(segments.prefix(others + 1))
       let offer = documents.offer(0, asked: asked, among: known, besides: "me")
       #expect(offer?.digest == offered.map(Self.digest), "\(others)")

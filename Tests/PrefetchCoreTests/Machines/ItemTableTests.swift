@@ -59,7 +59,7 @@ struct ItemTableTests {
     #expect(table.isBare(2))
     table.activate(3, as: try Self.active("d"))
     #expect(table.active(3).host == nil && table.active(3) !== first)
-    // Who still holds it sees how it ended, and no more how it was asked.
+    // A holder of the old object still sees its outcome, but no longer its exchange.
     #expect(first.exchange == nil && first.host == HostID(3))
     table.deactivate(2)
     #expect(table.isActive(3))

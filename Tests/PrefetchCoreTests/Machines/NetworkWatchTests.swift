@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What the rules of the network say over a run, by themselves.
+/// Verdicts of the network rules during a run, without a dispatcher.
 @Suite("The watch over the network")
 struct NetworkWatchTests {
   private static func moment(_ seconds: Int64) -> Moment {
@@ -42,7 +42,7 @@ struct NetworkWatchTests {
     return ConditionsReading(conditions, memory: memory)
   }
 
-  /// One that has looked at the machine and decided.
+  /// Returns a watch that has read the machine's conditions and decided.
   private static func watch(
     _ reading: ConditionsReading,
     at now: Moment = moment(0),
@@ -108,7 +108,7 @@ struct NetworkWatchTests {
     #expect(watch.isExhausted == [true] && watch.verdicts[0].deferral?.rule == .dailyLimit)
     let (first, second) = (watch.unrecorded(isIdle: true), watch.unrecorded(isIdle: true))
     #expect(first?.isEmpty == false && second == nil)
-    // A day later it begins anew.
+    // A day later the budget starts anew.
     #expect(watch.hasTurned(at: Self.moment(90_000)))
     _ = watch.decide(at: Self.moment(90_000))
     #expect(watch.verdicts == [.go])
@@ -126,7 +126,7 @@ struct NetworkWatchTests {
     var watch = try Self.watch(Self.reading()) { $0.budgets = [budget] }
     #expect(watch.foretell(1 << 19, of: 0, at: Self.moment(0)) == nil)
     #expect(watch.foretell(1 << 22, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
-    // What does not end uses up what is left.
+    // A transfer that cannot finish uses up the remaining budget.
     #expect(watch.foretell(1, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
   }
 

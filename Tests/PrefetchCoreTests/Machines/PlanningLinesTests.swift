@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// Work that waits between a segment's list and its items.
+/// Steps that wait between a segment's list and its items.
 @Suite("Lines of planning")
 struct PlanningLinesTests {
   @Test("The cache is looked at for the first question, and all questions are answered in order")
@@ -19,7 +19,7 @@ struct PlanningLinesTests {
     #expect(questions.isEmpty && questions.isTaken)
   }
 
-  /// How many steps each of two looks takes of a line of so many.
+  /// Number of steps that each of two calls takes from a line of a given length.
   @Test(
     "Steps are taken in slices and in order",
     arguments: [

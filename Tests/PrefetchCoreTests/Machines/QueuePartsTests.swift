@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What the queue is made of, each by itself.
+/// Components of the queue, each tested separately.
 @Suite("Parts of the queue")
 struct QueuePartsTests {
   private static func rank(_ priority: Int) -> Rank {

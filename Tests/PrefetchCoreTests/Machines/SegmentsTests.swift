@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What the segments of a run count and decide, built without a run.
+/// Counts and decisions about the segments of a run, without running one.
 @Suite("Segments of a run")
 struct SegmentsTests {
   private static let now = Instant(seconds: 1_700_000_000)
@@ -63,7 +63,7 @@ struct SegmentsTests {
     var deferral: Deferral?
     var isRequired = true
     var state: SegmentState
-    /// Whether the next run has to look at it.
+    /// Whether the next run must process the segment.
     var isOpen = true
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// Who named a URL first, and how its item ended.
+/// First segment that names a URL, and the outcome of its item.
 @Suite("Items that several segments name")
 struct SharedItemsTests {
   private static func result(_ failure: Failure? = nil) -> ItemResult {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import PrefetchCore
 
-/// The room for bodies by itself: what it grants, who waits for what, and what goes.
+/// Room for bodies without a dispatcher: grants, waiting items and evictions.
 @Suite("Space")
 struct SpaceTests {
-  /// What the cache holds is bodies that nothing declares, of these sizes, the oldest first.
+  /// Returns a cache of undeclared bodies with these sizes, oldest first.
   static func space(
     limit: Int64?,
     held: [Int64] = [],
@@ -186,7 +186,7 @@ struct SpaceTests {
     #expect(Self.ask(&space, 1, Self.need(60, place: 1)) == "room 100 disk -")
     #expect(Self.ask(&space, 2, Self.need(60, place: 2)) == "waits -")
     #expect(space.takeRetries() == [])
-    // It may push out what comes after it once it is here, so it does not wait.
+    // The item may evict lower-ranked bodies once its own has arrived, so it does not wait.
     #expect(Self.ask(&space, 0, Self.need(60, place: 0)) == "room 100 disk -")
     space.end(0, leavesRoom: false)
     #expect(space.takeRetries() == [])
@@ -205,7 +205,7 @@ struct SpaceTests {
     #expect(space.queue.isParkedOnly)
     #expect(space.queue.takeParked() == [1])
     #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "full 10")
-    // One that finds room may leave some for others, who are asked about again.
+    // An item that finds room may leave some for others, which are checked again.
     #expect(Self.ask(&space, 3, Self.need(5, place: 0)) == "room 10 disk -")
     #expect(Self.ask(&space, 4, Self.need(50, place: 4)) == "parked")
   }
@@ -238,7 +238,7 @@ struct SpaceTests {
     #expect(space.take(reading, in: nil, foretells: false) == false)
     #expect(space.takeCheck() == true)
     #expect(space.takeCheck() == false)
-    // Somebody has written: the bodies are counted anew.
+    // Another process has written, so the bodies are counted anew.
     reading.version = 2
     _ = space.beginCheck()
     #expect(space.take(reading, in: nil, foretells: false) == false)
@@ -274,7 +274,7 @@ struct SpaceTests {
     #expect(!space.counts(reading))
     _ = space.beginReading(inDetail: true)
     #expect(space.take(reading, in: nil, foretells: false) == true)
-    // Only what replaces something could still come in.
+    // Only a body that replaces a stored one could still be admitted.
     #expect(space.room?.isCounted == false)
     #expect(Self.ask(&space, 1, Self.need(1)) == "parked")
     reading.stock = nil

@@ -3,7 +3,8 @@ import Testing
 
 @testable import PrefetchCore
 
-/// The way to servers and back by itself: who goes when, and what answers change for those who wait.
+/// Requests and responses without a dispatcher: the order of sending, and the effect of responses
+/// on it.
 @Suite("The wire")
 struct WireTests {
   private static func moment(_ seconds: Int) -> Moment {
@@ -92,7 +93,7 @@ struct WireTests {
     #expect(late?.job == .item(0))
     let gates = wire.openGates(at: Self.moment(1))
     #expect(gates == [HostGate(host: "a.example", until: Self.moment(20).wall)])
-    // A gate of the last run that this one cannot wait for.
+    // A gate of the last run that this run cannot wait for.
     let far = HostGate(host: "b.example", until: Self.moment(600).wall)
     var next = Self.wire(gates: [far])
     let other = next.host("b.example")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// What cargo reads in a published tree.
+/// The configuration that Cargo reads in a published tree.
 @Suite("The configuration of cargo in a tree")
 struct CargoSourceTests {
   @Test("names the tree by a path from the tree, which is right wherever that is moved to")

@@ -8,7 +8,7 @@ struct MirrorNamingTests {
     var paths: [String?] = []
     var cut = 0
     var namesHosts: Bool?
-    /// Nil for those that are refused, with the codes in their order.
+    /// Names; nil for refused URLs, whose codes follow in order.
     var names: [String?]
     var codes: [ErrorCode] = []
 

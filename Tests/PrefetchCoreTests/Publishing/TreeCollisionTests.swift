@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Entries that would get in each other's way.
+/// Entries whose names collide in a published tree.
 @Suite("Names that meet in a published tree")
 struct TreeCollisionTests {
   struct Case: Sendable, CustomTestStringConvertible {

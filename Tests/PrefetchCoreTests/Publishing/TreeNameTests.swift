@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-/// Where items lie in published trees.
+/// Paths of items in published trees.
 @Suite("A name in a published tree")
 struct TreeNameTests {
   struct Case: Sendable, CustomTestStringConvertible {
@@ -88,7 +88,7 @@ struct TreeNameTests {
     Case("https://example.com/a/", .basename, nil, code: .badName),
     Case("https://example.com/..%2f..%2fetc%2fpasswd", .basename, nil, code: .unsafeName),
     Case("https://example.com/a%00b", .basename, nil, code: .badName),
-    // For Swift a slash and a mark behind it are one letter.
+    // Swift treats a slash with a combining mark as one character.
     Case("https://example.com/..%2F%CC%81x", .basename, nil, code: .unsafeName),
     Case("https://example.com/%2F%CC%81etc", .basename, nil, code: .unsafeName),
     Case("https://example.com/..%2F%CC%81x", .pip, nil, code: .unsafeName),

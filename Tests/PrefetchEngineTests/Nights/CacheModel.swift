@@ -1,9 +1,9 @@
-/// What RFC 9111 and our own promises let a cache do with one declared URL, told from the answers
-/// that its servers gave and from nothing else.
+/// A model of what RFC 9111 and the project's contract permit for one declared URL.
 ///
-/// Written from the documents, not from the product, so that no mistake is made twice.
+/// Written from the documents instead of the product, so that no mistake is repeated; only the
+/// servers' responses are its input.
 struct CacheModel {
-  /// A header that chose an answer, as it was sent to the server of that answer.
+  /// A request header that selected a response, as it was sent.
   struct Selector {
     var url: String
     var name: String
@@ -13,12 +13,12 @@ struct CacheModel {
   struct Stored {
     var url: String
     var head: NightHead
-    /// As the body came with it.
+    /// Entity tag that came with the body.
     var tag: String?
     var body: [UInt8]
     var selectors: [Selector]
     var hopSelectors: [Selector]
-    /// The first second in which it is no longer fresh.
+    /// First second at which the response is stale.
     var end: Int64
   }
 
@@ -26,7 +26,7 @@ struct CacheModel {
 
   let url: String
   let grant: NightItem.Grant
-  /// What dates mean; what is not among them is none.
+  /// Seconds of every valid date; other texts are no dates.
   var dates: [String: Int64] = [:]
   var stored: Stored?
 
@@ -37,23 +37,23 @@ struct CacheModel {
 
   // MARK: Reuse (RFC 9111, 4)
 
-  /// Why a request is needed; nil where what is stored serves without.
+  /// Returns why a request is needed; nil when the stored response may be reused.
   func question(_ headers: Headers, at now: Int64) -> String? {
     guard let stored else { return "nothing is stored" }
     guard selects(stored.selectors + stored.hopSelectors, headers) else { return "another variant" }
     return grant == .always || now < stored.end ? nil : "stale since \(stored.end), now \(now)"
   }
 
-  /// Whether what chose an answer would be sent again (4.1); a star never is.
+  /// Returns whether a request would match all selecting headers (4.1); a star never matches.
   func selects(_ selectors: [Selector], _ headers: Headers) -> Bool {
     selectors.allSatisfy { selector in
-      // What is declared for the item is private to its own server.
+      // Headers declared for the item are sent to its own server only.
       let sent = selector.url.hasPrefix(NightItem.host) ? headers[selector.name] : nil
       return selector.name != "*" && selector.value == sent
     }
   }
 
-  /// The first second in which an answer with this head is no longer fresh by its own words (4.2).
+  /// Returns the first second at which a response is stale by its own headers (4.2).
   func end(of head: NightHead, _ answer: NightAnswer) -> Int64 {
     let directives = Self.directives(head["Cache-Control"] ?? "")
     guard directives["no-store"] == nil, directives["no-cache"] == nil else { return .min }
@@ -71,7 +71,7 @@ struct CacheModel {
     return if case .seconds = grant { .max } else { .min }
   }
 
-  /// Redirects lend no freshness, and what is granted counts from the answer that brought the body.
+  /// Redirects add no freshness, and a granted lifetime starts at the response with the body.
   func end(_ ends: [Int64], _ answer: NightAnswer) -> Int64 {
     let stated = ends.min() ?? .max
     guard case .seconds(let seconds) = grant else { return stated }
@@ -99,11 +99,10 @@ struct CacheModel {
 
   // MARK: Validation (RFC 9110, 13; RFC 9111, 4.3)
 
-  /// The tag and the date that go to the URL of what is stored: of another variant's only a tag that
-  /// names one representation among all variants.
+  /// Returns the tag and date for revalidating the stored URL.
   ///
-  /// Where only a redirect on the way was another variant's, to count the body as one is no more than
-  /// caution, so it may be looked at either way.
+  /// For another variant, only a tag that is unique among all variants may be sent. If just a
+  /// redirect belonged to another variant, both choices are acceptable.
   func conditions(_ headers: Headers, countingHops: Bool) -> (tag: String?, date: String?) {
     guard let stored else { return (nil, nil) }
     let selectors = stored.selectors + (countingHops ? stored.hopSelectors : [])
@@ -113,18 +112,18 @@ struct CacheModel {
     return (tag, date)
   }
 
-  /// Whether a 304 speaks of something else than what is stored.
+  /// Returns whether a 304 is about another representation than the stored one.
   func refuses(_ head: NightHead) -> Bool {
     guard let tag = head["ETag"] else { return false }
     return Self.opaque(tag) != stored?.tag.map(Self.opaque)
   }
 
-  /// Without its mark of weakness: a 304 of nginx has the strong form of a weak tag.
+  /// Removes the weakness mark: nginx's 304 has the strong form of a weak tag.
   static func opaque(_ tag: String) -> Substring {
     tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
   }
 
-  /// One tag in quotes, or a word without any.
+  /// Returns whether a text is a single quoted tag, or a word without quotes.
   private static func isTag(_ text: String) -> Bool {
     let tag = opaque(text)
     let isQuoted = tag.count > 1 && tag.hasPrefix("\"") && tag.hasSuffix("\"")

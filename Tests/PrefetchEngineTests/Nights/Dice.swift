@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// What a seed and some numbers decide, however often and in whatever order it is asked.
+/// Random numbers that depend only on a seed and some numbers, not on the order of calls.
 struct Dice: RandomNumberGenerator {
   private var random: SeededRandom
 

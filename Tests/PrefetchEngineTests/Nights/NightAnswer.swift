@@ -1,24 +1,23 @@
 import PrefetchCore
 
-/// One request and what came back, as the origin wrote it down.
+/// A request and its response, as the origin logged them.
 struct NightAnswer {
-  /// Nil for the list of items.
+  /// Index of the item; nil for the list of items.
   var item: Int?
   var url: String
   var sent: NightHead
-  /// When it went out, when the head of the answer was there and when the end, in seconds, by the one
-  /// clock that there is.
+  /// Seconds at which the request was sent, the response's head arrived and its body ended.
   var asked: Int64
   var received: Int64 = 0
   var answered: Int64 = 0
   var status = 0
   var head = NightHead()
-  /// What went over the wire.
+  /// Body bytes that were transferred.
   var bytes: [UInt8] = []
-  /// The whole of the body of which that is all or a part.
+  /// Complete body, of which `bytes` are all or a part.
   var whole: [UInt8] = []
   var isCut = false
-  /// Where a redirect leads.
+  /// Target of a redirect.
   var target: String?
 
   var isRedirect: Bool { target != nil }

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchTestSupport
 
-/// Where the bodies of ten nights lie: in memory, or in a folder that is opened anew each night.
+/// Storage of ten nights: in memory, or in a folder that is opened anew each night.
 final class NightCache {
   enum Place {
     case memory(MemoryStore)
@@ -15,17 +15,17 @@ final class NightCache {
     self.place = place
   }
 
-  /// Whether short parts of bodies are worth their keeping.
+  /// Whether the store keeps short partial bodies.
   var keepsShortParts: Bool {
     if case .memory = place { true } else { false }
   }
 
-  /// Bodies that were left lying about.
+  /// Number of staged bodies that were left behind.
   var stagedCount: Int {
     if case .memory(let store) = place { store.staging.bodyCount } else { 0 }
   }
 
-  /// One run, or one look.
+  /// Runs a function with the opened store.
   func withStore<Result>(
     at now: Instant,
     _ body: (any ContentStore) throws -> Result
@@ -42,7 +42,7 @@ final class NightCache {
     }
   }
 
-  /// What is stored, by URL.
+  /// Returns all stored records with their bodies, by URL.
   func records(at now: Instant) throws -> [String: (record: ContentRecord, body: [UInt8]?)] {
     try withStore(at: now) { store in
       let stored = try store.stored(try store.takeInventory().rows.map(\.item))

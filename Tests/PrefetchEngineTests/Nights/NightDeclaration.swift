@@ -1,13 +1,13 @@
 import PrefetchCore
 
-/// What is declared for a night: always the same items, with the headers of that night.
+/// Declaration of a night: the same items each time, with that night's headers.
 struct NightDeclaration {
   enum Form: CaseIterable {
-    /// The segment has the headers.
+    /// The segment declares the headers.
     case inline
-    /// Each item has them.
+    /// Each item declares the headers.
     case ofItems
-    /// The items come from a list out there, on the same server.
+    /// The items come from a manifest on the same server.
     case listed
   }
 
@@ -19,7 +19,7 @@ struct NightDeclaration {
     headers.sorted { $0.key < $1.key }.map { HeaderField($0.key, $0.value) }
   }
 
-  /// A number for all that decides besides the list, as a caller has to give one in a request.
+  /// Fingerprint of the headers, which a run request must carry in addition to the list.
   var rules: UInt64 {
     let text = fields.map { "\($0.name): \($0.value)\n" }.joined()
     return text.utf8.reduce(14_695_981_039_346_656_037) {

@@ -1,7 +1,6 @@
 import PrefetchCore
 
-/// Header lines as bytes: each byte of a value is the scalar of its number, so that Latin-1 is text
-/// and nothing is repaired on the way.
+/// Header lines as bytes: each byte becomes the scalar of its value, so that Latin-1 stays intact.
 struct NightHead: Hashable {
   struct Line: Hashable {
     var name: String
@@ -18,7 +17,7 @@ struct NightHead: Hashable {
     }
   }
 
-  /// As a request sends them.
+  /// Creates the head of a request.
   init(_ fields: [HeaderField]) {
     self.init(HeaderBlock(fields))
   }
@@ -29,7 +28,7 @@ struct NightHead: Hashable {
     return text
   }
 
-  /// The first value of a name; setting nil leaves everything as it is.
+  /// First value of a name; setting nil has no effect.
   subscript(name: String) -> String? {
     get { lines.first { Self.isSame($0.name, name) }?.value }
     set {
@@ -43,7 +42,7 @@ struct NightHead: Hashable {
     lines.removeAll { Self.isSame($0.name, name) }
   }
 
-  /// Every line of the newer head takes the place of those with its name (RFC 9111, 3.2).
+  /// Returns the head with the lines that a newer head replaces (RFC 9111, 3.2).
   func updated(by newer: NightHead) -> NightHead {
     var head = self
     for line in newer.lines { head.remove(line.name) }
@@ -51,7 +50,7 @@ struct NightHead: Hashable {
     return head
   }
 
-  /// As an answer brings them, byte by byte.
+  /// Header fields of a response, byte by byte.
   var fields: [HeaderField] {
     var block = HeaderBlock()
     for line in lines {

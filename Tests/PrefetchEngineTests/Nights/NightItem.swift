@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// One made-up URL: what its server is like, as a seed has it.
+/// A simulated URL with its server's behavior, generated from a seed.
 struct NightItem {
   enum Kind: String, CaseIterable {
     case redirect
@@ -24,12 +24,12 @@ struct NightItem {
   enum Tags: Hashable {
     case none
     case strong
-    /// The same for every variant, which weak tags may be.
+    /// An equal weak tag for every variant.
     case weak
     case latin
-    /// Weak where the body may be coded, strong in every 304 and where it may not, as nginx has it.
+    /// nginx's tags: weak where the body may be encoded, strong elsewhere and in every 304.
     case gzip
-    /// Without quotes.
+    /// A tag without quotes.
     case word
     case wrong(String)
   }
@@ -37,26 +37,26 @@ struct NightItem {
   enum Dates: Hashable {
     case none
     case good
-    /// In the form of C's `asctime`.
+    /// A date in the format of C's `asctime`.
     case old
     case wrong(String)
-    /// One that changes never, whatever the body does.
+    /// A date that never changes, whatever the body does.
     case fixed
   }
 
-  /// What a 304 is like.
+  /// Behavior of 304 responses.
   enum Confirmation: Hashable {
     case whole
-    /// Without validators.
+    /// A 304 without validators.
     case mute
-    /// Given for an equal date whatever the tag.
+    /// A 304 for an equal date, even if the tag differs.
     case careless
   }
 
-  /// What an answer says about its own lifetime.
+  /// Freshness headers of a response.
   struct Control: Hashable {
     var directives: String?
-    /// Seconds after `Date`.
+    /// Seconds from `Date` to `Expires`.
     var expiresAfter: Int?
     var expires: String?
 
@@ -74,7 +74,7 @@ struct NightItem {
     var varies = false
   }
 
-  /// What the declaration grants.
+  /// Freshness that the declaration grants.
   enum Grant: Hashable {
     case nothing
     case seconds(Int64)
@@ -87,22 +87,22 @@ struct NightItem {
   var grant = Grant.nothing
   var tags = Tags.strong
   var dates = Dates.good
-  /// One for each night; all the same unless there is news.
+  /// Freshness headers of each night; equal except for items of the kind `news`.
   var controls: [Control] = []
   var vary: String?
   var hops: [Hop] = []
   var isTargetElsewhere = false
   var confirmation = Confirmation.whole
   var age: String?
-  /// How far the server's clock is off, in seconds.
+  /// Error of the server's clock in seconds.
   var skew: Int64 = 0
   var hasDate = true
-  /// Of a hundred answers with a body, those that break off.
+  /// Percentage of responses with a body that break off.
   var cutChance = 0
-  /// Whether a 206 says nothing but where it belongs.
+  /// Whether a 206 has no headers besides its range.
   var hasBareRanges = false
   var changeChance = 30
-  /// Before this night the server has no tags.
+  /// First night in which the server sends tags.
   var firstTaggedNight = 0
 
   static let host = "https://origin.example/"
@@ -110,8 +110,10 @@ struct NightItem {
 
   var address: String { Self.host + name }
 
-  /// Whether each of its bodies is to be asked for once in all, part by part: nothing but a new version
-  /// makes it another, and it can be recognised.
+  /// Whether each version of the body is transferred only once in all, even if in parts.
+  ///
+  /// That holds when nothing but a new version changes the body, and validators identify the
+  /// version.
   var movesOnce: Bool {
     let isOne = (vary ?? "Accept-Encoding") == "Accept-Encoding" && hops.isEmpty
     guard isOne, confirmation != .careless else { return false }
@@ -144,7 +146,7 @@ extension NightItem {
     if dice.happens(10) { hops = [Self.hop(&dice)] }
     hasBareRanges = dice.happens(50)
     specialise(&control, &dice)
-    // What a `ttl` makes of a lifetime that cannot be read is not said anywhere.
+    // No document defines how `ttl` combines with an unreadable lifetime.
     if case .seconds = grant, Self.oddControls.contains(control) { grant = .nothing }
     controls = Array(repeating: control, count: Self.nightCount)
     guard kind == .news else { return }
@@ -251,7 +253,7 @@ extension NightItem {
 }
 
 extension NightItem: CustomStringConvertible {
-  /// What is not usual about it.
+  /// Unusual properties of the item.
   var description: String {
     var words = ["grants \(grant)", "tags \(tags)", "dates \(dates)", "304s \(confirmation)"]
     if let vary { words.append("Vary \(vary)") }

@@ -1,11 +1,11 @@
 import PrefetchCore
 
-/// Made-up servers that answer as RFC 9110 wants it, each in the manner of its item; what they serve
-/// changes between nights.
+/// Simulated servers that follow RFC 9110, each with its item's behavior; bodies change between
+/// nights.
 final class NightOrigin {
   let items: [NightItem]
   private(set) var log: [NightAnswer] = []
-  /// What every date that was sent means.
+  /// Seconds of every date text that was sent.
   private(set) var dates: [String: Int64] = [:]
   private(set) var night = 0
 
@@ -36,7 +36,7 @@ final class NightOrigin {
     )
   }
 
-  /// A new night, before which some bodies may have become others.
+  /// Begins a night, before which some bodies may change.
   func begin(night: Int, at now: Int64, mayChange: Bool) {
     self.night = night
     log = []
@@ -49,7 +49,7 @@ final class NightOrigin {
     }
   }
 
-  /// `asked` is when the request goes out, `arrival` when it reaches the server.
+  /// Returns the response; `asked` is the time of sending, `arrival` that of receipt by the server.
   func answer(_ request: TransferRequest, asked: Int64, arrival: Int64) -> NightAnswer {
     var fields = request.headers
     let part = request.partial.flatMap { $0.source == request.url.string ? $0 : nil }
@@ -119,7 +119,7 @@ final class NightOrigin {
       host + item.name + "/" + (isLast ? "v\(versions[item.number])\(variant)" : "latest")
     answer.target = target
     answer.head["Location"] = target
-    // A bait: validators of a redirect are those of no body.
+    // Bait: a redirect's validators describe no body.
     answer.head["ETag"] = "\"hop\""
     answer.head["Age"] = hop.age
     answer.head["Vary"] = hop.varies && isLast ? "Accept-Language" : nil
@@ -188,7 +188,7 @@ final class NightOrigin {
     answer.bytes = Array(answer.bytes[..<dice.number(1...answer.bytes.count - 1)])
   }
 
-  /// If-None-Match alone decides where it is given, except at servers that know no better.
+  /// If-None-Match takes precedence, except at careless servers.
   private func isUnchanged(
     _ sent: NightHead,
     _ item: NightItem,
@@ -198,7 +198,7 @@ final class NightOrigin {
     let since = sent["If-Modified-Since"]
     if item.confirmation == .careless, since != nil, since == date { return true }
     if let known = sent["If-None-Match"] {
-      // Taken at its word, a star would fit everything for ever.
+      // By the standard a star would match any body for ever.
       return known == "*" || tag.map { Self.opaque($0) == Self.opaque(known) } ?? false
     }
     guard let since, let date, let known = dates[since], let current = dates[date] else {
@@ -234,7 +234,7 @@ final class NightOrigin {
     }
   }
 
-  /// An address that names a version has one that was there from the beginning.
+  /// Returns the date of a version; older versions keep a fixed date.
   private func date(of item: NightItem, _ shown: Representation) -> String? {
     let isCurrent = shown.version == versions[item.number]
     let time = (isCurrent ? modified[item.number] : 1_600_000_000) + item.skew
@@ -273,7 +273,7 @@ final class NightOrigin {
     return "en"
   }
 
-  /// A client that wants Dutch, or nothing special, gets English.
+  /// Returns the variant; Dutch and unspecified languages get English.
   private static func variant(_ header: String, _ sent: NightHead) -> String {
     sent[header].map { $0 == "nl" ? "en" : $0 } ?? "en"
   }

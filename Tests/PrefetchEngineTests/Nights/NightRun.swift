@@ -2,19 +2,20 @@ import PrefetchCore
 import PrefetchEngine
 import PrefetchTestSupport
 
-/// Ten nights of one seed: a real engine and a store between made-up servers and a made-up clock,
-/// each night's cache compared with the model's.
+/// Ten nights of one seed: a real engine and store with simulated servers and clock.
+///
+/// After each night the cache is compared with the model.
 final class NightRun {
-  /// What differed first for an item; it is left alone from then on.
+  /// First difference of an item, which is not checked again afterwards.
   struct Difference {
     var night: Int
     var item: NightItem
     var told: String
     var log: [NightAnswer]
-    /// The last answers of earlier nights.
+    /// Last responses of earlier nights.
     var history: [NightAnswer] = []
 
-    /// Its first words, which it shares with others of its sort.
+    /// Beginning of the description, which similar differences share.
     var reason: String {
       String(told.prefix { $0 != "`" && $0 != "\n" && !$0.isNumber })
     }
@@ -28,7 +29,7 @@ final class NightRun {
   private let items: [NightItem]
   private let origin: NightOrigin
   private let cache: NightCache
-  /// What is stored after the last night.
+  /// Records stored after the last night.
   private var records: [String: (record: ContentRecord, body: [UInt8]?)] = [:]
   private let clock = FakeClock()
   private var witnesses: [NightWitness]
@@ -36,7 +37,7 @@ final class NightRun {
   private var dice: Dice
   private let form: NightDeclaration.Form
   private let concurrency: Int
-  /// Bytes of each body that moved, by URL and body.
+  /// Last responses of each item, and transferred bytes of each body.
   private var history: [Int: [NightAnswer]] = [:]
   private var moved: [[UInt8]: Int] = [:]
 
@@ -63,7 +64,7 @@ final class NightRun {
     }
   }
 
-  /// Hours to days, at times to the second when something ends, at times none at all.
+  /// Returns a pause of hours to days; sometimes it ends within a second of an expiry, or is zero.
   private func nextPause() -> Int64 {
     let now = clock.now().wall.seconds
     let ends = witnesses.compactMap(\.model.stored?.end).filter { $0 > now && $0 < now + 400_000 }
@@ -84,7 +85,7 @@ final class NightRun {
     )
     print.combine(report)
     records = try cache.records(at: clock.now().wall)
-    // What a list names may be judged as of the night's beginning, or when the list has come.
+    // A listed item may be judged at the night's start or at the list's arrival.
     let listed = origin.log.first { $0.item == nil }?.answered
     for item in items where !broken.contains(item.number) {
       let log = origin.log.filter { $0.item == item.number }
@@ -120,7 +121,7 @@ final class NightRun {
     differences.append(Difference(night: night, item: item, told: told, log: origin.log))
   }
 
-  /// What the declaration adds to requests in a night.
+  /// Returns the headers that a night's declaration adds to requests.
   private func headers() -> [String: String] {
     let choices = [
       ("accept-language", ["en", "en", "de", "nl", "fr"]),
@@ -190,8 +191,9 @@ final class NightRun {
     }
   }
 
-  /// Where only one variant is ever wanted and a validator can be sent, a body moves once in its life,
-  /// and in parts no byte of it twice.
+  /// Checks that a body with a single variant and usable validators is transferred only once.
+  ///
+  /// No byte may be transferred twice, even when the body comes in parts.
   private func countBytes(of log: [NightAnswer], _ item: NightItem) throws(NightWitness.Objection) {
     guard item.movesOnce, cache.keepsShortParts || item.cutChance == 0 else { return }
     for answer in log where !answer.bytes.isEmpty {
@@ -202,7 +204,8 @@ final class NightRun {
     }
   }
 
-  /// `hasMoved` says that the list of items may have been sent.
+  /// Compares the report's totals with the log; `hasMoved` tells that the list may have been
+  /// transferred.
   private func compare(_ totals: Totals, hasMoved: Bool) -> String {
     let asked = Set(origin.log.compactMap(\.item))
     let lists = origin.log.count { $0.item == nil && $0.status == 200 }

@@ -1,4 +1,4 @@
-/// What was counted in some nights.
+/// Counts of some nights.
 struct NightTally: Hashable {
   var nights = 0
   var requests = 0

@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// A transport on which every answer takes its time: the clock goes on only while the engine waits.
+/// A transport whose responses take time; the clock advances only while the engine waits.
 final class NightTransport: Transport {
   private let inner: FakeTransport
   private let origin: NightOrigin
@@ -17,12 +17,12 @@ final class NightTransport: Transport {
     var figures: TransferFigures
   }
 
-  /// What the wire brings next, for the transport that stages bodies.
+  /// Next response, for the transport that stages bodies.
   private final class Ready {
     var answer = NightAnswer(url: "", sent: NightHead(), asked: 0)
   }
 
-  /// No answer takes longer than `slowest` seconds.
+  /// No response takes longer than `slowest` seconds.
   init(
     _ origin: NightOrigin,
     staging: any BodyStaging,
@@ -49,7 +49,7 @@ final class NightTransport: Transport {
   func start(_ request: TransferRequest) {
     let started = clock.now().wall.seconds
     let steps = (0..<4).map { _ in Int64(dice.number(0...slowest)) }
-    // Until it is sent, until the server has it, until its head is here, until its end is.
+    // Steps: sending, arrival at the server, arrival of the head, end of the body.
     let asked = started + steps[0]
     var answer = origin.answer(request, asked: asked, arrival: asked + steps[1])
     answer.received = asked + steps[1] + steps[2]
@@ -72,7 +72,7 @@ final class NightTransport: Transport {
     guard ended.isEmpty else { return ended }
     let now = clock.now()
     let next = underWay.map(\.answer.answered).min()
-    // Whole seconds, since that is what HTTP counts in.
+    // Whole seconds, the resolution of HTTP's dates.
     let end = deadline.map { now.wall.seconds + max(1, Self.wholeSeconds($0 - now.uptime)) }
     guard let next, next <= end ?? .max else {
       advance(to: end ?? now.wall.seconds + 1)

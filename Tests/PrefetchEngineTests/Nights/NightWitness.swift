@@ -1,4 +1,4 @@
-/// Follows a night's requests for one URL beside the model, and says which of them was wrong.
+/// Follows a night's requests for one URL with the model and reports the first wrong one.
 struct NightWitness {
   struct Objection: Error {
     var sentence: String
@@ -15,36 +15,36 @@ struct NightWitness {
     var selectors: [CacheModel.Selector]
   }
 
-  /// What a night is for, besides what is stale.
+  /// Purpose of a night.
   enum Purpose: CaseIterable {
     case usual
-    /// Everything is asked about.
+    /// All stored items are revalidated.
     case revalidate
-    /// Everything comes anew.
+    /// All items are fetched anew.
     case refetch
   }
 
-  /// One night's question.
+  /// State of one night's request chain.
   private struct Question {
     var headers: CacheModel.Headers
     var purpose: Purpose
-    /// Where the next request has to go.
+    /// Expected URL of the next request.
     var next: String
-    /// When each answer that leads to the body ends to be fresh.
+    /// End of freshness of each response on the way to the body.
     var ends: [Int64] = []
     var hops: [CacheModel.Selector] = []
-    /// Whether a 304 was for something else.
+    /// Whether a 304 was about another representation.
     var isRefused = false
-    /// Whether what is stored counts for nothing.
+    /// Whether the stored response must not be revalidated.
     var isUnconditional: Bool { isRefused || purpose == .refetch }
     var isDone = false
   }
 
   var model: CacheModel
   private var part: Part?
-  /// Of the last night.
+  /// Whether the last night's requests failed.
   private(set) var hasFailed = false
-  /// Whether what was asked for in vain is stored and fresh all the same.
+  /// Whether the stored response is still fresh although a request failed.
   private(set) var isStillFresh = false
   private(set) var hasRefused = false
 
@@ -52,7 +52,8 @@ struct NightWitness {
     self.model = model
   }
 
-  /// `headers` are what the declaration adds for its own server, `time` when it may have been judged.
+  /// Checks a night; `headers` go to the item's own server only, `time` is when freshness was
+  /// judged.
   mutating func follow(
     _ night: [NightAnswer],
     headers: CacheModel.Headers,
@@ -72,7 +73,7 @@ struct NightWitness {
     var question = Question(headers: headers, purpose: purpose, next: model.url)
     for answer in night {
       guard !question.isDone else { throw Objection("asked again after the answer") }
-      // A try after a broken body may begin at the declared URL again.
+      // A retry after a broken body may start at the declared URL.
       guard answer.url == question.next || answer.url == model.url else {
         throw Objection("not at \(question.next)")
       }
@@ -154,7 +155,7 @@ struct NightWitness {
     _ question: inout Question
   ) throws(Objection) {
     var head = answer.head
-    // What was kept has a head already, which the rest brings up to date.
+    // The stored head of a partial body is updated by the response with the rest.
     if answer.status == 206, let part { head = part.head.updated(by: head) }
     head.remove("Content-Range")
     let selectors = Self.selectors(of: answer, head)

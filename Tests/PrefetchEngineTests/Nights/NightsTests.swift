@@ -2,14 +2,14 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What a session of many seeds comes to.
+/// Sums over the seeds of a session.
 private struct NightSums {
   var tallies: [NightItem.Kind: NightTally] = [:]
-  /// How often each kind differed, by the reason.
+  /// Number of differences per kind and reason.
   var reasons: [NightItem.Kind: [String: Int]] = [:]
   var failed: [Int] = []
   var prints: [StableHash] = []
-  /// The first of every reason, told in full.
+  /// First difference of every reason, with its details.
   var examples: [String: String] = [:]
 
   mutating func add(_ run: NightRun, seed: Int) {
@@ -46,7 +46,7 @@ struct NightsTests {
       for (name, path) in NightTally.fields.prefix(4) {
         #expect(tally[keyPath: path] > 0, "\(kind.rawValue) saw no \(name)")
       }
-      // A star is fresh for no request.
+      // `Vary: *` makes a response unusable for every later request.
       #expect((tally.keeps > 0) == (kind != .wildcard), "\(kind.rawValue): \(tally.keeps) keeps")
     }
   }

@@ -3,27 +3,29 @@ import PrefetchCrypto
 import PrefetchEngine
 import PrefetchTestSupport
 
-/// Some nights of a cache that is too small, of one seed: two configurations and single gets, items of
-/// all sizes that answer in any order.
+/// Nights of a cache that is too small, from one seed.
+///
+/// Two configurations and single gets compete with items of all sizes, whose responses come in any
+/// order.
 final class RoomHistory {
   struct Sums {
     var nights = 0
     var fetched = 0
     var evictions = 0
-    /// Refused before anything was asked, or once the server told the size.
+    /// Items refused before the request, or when the server stated their size.
     var full = 0
-    /// Refused with the body in hand.
+    /// Items refused after their body arrived.
     var refusals = 0
     var wrongSizes = 0
     var gets = 0
     var lowered = 0
-    /// Commits that the store refused, since a `get` had taken the room.
+    /// Commits that the store refused because a `get` had taken the room.
     var conflicts = 0
   }
 
   private struct Item {
     var url: String
-    /// Which segments of which configuration name it.
+    /// Segments that name the item, with their configurations.
     var names: [(identity: Int, segment: Int)]
     var priority: Int?
     var tellsSize: Bool
@@ -47,7 +49,7 @@ final class RoomHistory {
   private let store = WatchedStore()
   private let clock = FakeClock()
   private let seed: Int
-  /// Whether a `get` fetches single items while a run is under way.
+  /// Whether a `get` fetches single items during the run.
   private var hasCompany = false
 
   init(seed: Int) {
@@ -74,7 +76,7 @@ final class RoomHistory {
     for number in items.indices { renew(number) }
   }
 
-  /// At times two items have the same body.
+  /// Changes an item's body, sometimes to another item's body.
   private func renew(_ number: Int) {
     items[number].version += 1
     if dice.happens(12) {
@@ -112,7 +114,7 @@ final class RoomHistory {
     sums.fetched += Int(first.totals.fetched + first.totals.updated)
     var again = first
     var before: [RoomModel.Stored]?
-    // Where a body came out smaller than it was thought, or went, the next run has room for others.
+    // When a body was smaller than expected or left, the next run has room for others.
     for _ in 0..<Self.patience where before != store.bodies {
       before = store.bodies
       again = try run(identity)
@@ -129,11 +131,12 @@ final class RoomHistory {
     }
   }
 
-  /// What is declared and not here is told, and the sums are those of the items.
+  /// Checks that missing items are reported and that the totals match the items.
   private func check(_ report: Report, of identity: Int, wasAlone: Bool) {
     let model = model(of: identity)
     let stored = Set(model.stored.flatMap(\.urls))
-    // What was not held when the run began may have gone beside it, before it was joined.
+    // Another process may evict bodies before the run notices it, so only runs without company are
+    // checked.
     for item in model.declared where wasAlone && !stored.contains(item.url) {
       let told = report.items.first { $0.url == item.url }?.failure
       if told == nil { object("\(item.url) is not stored, and nothing is said of it") }
@@ -145,7 +148,8 @@ final class RoomHistory {
     if report.totals.failed != Int64(failures) {
       object("\(report.totals.failed) failed in sum, \(failures) by themselves")
     }
-    // What one segment keeps may not be what another one declares: it counts for both.
+    // A body that one segment keeps may contradict another segment's declaration and counts for
+    // both.
     let overruled = report.items.count { $0.failure?.code == .corrupted && $0.attempts == 0 }
     if report.totals.items != Int64(model.declared.count + overruled) {
       object("\(report.totals.items) items in sum, \(model.declared.count) declared")
@@ -170,7 +174,7 @@ final class RoomHistory {
     return request
   }
 
-  /// A process beside the run that is under way, which commits when it likes.
+  /// Runs a concurrent process, which commits at any time.
   private func getMeanwhile() {
     guard hasCompany, dice.happens(8) else { return }
     hasCompany = false
@@ -199,7 +203,7 @@ final class RoomHistory {
     let report = try perform(request)
     sums.evictions += store.evictionCount
     sums.conflicts += store.refusedCount
-    // A `get` may make room after that was looked at, and before the commit.
+    // A `get` may free space between the check and the commit.
     for objection in store.objections where gets == sums.gets || !objection.hasSuffix("in vain") {
       object(objection)
     }
@@ -278,7 +282,7 @@ final class RoomHistory {
         ]
       }
       guard let best = places.min(by: { $0.lexicographicallyPrecedes($1) }) else { continue }
-      // What is told of it decides, be it wrong; of what is not told, that it has a byte.
+      // The stated size decides, even a wrong one; an unstated size counts as one byte.
       let size = item.toldSize ?? max(1, Int64(item.body.count))
       declared.append(RoomModel.Item(url: item.url, place: best, size: size))
     }
@@ -295,12 +299,12 @@ final class RoomHistory {
   }
 }
 
-/// Answers in any order, one at a time.
+/// A transport that completes requests one at a time in random order.
 private final class RoomTransport: Transport {
   private let inner: FakeTransport
   private var dice: Dice
   private var running: [TransferRequest] = []
-  /// URLs whose bodies came whole.
+  /// URLs whose bodies arrived completely.
   private(set) var delivered: [String] = []
   var meanwhile: () -> Void = {}
 

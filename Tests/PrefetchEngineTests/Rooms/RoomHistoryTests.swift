@@ -28,7 +28,7 @@ struct RoomHistoryTests {
     #expect(objections.isEmpty, "\(objections.count) objections")
     guard Campaign.seed == nil else { return }
     #expect(Fingerprints.differences("rooms", Array(prints.prefix(60))) == [])
-    // Who looks before a commit is hardly ever too late.
+    // Runs check the room before a commit, so that refused commits are rare.
     for sum in sums where sum.name != "refused commits" {
       #expect(sum.count > 0, "no \(sum.name)")
     }

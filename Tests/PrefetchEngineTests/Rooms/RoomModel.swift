@@ -1,15 +1,15 @@
 import PrefetchCore
 
-/// What the rules of a full cache say of one, by brute force and from nothing but sizes and places.
+/// A brute-force model of a full cache, computed from sizes and ranks only.
 struct RoomModel {
   struct Item: Hashable {
     var url: String
-    /// Priority of its segment, place of that, its own priority, its place: smaller is kept longer.
+    /// Rank: segment priority, segment index, item priority, item index; smaller is kept longer.
     var place: [Int]
     var size: Int64
   }
 
-  /// A body as it is stored.
+  /// A stored body.
   struct Stored: Hashable {
     var body: ContentDigest
     var size: Int64
@@ -17,23 +17,23 @@ struct RoomModel {
   }
 
   var limit: Int64
-  /// What the configuration of this run declares; one URL once, by its best place.
+  /// Items of the run's configuration; each URL once, by its best rank.
   var declared: [Item]
   var stored: [Stored]
-  /// What another configuration declares, or what is no item's.
+  /// Bodies of another configuration, or of no item.
   var untouchable: Set<ContentDigest>
   var other: Int64 = 0
 
   var used: Int64 { stored.reduce(other) { $0 + $1.size } }
 
-  /// The best place of those that name a body; nil where none of ours does.
+  /// Returns the best rank among the items with a body; nil when this configuration has none.
   func place(of body: Stored) -> [Int]? {
     declared.filter { body.urls.contains($0.url) }.map(\.place).min {
       $0.lexicographicallyPrecedes($1)
     }
   }
 
-  /// Whether an item could have its body here if everything went that may go for it.
+  /// Returns whether an item would fit after evicting everything that ranks below it.
   func fits(_ item: Item) -> Bool {
     let staying = stored.filter { body in
       if body.urls == [item.url] { return false }
@@ -44,12 +44,12 @@ struct RoomModel {
     return staying.reduce(other) { $0 + $1.size } + item.size <= limit
   }
 
-  /// Whether everything that may go has gone, where the limit does not hold.
+  /// Whether everything evictable is gone, when the limit cannot be met.
   var isShrunk: Bool {
     used <= limit || stored.allSatisfy { untouchable.contains($0.body) }
   }
 
-  /// Whether one of these, which went, could just as well have stayed.
+  /// Returns whether one of the evicted bodies would still have fitted.
   func wentInVain(_ gone: [Stored]) -> Bool {
     gone.contains { body in used + body.size <= limit }
   }

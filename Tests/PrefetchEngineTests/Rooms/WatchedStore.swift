@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// A store in memory that looks at every commit of a cache with a limit.
+/// A store in memory that checks every commit against the model of a limited cache.
 final class WatchedStore: ContentStore {
   private let inner = MemoryStore()
   private var limit: Int64 = .max

@@ -4,14 +4,14 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// A server that events are sent to, and that takes them as the test says.
+/// A server that receives events and behaves as the test says.
 final class Collector: Sendable {
   enum Manner: Sendable {
     case taking
-    /// It has the batch, and its answer never comes.
+    /// Receives the batch and never responds.
     case silent
     case answering(Int, [(String, String)] = [])
-    /// It goes away in the midst of everything.
+    /// Closes the connection within the request.
     case closing
   }
 
@@ -44,7 +44,7 @@ final class Collector: Sendable {
 
   var endpoint: String { server.address("/v1/events") }
 
-  /// What it was sent, whatever it said to that.
+  /// All requests that were sent, whatever the response.
   var posts: [LoopbackRequest] {
     server.requests.filter { $0.method == "POST" }
   }

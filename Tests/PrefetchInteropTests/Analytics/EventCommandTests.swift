@@ -78,7 +78,7 @@ struct EventCommandTests {
     #expect(events.map { $0.text("status") } == ["7", "137"])
     #expect(try home.run("event", "run", "build").status == 64)
     #expect(try home.run("event", "run", " build", "--", "true").status == 64)
-    // What the program did weighs more than that it could not be noted.
+    // The program's exit status takes precedence over the failure to record the event.
     let lost = try home.run(
       "event",
       "run",
@@ -130,11 +130,11 @@ struct EventCommandTests {
     let early = try home.run("event", "consume", film, "--at", "2020-01-02T03:04:05Z", "--json")
     #expect(early.status == 0, "\(early)")
     #expect(try early.json().text("event.time") == "2020-01-02T03:04:05.000Z", "\(early)")
-    // It came later than that: another body was seen.
+    // A body that was stored after the event counts as not consumed.
     #expect(try home.run("list", "--unconsumed").output.contains(film))
     #expect(try home.run("event", "consume", film).status == 0)
     #expect(try home.run("list", "--unconsumed").output.contains(film) == false)
-    // What is told late takes nothing back.
+    // A late event does not undo a newer one.
     #expect(try home.run("event", "consume", film, "--at", "2020-01-02").status == 0)
     #expect(try home.run("list", "--unconsumed").output.contains(film) == false)
     for time in ["2999-01-01T00:00:00Z", "yesterday"] {
@@ -200,13 +200,13 @@ struct EventCommandTests {
     home.configure("license: ${env:NOWHERE_SET}\nsegments: []")
     #expect(try home.run("event", "log", "a").status == 0)
     #expect(try home.shell("rm prefetch.yaml; $prefetch event log b").status == 0)
-    // Without a configuration all are told.
+    // Without a configuration the events of all are listed.
     #expect(try rows().map { $0[2] } == ["a", "b"])
   }
 }
 
 extension String {
-  /// How often a text stands in it.
+  /// Returns the number of occurrences of a text.
   fileprivate func components(of text: String) -> Int {
     var count = 0
     var rest = self[...]

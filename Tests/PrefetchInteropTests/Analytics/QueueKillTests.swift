@@ -25,7 +25,7 @@ struct QueueKillTests {
     )
   }
 
-  /// What each process does that may be killed, and the names that it records.
+  /// Starts a process that may be killed; returns it with the names that it records.
   private func start(_ kind: Int, _ name: String) throws -> (RunningProgram, [String]) {
     switch kind {
     case 0: return (try home.start(["event", "log", name]), [name])
@@ -44,7 +44,7 @@ struct QueueKillTests {
     var acknowledged: Set<String> = []
     var begun: Set<String> = []
     var killed = 0
-    // How long each takes here and now, so that its death comes at any moment of its life.
+    // Measured run times, so that kills occur at any moment of a process.
     var lives: [Int64] = []
     for kind in 0..<5 {
       let (program, names) = try start(kind, "first \(kind)")
@@ -61,7 +61,7 @@ struct QueueKillTests {
       case 1: collector.behave(.closing)
       default: collector.behave(.taking)
       }
-      // One that ends by itself, so that something waits, and one beside the victim.
+      // An event that is already recorded, and another recorded beside the victim.
       let plain = "plain \(round)"
       try #require(home.run("event", "log", plain).status == 0)
       acknowledged.insert(plain)

@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
 
-/// A fault that a program meets at one of its calls, by the library of `Tests/Faults`.
+/// A fault injected into a program's system calls by the library of `Tests/Faults`.
 struct Fault {
   enum Kind {
     case kill
@@ -10,14 +10,14 @@ struct Fault {
   /// The number of the call, from 1; 0 only counts.
   var call: Int
   var kind = Kind.kill
-  /// How many calls fail, from that one on.
+  /// Number of consecutive calls that fail.
   var span = 1
-  /// `open` or `read`; nil = all calls that touch files or the network.
+  /// Calls to fail: `open` or `read`; nil for all calls that touch files or the network.
   var calls: String?
-  /// What the path of the file has in it.
+  /// Text that the file's path must contain.
   var path: String?
 
-  /// The library beside the tests; nil where it is not built.
+  /// Path of the fault library; nil when it is not built.
   static let library: String? = {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -30,7 +30,7 @@ struct Fault {
 
   static let absence = "needs libFaults.so beside the tests"
 
-  /// The user whose programs meet the fault.
+  /// Returns the home whose programs meet the fault.
   func home(_ home: Home) -> Home {
     var broken = home
     broken.variables["LD_PRELOAD"] = Self.library

@@ -23,7 +23,7 @@ struct ForeignLinkTests {
       cache: { min_free: 0 }
       """
     )
-    // Everybody may make names here, and remove only their own.
+    // All users may create names here, and remove only their own.
     unsafe mkdir(home.path("sticky"), 0o777)
     unsafe chmod(home.path("sticky"), 0o1777)
     home.write("good", to: "target")

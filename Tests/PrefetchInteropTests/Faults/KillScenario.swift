@@ -3,12 +3,12 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A command that is killed, with what came before it.
+/// A command that is killed, and its preparation.
 enum KillScenario: String, CaseIterable, Sendable {
   case firstRun, update, resume, publish, mirror, get, gc, repair, export, subscribe
 }
 
-/// One user and one server for one scenario.
+/// A user and a server for one scenario.
 struct KillGround {
   private static let names = (0..<8).map { "f\($0).txt" }
   private static let large = "large/film.bin"
@@ -102,7 +102,7 @@ struct KillGround {
     }
   }
 
-  /// What the store is, and what follows it, before the command.
+  /// Prepares the store and its surroundings before the command.
   func prepare() throws {
     switch scenario {
     case .firstRun: break
@@ -167,7 +167,7 @@ struct KillGround {
     scenario == .mirror ? home.path("dir/.prefetch/cache") : home.cache
   }
 
-  /// Digests by path of what the cache says it has.
+  /// Returns the digests of the items that the cache lists, by path.
   func held() throws -> [String: String] {
     guard FileTree.exists(home.cache) else { return [:] }
     var held: [String: String] = [:]
@@ -223,7 +223,7 @@ struct KillGround {
       }
   }
 
-  /// The same command again, and a run: all is right, and nothing is left over.
+  /// Repeats the command and runs once more: everything must be right and nothing left over.
   func checkNext(_ told: String) throws {
     let next = try home.run(arguments)
     #expect(next.status == 0 || scenario == .repair && next.status == 74, "\(told): then \(next)")
@@ -271,7 +271,7 @@ struct KillGround {
     }
   }
 
-  /// Bodies of a tree by the last part of the name, or that with its folder for the large one.
+  /// Returns a tree's bodies by file name, with the folder for the large one.
   private func files(_ folder: String) -> [String: [UInt8]] {
     var files: [String: [UInt8]] = [:]
     for (path, facts) in FileTree.listing(folder) where facts.mode & S_IFMT == S_IFREG {

@@ -43,7 +43,7 @@ struct ReadFaultTests {
   func unread(_ round: Int) throws {
     var random = SeededRandom(mixing: [round, 2])
     try #require(try home.run("run", "-q").status == 0)
-    // The memory alone says that this one is wanted, too.
+    // Only the state records that this segment is subscribed.
     try #require(try home.run("subscribe", "two", "-q").status == 0)
     try #require(try home.run("event", "log", "seen").status == 0)
     let before = try held()
@@ -66,7 +66,7 @@ struct ReadFaultTests {
       round \(round): \(command) with \(error.name) at \(error.calls) \(fault.call) of \(path), \
       \(fault.span) times: \(Fault.told(home)): \(run)
       """
-    // What it could do without is no fault; what it could not is one of the disk.
+    // A fault that the command can do without is no failure; any other is a disk failure.
     let isRepair = command.contains("--repair")
     #expect([0, 74].contains(run.status), "\(told)")
     let names = [home.cache, home.state].flatMap { FileTree.names($0) }

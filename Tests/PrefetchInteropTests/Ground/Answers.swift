@@ -3,7 +3,7 @@ import PrefetchDocuments
 import Testing
 
 extension ProgramRun {
-  /// Standard output as the one JSON document that it has to be.
+  /// Returns standard output as a JSON document; anything else fails the test.
   func json(_ location: Testing.SourceLocation = #_sourceLocation) throws -> Node {
     try Node(json: output, location)
   }
@@ -53,7 +53,7 @@ extension Node {
     at(path)?.text
   }
 
-  /// The elements of a list; none where there is no list.
+  /// Returns the elements of a list; none when there is no list.
   func list(_ path: String) -> [Node] {
     at(path)?.sequence ?? []
   }

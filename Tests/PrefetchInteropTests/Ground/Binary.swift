@@ -6,10 +6,11 @@ enum Binary {
   static let isGiven = path != nil
   static let absence = "needs PREFETCH_BINARY, the path of a built prefetch"
 
-  /// Whether it is what is shipped: optimised, with Swift's library in it.
+  /// Whether the program is a release build.
   static let isRelease = path?.split(separator: "/").contains("release") == true
 
-  /// What copies the program of a debug build in place of starting it; `PREFETCH_COPIES=0` does not.
+  /// Path of the program that forks debug builds instead of starting them; `PREFETCH_COPIES=0`
+  /// disables it.
   static let zygotePath: String? = {
     guard !isRelease, environment("PREFETCH_COPIES") != "0", let path else { return nil }
     let sibling = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/Zygote"
@@ -22,19 +23,19 @@ enum Binary {
   /// A program from before the last change of the store's layout.
   static let oldPath = environment("PREFETCH_OLD_BINARY")
 
-  /// Whether an address sanitizer watches it, which maps all of memory; `PREFETCH_SANITIZED=1` says so.
+  /// Whether the address sanitizer is active, which maps all memory; set by `PREFETCH_SANITIZED=1`.
   static let isSanitized = environment("PREFETCH_SANITIZED") == "1"
 
-  /// How often a campaign is repeated; `PREFETCH_ROUNDS` says otherwise.
+  /// Number of rounds of a campaign; `PREFETCH_ROUNDS` overrides the default.
   static let rounds = environment("PREFETCH_ROUNDS").flatMap { Int($0) } ?? 10
 
-  /// The one seed that a campaign plays; `PREFETCH_SEED` names it.
+  /// Seed of a campaign, from `PREFETCH_SEED`.
   static let seed = environment("PREFETCH_SEED").flatMap { UInt64($0) }
 
-  /// Words of the matrix's rows to play; all where `PREFETCH_ROWS` does not say.
+  /// Words that select rows of the matrix, from `PREFETCH_ROWS`; nil selects all.
   static let rowWords = environment("PREFETCH_ROWS")
 
-  /// Whether pages are to show what happens now.
+  /// Whether pages and snapshots are recorded anew.
   static let isRecording = environment("PREFETCH_RECORD") == "1"
 
   private static func environment(_ name: String) -> String? {
@@ -47,7 +48,7 @@ enum Binary {
 struct Tool {
   let path: String
 
-  /// Nil where it is not installed.
+  /// Finds a program; returns nil when it is not installed.
   init?(_ name: String) {
     let candidates = ["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"].map {
       "\($0)/\(name)"

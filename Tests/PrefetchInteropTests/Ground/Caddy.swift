@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A real caddy of this test alone, which speaks HTTP/3 where it is told to.
+/// A real Caddy server for one test, with HTTP/3 on request.
 final class Caddy {
   enum Fault: Error {
     case notInstalled
@@ -18,7 +18,7 @@ final class Caddy {
   private let folder: TemporaryDirectory
   private let process: RunningProgram
 
-  /// `versions` are `h1`, `h2` and `h3`; all of them share one number of a port.
+  /// Starts the server; `versions` are `h1`, `h2` and `h3`, all on one port number.
   init(_ certificate: Certificate, versions: [String]) throws {
     guard let program = Tool("caddy") else { throw Fault.notInstalled }
     let folder = try TemporaryDirectory()
@@ -58,7 +58,7 @@ final class Caddy {
     FileTree.write(Array(text.utf8), to: "\(files)/\(name)")
   }
 
-  /// Stops the server, which writes down the last of its answers; the version of each of them.
+  /// Stops the server, which flushes its log; returns the HTTP version of each response.
   func stop() -> [String] {
     process.signal(15)
     _ = process.finish(within: 30)
@@ -68,7 +68,7 @@ final class Caddy {
     }
   }
 
-  /// TCP may be open before UDP is, so what counts is what the server says itself.
+  /// Waits for the server's own log line, since TCP may be open before UDP.
   private static func waitUntilServing(_ log: String) -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while ContinuousClock.now < end {

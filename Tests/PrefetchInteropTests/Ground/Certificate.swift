@@ -7,7 +7,7 @@ struct Certificate {
 
   static let isPossible = Tool.isInstalled("openssl")
 
-  /// Makes both in the working folder; the authority is `ca.pem` there.
+  /// Creates both in the working folder; the authority's file is `ca.pem`.
   init(in home: Home) throws {
     home.write("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n", to: "server.ext")
     let made = try home.shell(

@@ -1,10 +1,10 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchTestSupport
 
-/// A file system in which files can share their blocks, where this process may mount one.
+/// A mounted file system in which files can share blocks, where this process may mount one.
 final class CloningDisk {
   let path: String
-  /// Has the place for it, and for the file that it is in.
+  /// Home that contains the mount point and the image file.
   private let home: Home
 
   init?() {
@@ -13,7 +13,7 @@ final class CloningDisk {
     path = home.path("clones")
     let image = home.path("clones.image")
     FileTree.makeFolder(path)
-    // The user who may reach the disk is not always the one who made the home.
+    // The user who uses the disk may not be the one who made the home.
     unsafe chmod(home.folder.path, 0o755)
     unsafe chmod(home.work, 0o755)
     for command in [

@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import Testing
 
-/// Takes datagrams at a port of 127.0.0.1 and never answers, as a firewall does.
+/// Receives datagrams at a port of 127.0.0.1 and never responds, as a firewall does.
 final class DatagramEar {
   private let descriptor: CInt
 
@@ -14,7 +14,7 @@ final class DatagramEar {
     close(descriptor)
   }
 
-  /// How many datagrams have come since the last look.
+  /// Returns the number of datagrams since the last call.
   func takeCount() -> Int {
     var count = 0
     var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -2,8 +2,9 @@
 import PrefetchTestSupport
 import Testing
 
-/// Passes datagrams on between a port of 127.0.0.1 and another until so many have come from clients;
-/// from then on it swallows all of them, as a firewall does that has changed its mind.
+/// Relays datagrams between two ports of 127.0.0.1, up to a number of datagrams from clients.
+///
+/// From then on all are dropped, as by a firewall whose rules have changed.
 final class DatagramRelay: Sendable {
   private let isStopped = Guarded(false)
   private let thread: NativeThread
@@ -26,11 +27,11 @@ final class DatagramRelay: Sendable {
     thread.join()
   }
 
-  /// What the relay's thread has in hand.
+  /// State of the relay's thread.
   private struct Passage {
     let entrance: CInt
     let target: Int
-    /// How many more may pass.
+    /// Number of datagrams that may still pass.
     var rest: Int
     private var clients: [(address: sockaddr_in, exit: CInt)] = []
     private var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -41,7 +42,7 @@ final class DatagramRelay: Sendable {
       self.rest = rest
     }
 
-    /// Waits a little while for datagrams, so that the end of it all is noticed.
+    /// Waits briefly for datagrams, so that the relay's end is noticed.
     mutating func turn() {
       var entries = ([entrance] + clients.map(\.exit)).map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -67,7 +68,7 @@ final class DatagramRelay: Sendable {
       send(size, by: exit(for: sender), to: LoopbackPort.address(target))
     }
 
-    /// Each client has a socket of its own, so that answers find their way back.
+    /// Returns a client's own socket, by which responses find their way back.
     private mutating func exit(for client: sockaddr_in) -> CInt {
       let known = clients.first { $0.address.sin_port == client.sin_port }
       if let known { return known.exit }

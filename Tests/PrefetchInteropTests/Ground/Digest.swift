@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchCrypto
 
-/// SHA-256 as manifests and object names write it.
+/// SHA-256 in the spelling of manifests and object names.
 enum Digest {
   static func hexadecimal(_ text: String) -> String {
     hexadecimal(Array(text.utf8))

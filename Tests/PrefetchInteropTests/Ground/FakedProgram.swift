@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A clock that a test sets, for as many programs as are started under it.
+/// A clock that the test sets for all programs started with it.
 struct FakedClock {
   private let path: String
 
@@ -12,17 +12,17 @@ struct FakedClock {
     set(0)
   }
 
-  /// So many seconds ahead of the right one, from now on, also for programs that run already.
+  /// Sets the offset from the real time in seconds, also for running programs.
   func set(_ seconds: Int64) {
     FileTree.write(Array("\(seconds < 0 ? "" : "+")\(seconds)\n".utf8), to: path)
   }
 
-  /// So many seconds after 1970, from now on.
+  /// Sets the clock to seconds after 1970.
   func set(to moment: Int64) {
     set(moment - Int64(time(nil)))
   }
 
-  /// Words that run a program under it, and leave files the times that they have.
+  /// Command words that run a program with the clock and keep the real times of files.
   fileprivate var words: [String] {
     [
       "-f", "+0", "env", "-u", "FAKETIME", "FAKETIME_TIMESTAMP_FILE=\(path)", "FAKETIME_NO_CACHE=1",
@@ -31,11 +31,11 @@ struct FakedClock {
   }
 }
 
-/// The program under test with a clock of its own, which may be killed at any moment.
+/// The program under test with a fake clock, which may be killed at any moment.
 ///
-/// What libfaketime shares between processes is named by the number of its wrapper and goes with that;
-/// a wrapper that is killed leaves it in `/dev/shm`, where it stops a later process of that number. So
-/// the program is killed, and its wrapper never.
+/// libfaketime names its shared memory after the wrapper's process id and removes it with the
+/// wrapper. A killed wrapper would leave it in `/dev/shm`, where it would block a later process
+/// with that id; therefore only the program is killed.
 final class FakedProgram {
   static let isPossible = Tool.isInstalled("faketime")
 
@@ -73,7 +73,7 @@ final class FakedProgram {
     }
   }
 
-  /// The wrapper's one child; nil until it is there.
+  /// Process id of the wrapper's child; nil until it exists.
   private var program: pid_t? {
     let number = wrapper.processID
     let children = FileTree.read("/proc/\(number)/task/\(number)/children")
@@ -82,14 +82,14 @@ final class FakedProgram {
     }
   }
 
-  /// Waits for its end; what was killed ends with 1.
+  /// Waits for the wrapper's end; a killed program gives exit status 1.
   func finish(within seconds: Int = 120) -> ProgramRun {
     let run = wrapper.finish(within: seconds)
     isOver = true
     return run
   }
 
-  /// Whether anything of it is left that stops others.
+  /// Whether shared memory is left that would block other processes.
   var hasLeftovers: Bool {
     ["sem.faketime_sem_", "faketime_shm_"].contains {
       unsafe access("/dev/shm/\($0)\(wrapper.processID)", F_OK) == 0

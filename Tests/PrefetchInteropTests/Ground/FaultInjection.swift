@@ -1,10 +1,10 @@
 import PrefetchTestSupport
 
 extension Home {
-  /// Runs the program with a system call that fails on files of these paths or names.
+  /// Runs the program while a system call fails on files with these paths or names.
   ///
-  /// `moments` are counted per thread, in strace's words: `3` is the third call alone, `3+` this one
-  /// and all later ones.
+  /// `moments` are counted per thread, in strace's syntax: `3` is the third call alone, `3+` the
+  /// third and all later ones.
   func run(
     _ arguments: String,
     failing calls: String,

@@ -1,8 +1,8 @@
 @unsafe @preconcurrency import Glibc
 
-/// Folders as a test looks at them.
+/// Reads and writes folders for tests.
 enum FileTree {
-  /// What must not change where nothing may be written.
+  /// Facts of a file that must not change where nothing may be written.
   struct Facts: Hashable {
     var mode: UInt32
     var size: Int
@@ -81,7 +81,7 @@ enum FileTree {
     }
   }
 
-  /// Replaces the file in one step, as a publisher does.
+  /// Replaces the file atomically, as a publisher does.
   static func write(_ bytes: [UInt8], to path: String) {
     let draft = "\(path).draft"
     let file = unsafe open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

@@ -2,8 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A user of their own for one test: home, cache, state and a working folder, and nothing else in
-/// the environment.
+/// A separate user for one test: home, cache, state and working folder, with a minimal environment.
 struct Home {
   let folder: TemporaryDirectory
   let cache: String
@@ -11,12 +10,11 @@ struct Home {
   /// The folder that programs are started in.
   let work: String
   var variables: [String: String]
-  /// Whose rights the program has, where they are not those of the test.
+  /// User id of the program; nil for the test's own.
   private(set) var user: Int?
-  /// The program under test.
   private var binary: String?
 
-  /// `isInMemory` spares the disk where hundreds of them come and go.
+  /// `isInMemory` avoids the disk where tests create hundreds of homes.
   init(isInMemory: Bool = false, binary: String? = Binary.path) throws {
     self.binary = binary
     let memory = "/dev/shm"
@@ -36,14 +34,14 @@ struct Home {
     ]
   }
 
-  /// The same user with another program.
+  /// Returns the same home with another program.
   func using(_ binary: String) -> Home {
     var home = self
     home.binary = binary
     return home
   }
 
-  /// Everything here belongs to another user from now on, who runs the program.
+  /// Gives all files to another user, who runs the program from now on.
   mutating func give(to user: Int) throws {
     self.user = user
     try #require(tool("chown", "-R", "\(user):\(user)", folder.path).status == 0)
@@ -55,7 +53,7 @@ struct Home {
     write("transport_security: { NSAllowsLocalNetworking: true }\n\(lines)\n", to: name)
   }
 
-  /// A file of the working folder; its absolute path.
+  /// Writes a file of the working folder; returns its absolute path.
   @discardableResult
   func write(_ text: String, to name: String = "prefetch.yaml") -> String {
     write(Array(text.utf8), to: name)
@@ -126,7 +124,7 @@ struct Home {
     ).finish(within: seconds)
   }
 
-  /// A tool of this machine in the same surroundings.
+  /// Runs an installed tool in the same environment.
   func tool(_ name: String, _ arguments: String...) throws -> ProgramRun {
     try tool(name, arguments)
   }

@@ -2,15 +2,14 @@
 import PrefetchTestSupport
 import Synchronization
 
-/// Stands before a site and holds a run at a point that the test names, so that it cannot end
-/// before it is killed.
+/// Holds a run at a chosen point of a site's responses, so that it cannot end before it is killed.
 final class KillTrap: Sendable {
   enum Point: Hashable {
-    /// The first request is not answered, nor any other.
+    /// No request gets a response.
     case start
-    /// So many requests are answered less one, and none after.
+    /// All requests before this one, counted from 1, get a response.
     case request(Int)
-    /// So many bytes of larger answers below a path are sent; everything else is answered.
+    /// A number of bytes of larger responses below a path is sent; other responses are complete.
     case bytes(Int, below: String)
   }
 
@@ -26,7 +25,7 @@ final class KillTrap: Sendable {
     self.site = site
   }
 
-  /// Holds the next run; nil lets it pass.
+  /// Holds the next run at a point; nil lets it pass.
   func set(_ point: Point?) {
     state.withLock { $0 = State(point: point) }
   }
@@ -53,7 +52,7 @@ final class KillTrap: Sendable {
     }
   }
 
-  /// False when half a minute does not bring so many requests.
+  /// Waits half a minute for a number of requests; returns false when they do not arrive.
   func waitForRequests(_ count: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {

@@ -1,8 +1,8 @@
 @unsafe @preconcurrency import Glibc
 
-/// Ports of 127.0.0.1 and raw bytes to them.
+/// Ports of 127.0.0.1 and raw exchanges with them.
 enum LoopbackPort {
-  /// One that no process listens on at this moment.
+  /// Returns a port on which no process listens at this moment.
   static func free() -> Int {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
@@ -17,7 +17,7 @@ enum LoopbackPort {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// True once something accepts connections there, false when nothing does for ten seconds.
+  /// Waits up to ten seconds until the port accepts connections; returns false otherwise.
   static func waitUntilOpen(_ port: Int) -> Bool {
     let end = ContinuousClock.now + .seconds(10)
     while ContinuousClock.now < end {
@@ -30,7 +30,7 @@ enum LoopbackPort {
     return false
   }
 
-  /// Sends a request and reads until the other side closes.
+  /// Sends a request and reads until the server closes the connection.
   @discardableResult
   static func exchange(_ port: Int, _ request: String) -> [UInt8] {
     guard let descriptor = connected(port) else { return [] }

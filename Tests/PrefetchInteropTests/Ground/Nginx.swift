@@ -2,14 +2,14 @@
 import PrefetchTestSupport
 import Synchronization
 
-/// A real nginx of this test alone, on a loopback port of its own.
+/// A real nginx for one test, on a loopback port of its own.
 final class Nginx {
   enum Fault: Error {
     case notInstalled
     case doesNotStart(String)
   }
 
-  /// One request as the server saw it.
+  /// A request as the server logged it.
   struct Request: Hashable {
     var method: String
     var target: String
@@ -18,22 +18,22 @@ final class Nginx {
     var version: String
     var entityTag: String
     var modifiedSince: String
-    /// What the answer said of its version.
+    /// Validators in the response.
     var sentEntityTag: String
     var sentModified: String
   }
 
   struct Options {
-    /// A certificate and its key make it speak TLS and HTTP/2.
+    /// Certificate, which together with its key enables TLS and HTTP/2.
     var certificate: String?
     var key: String?
-    /// A port of 127.0.0.1 that gets every request as it is, in place of files.
+    /// Port of 127.0.0.1 that receives every request unchanged, in place of files.
     var backend: Int?
-    /// Serves a folder a host below ``files``; one that holds `.down` is answered with 503.
+    /// Whether each host has a folder below ``files``; a folder with `.down` gives 503.
     var servesByHost = false
-    /// True where text is sent as gzip, with nothing else said about that.
+    /// Whether text is gzip-encoded, without further headers about it.
     var isCoding = false
-    /// Whether PUT stores a file, in folders that are made for it.
+    /// Whether PUT stores a file and creates its folders.
     var takesFiles = false
     /// Further addresses of this machine to listen on.
     var addresses: [String] = []
@@ -85,8 +85,10 @@ final class Nginx {
     "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/\(name)"
   }
 
-  /// Each write has a second of its own: nginx makes its validators of whole seconds and sizes, so
-  /// that two versions of one length within a second would look the same.
+  /// Writes a file, each in a second of its own.
+  ///
+  /// nginx makes validators from whole seconds and sizes, so that two versions of equal length
+  /// within a second would be indistinguishable.
   func write(_ text: String, to name: String) {
     write(Array(text.utf8), to: name)
   }
@@ -105,9 +107,9 @@ final class Nginx {
     FileTree.remove("\(files)/\(name)")
   }
 
-  /// Every request since the last call, those for our own purposes left out.
+  /// Returns the requests since the last call, except this class's own.
   func takeRequests() -> [Request] {
-    // The server is one thread: after its answer, all that came before is in the log.
+    // The server has one thread: once it responds, all earlier requests are in the log.
     LoopbackPort.exchange(port, "GET /.sync HTTP/1.0\r\n\r\n")
     let path = folder.appending("access.log")
     let text = String(decoding: FileTree.read(path) ?? [], as: UTF8.self)
@@ -133,7 +135,7 @@ final class Nginx {
     }
   }
 
-  /// All text that the server has written down, for looking for what must not be there.
+  /// All text that the server has logged, to be searched for secrets.
   var logText: String {
     ["access.log", "error.log"].map { name in
       String(decoding: FileTree.read(folder.appending(name)) ?? [], as: UTF8.self)

@@ -1,9 +1,9 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchCore
 
-/// A time zone in which it is noon, whatever the time is, so that no test meets a midnight.
+/// A time zone in which it is noon now, so that no test runs across midnight.
 struct NoonZone {
-  /// As configurations name it.
+  /// Name of the zone for configurations.
   let name: String
   /// Seconds east of UTC.
   private let offset: Int64
@@ -17,14 +17,14 @@ struct NoonZone {
     name = hours == 0 ? "Etc/GMT" : "Etc/GMT\(hours > 0 ? "-" : "+")\(abs(hours))"
   }
 
-  /// The next moment at which its clocks show a full hour, as reports write it.
+  /// Returns the next moment of a full hour in the zone, as reports write it.
   func next(_ hour: Int64) -> String {
     let midnight = (now + offset) / 86_400 * 86_400 - offset
     let today = midnight + hour * 3600
     return Timestamp.format(Instant(seconds: today > now ? today : today + 86_400))
   }
 
-  /// As `TZ` has it, with clocks that are set forward by an hour at the coming midnight.
+  /// Value for `TZ` whose clock is set forward by an hour at the next midnight.
   var springForward: String {
     let hours = -offset / 3600
     let today = (now + offset) / 86_400
@@ -35,7 +35,7 @@ struct NoonZone {
     return "AAA\(hours)BBB\(hours - 1),\(day)/0,\((day + 30) % 365)/0"
   }
 
-  /// What ``next(_:)`` is there.
+  /// Returns the time of ``next(_:)`` in the zone with the changed clock.
   func nextAfterSpring(_ hour: Int64) -> String {
     let midnight = (now + offset) / 86_400 * 86_400 - offset
     return Timestamp.format(Instant(seconds: midnight + 86_400 + (hour - 1) * 3600))

@@ -2,13 +2,13 @@
 import PrefetchTestSupport
 
 extension LoopbackServer {
-  /// The URL of a path as a configuration writes it.
+  /// Returns the URL of a path in the spelling of configurations.
   func address(_ path: String) -> String {
     "http://\(host):\(port)\(path)"
   }
 }
 
-/// The native manifest as a publisher writes it.
+/// Writes native manifests as publishers do.
 enum Manifest {
   struct Entry {
     var url: String

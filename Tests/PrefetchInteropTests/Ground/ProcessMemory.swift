@@ -1,16 +1,15 @@
 @unsafe @preconcurrency import Glibc
 
-/// What Linux tells of a process's memory.
+/// Memory of a process as Linux reports it.
 enum ProcessMemory {
-  /// The most resident bytes so far; 0 for one that has ended.
+  /// Returns the peak of resident bytes; 0 after the process has ended.
   ///
-  /// The figure that waiting for a process gives would include what its parent held when it was
-  /// started.
+  /// The figure from waiting for a process would include its parent's memory at the start.
   static func peak(of process: pid_t) -> Int {
     figure("VmHWM:", of: process)
   }
 
-  /// What it holds at this moment beside files, whose pages the kernel may drop.
+  /// Returns the resident bytes without file pages, which the kernel may drop.
   static func ownBytes(of process: pid_t) -> Int {
     figure("RssAnon:", of: process)
   }

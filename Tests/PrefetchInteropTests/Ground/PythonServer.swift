@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchTestSupport
 
-/// Python's own web server over a folder, as `python3 -m http.server` starts it.
+/// Python's own web server, as `python3 -m http.server` starts it.
 final class PythonServer {
   static let isInstalled = Tool.isInstalled("python3")
 
@@ -38,7 +38,8 @@ final class PythonServer {
     "http://127.0.0.1:\(port)/\(name)"
   }
 
-  /// A file that has rested: one that is younger than its second has no date to ask with.
+  /// Writes a file with an older date, since a file changed within this second has no usable
+  /// validator.
   func write(_ text: String, to name: String) {
     let path = "\(folder.path)/files/\(name)"
     FileTree.write(Array(text.utf8), to: path)

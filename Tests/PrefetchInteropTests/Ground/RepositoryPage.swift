@@ -3,7 +3,7 @@ import Testing
 
 /// Files of the repository that tests hold the program to.
 enum RepositoryPage {
-  /// By its path from the top.
+  /// Returns the absolute path of a file in the repository.
   static func path(_ name: String) -> String {
     let top = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
     return "\(top)/\(name)"

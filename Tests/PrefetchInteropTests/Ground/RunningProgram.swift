@@ -2,18 +2,18 @@ import CZygote
 @unsafe @preconcurrency import Glibc
 import Testing
 
-/// How a program ended and what it printed.
+/// Exit status and output of a program.
 struct ProgramRun: CustomStringConvertible {
-  /// The exit status, or 128 + the signal that killed it, as a shell has it.
+  /// Exit status, or 128 + the number of the fatal signal, as in a shell.
   var status: Int32
-  /// True when it had to be killed because its time was up.
+  /// Whether the program was killed after its time limit.
   var isOverdue = false
   var output: String
   var errors: String
-  /// The most memory that it was seen to hold at once, in bytes, where it was looked at.
+  /// Largest observed memory in bytes, if it was watched.
   var peakMemory = 0
 
-  /// The lines of standard output, without what follows the last line's end.
+  /// Complete lines of standard output.
   var lines: [Substring] {
     output.split(separator: "\n")
   }
@@ -23,12 +23,12 @@ struct ProgramRun: CustomStringConvertible {
   }
 }
 
-/// A program that was started, with pipes on its streams.
+/// A started program with pipes on its streams.
 final class RunningProgram {
-  /// Where standard output goes.
+  /// Destination of standard output.
   enum Output {
     case pipe
-    /// A pipe that no process reads any more.
+    /// A pipe without a reader.
     case closed
     case file(String)
 
@@ -80,7 +80,7 @@ final class RunningProgram {
     for descriptor in [output, errors] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Whether it has not ended yet, of its own or otherwise.
+  /// Whether the program is still running.
   var isRunning: Bool {
     var told = unsafe siginfo_t()
     let options = WEXITED | WNOHANG | WNOWAIT
@@ -90,7 +90,7 @@ final class RunningProgram {
     return unsafe told.si_signo == 0
   }
 
-  /// From now on it has no more than these bytes of memory, and writes none beyond those of a file.
+  /// Limits the program's memory and the size of files that it writes.
   func limit(memory: Int, file: Int) throws {
     try #require(process_limit(processID, memory, file) == 0)
   }
@@ -100,7 +100,7 @@ final class RunningProgram {
     kill(processID, number)
   }
 
-  /// Waits for the first line of standard output; nil when there is none.
+  /// Waits for the first line of standard output; returns nil when there is none.
   func firstLine(within seconds: Int = 120) -> String? {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end, output >= 0, !outputBytes.contains(UInt8(ascii: "\n")) {
@@ -110,7 +110,8 @@ final class RunningProgram {
     return String(decoding: outputBytes[..<count], as: UTF8.self)
   }
 
-  /// Waits until it has said something on stderr; false when it ends or is silent for too long.
+  /// Waits for a text on standard error; returns false at the program's end or after the time
+  /// limit.
   func waitForErrors(_ text: String, within seconds: Int = 120) -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
@@ -120,7 +121,7 @@ final class RunningProgram {
     }
   }
 
-  /// Reads until the program has ended; kills it when the time is up.
+  /// Reads until the program ends; kills it after the time limit.
   func finish(within seconds: Int = 600, watchingMemory: Bool = false) -> ProgramRun {
     let end = ContinuousClock.now + .seconds(seconds)
     while output >= 0 || errors >= 0, ContinuousClock.now < end {
@@ -151,7 +152,7 @@ final class RunningProgram {
     )
   }
 
-  /// Takes what has come, and forgets a stream that has ended.
+  /// Reads available output and closes streams that have ended.
   private func read(until end: ContinuousClock.Instant) {
     var entries = [
       pollfd(fd: output, events: Int16(POLLIN), revents: 0),

@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
 
-/// A file system in memory that can be made smaller and larger, where this process may mount one.
+/// A file system in memory whose size can change, where this process may mount one.
 final class SmallDisk {
   let path: String
 
@@ -26,7 +26,7 @@ final class SmallDisk {
     return Int(facts.f_blocks - facts.f_bfree) * Int(facts.f_frsize)
   }
 
-  /// How many files and folders there are.
+  /// Number of files and folders.
   var fileCount: Int {
     var facts = statvfs()
     guard unsafe statvfs(path, &facts) == 0 else { return 0 }

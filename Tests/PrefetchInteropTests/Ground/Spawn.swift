@@ -1,14 +1,14 @@
 @unsafe @preconcurrency import Glibc
 import Synchronization
 
-/// Starting a program with a pipe on each of its streams.
+/// Starts programs with a pipe on each stream.
 enum Spawn {
   struct Fault: Error {
     var program: String
     var errno: CInt
   }
 
-  /// A process and our ends of its pipes.
+  /// A process and the parent's ends of its pipes.
   struct Streams {
     var processID: pid_t
     var input: CInt
@@ -21,10 +21,11 @@ enum Spawn {
     var writing: CInt
   }
 
-  /// A program that starts while another one's pipes are not yet marked would keep them open.
+  /// Serializes starts: a concurrent start could inherit another program's pipes before they are
+  /// marked.
   private static let turn = Mutex(())
 
-  /// A program that ends before it has read its input must not end the tests.
+  /// Ignores SIGPIPE: a program that ends before reading its input must not end the tests.
   private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
   private typealias AddFolder =
@@ -113,7 +114,7 @@ enum Spawn {
     )
   }
 
-  /// Starts a program that is spoken to by a socket, its descriptor 3, and needs no more of us.
+  /// Starts a program that communicates over a socket, its descriptor 3.
   static func server(_ words: [String], socket: CInt) throws(Fault) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
@@ -137,7 +138,7 @@ enum Spawn {
     guard fault == 0 else { throw Fault(program: words[0], errno: fault) }
   }
 
-  /// What the test process ignores or blocks must not be inherited.
+  /// Signals that the test process ignores or blocks must not be inherited.
   private static func plainAttributes() -> posix_spawnattr_t {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -160,7 +161,7 @@ enum Spawn {
   }
 }
 
-/// Words as C has them, until the list is released.
+/// C strings that are freed with the list.
 @safe private final class WordList {
   let pointers: [UnsafeMutablePointer<CChar>?]
 

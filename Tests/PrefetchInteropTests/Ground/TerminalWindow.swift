@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A terminal of some size with a shell in it, as tmux keeps it for a user who looks at it.
+/// A terminal of a given size with a shell, provided by tmux.
 final class TerminalWindow {
   static let isPossible = Tool.isInstalled("tmux")
   static let absence: Comment = "needs tmux"
@@ -10,11 +10,11 @@ final class TerminalWindow {
   private let home: Home
   private let socket: String
 
-  /// `variables` are for the shell, besides those of the user.
+  /// Opens a window; `variables` are added to the user's.
   init(_ home: Home, columns: Int, rows: Int, variables: [String: String] = [:]) throws {
     self.home = home
     socket = "\(home.folder.path)/tmux-\(UInt32.random(in: 0...UInt32.max))"
-    // By a short name, so that what is typed takes one line.
+    // A short name keeps typed commands on one line.
     var variables = variables
     let binary: String = try #require(Binary.path)
     variables["prefetch"] = binary
@@ -32,7 +32,7 @@ final class TerminalWindow {
     _ = try? home.tool("tmux", "-S", socket, "kill-server")
   }
 
-  /// What it shows, without the blanks at the ends.
+  /// Returns the shown lines without trailing blank ones.
   func lines() throws -> [String] {
     let shown = try tmux(["capture-pane", "-p"]).output
     var lines = shown.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -45,7 +45,7 @@ final class TerminalWindow {
     ((try? lines()) ?? []).joined(separator: "\n")
   }
 
-  /// The first that it shows of which the condition holds; nil when a minute brings none.
+  /// Waits up to a minute for a screen that meets the condition; returns nil otherwise.
   func lines(_ condition: ([String]) -> Bool) throws -> [String]? {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
@@ -62,7 +62,7 @@ final class TerminalWindow {
     try tmux(["send-keys", "Enter"])
   }
 
-  /// Keys by the names that tmux has for them, one at once after the other.
+  /// Presses keys, by tmux's names, in quick succession.
   func press(_ keys: [String]) throws {
     try tmux(["send-keys"] + keys)
   }

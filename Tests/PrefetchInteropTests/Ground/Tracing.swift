@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Whether one process may watch the system calls of another here.
+/// Whether a process may trace another one's system calls on this machine.
 enum Tracing {
   static let isPossible: Bool = {
     guard Tool.isInstalled("strace"), let home = try? Home(binary: nil),

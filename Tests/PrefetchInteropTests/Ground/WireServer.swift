@@ -6,7 +6,7 @@ enum Wire: String, CaseIterable, Sendable {
   case tls = "TLS"
 }
 
-/// A server that plays a script for the method and path of each request, the same over either wire.
+/// A server that plays a script per method and path, with or without TLS alike.
 final class WireServer {
   /// Before the path of a URL.
   let base: String
@@ -38,7 +38,7 @@ final class WireServer {
     plain?.requests.count ?? tls?.record.requests ?? 0
   }
 
-  /// A configuration of one segment with these paths.
+  /// Configures a segment with these paths.
   func configure(_ home: Home, _ paths: [String], _ more: String...) throws {
     let urls = paths.map { "\"\(base)\($0)\"" }.joined(separator: ", ")
     try home.configure(

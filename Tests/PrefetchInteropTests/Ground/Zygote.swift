@@ -3,12 +3,11 @@ import CZygote
 import PrefetchTestSupport
 import Synchronization
 
-/// A program under test that has started once and is copied from then on.
+/// A started program under test that is forked for each run.
 ///
-/// A start of what is built for debugging is two thirds loading libraries and making what Swift's
-/// runtime knows of types. A copy has all that, runs the same code from the first word on, and is a
-/// child of this process as any other. A release is always started as it is, and so is each program
-/// that somebody other than these tests starts.
+/// Two thirds of a debug program's start are spent on loading libraries and on Swift's type
+/// metadata. A fork has both, runs the same code from the first argument on, and is a child of this
+/// process. Release builds, and programs started by other programs, are always started normally.
 final class Zygote: Sendable {
   static let shared: Zygote? = Binary.zygotePath.flatMap { Zygote($0) }
 
@@ -27,20 +26,19 @@ final class Zygote: Sendable {
       (try? Spawn.server([path, folder.path], socket: ends[1])) != nil,
       let first = start([path, "--version"], [:], nil, [silence, silence, silence])
     else { return nil }
-    // Once there is a first copy the folder is not needed any more.
+    // After the first copy the folder is no longer needed.
     var status: CInt = -1
     guard unsafe waitpid(first, &status, 0) == first, status == 0 else { return nil }
   }
 
-  /// Nil where only a start of its own will do.
+  /// Forks a run; returns nil when only a normal start will do.
   func start(
     _ words: [String],
     _ environment: [String: String],
     _ folder: String?,
     _ streams: [CInt]
   ) -> pid_t? {
-    // The loader reads these before there is anything to be copied, and a schedule names the program
-    // that is running.
+    // The loader reads these variables at a start only, and a schedule names the running program.
     guard !environment.keys.contains(where: { $0.hasPrefix("LD_") }), !words.contains("schedule")
     else { return nil }
     var message: [UInt8] = []

@@ -2,9 +2,9 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// The servers of a kiosk: six films, an ad and a site, and the line to them.
+/// Servers of a kiosk: six films, an ad and a site, with the network to them.
 ///
-/// Each piece of a film is lines of text that say which film, edition, variant and piece they are.
+/// Each piece is text that states its film, edition, variant and number.
 final class KioskOrigin: Sendable {
   enum Line {
     case sound
@@ -22,7 +22,7 @@ final class KioskOrigin: Sendable {
     static let pieceCount = 6
     static let largestPiece = 6_000
 
-    /// Of some the pieces of all editions have the same names.
+    /// Whether the pieces of all editions have the same names.
     private var hasFixedNames: Bool { number % 2 == 0 }
 
     func name(_ piece: Int) -> String {
@@ -35,7 +35,7 @@ final class KioskOrigin: Sendable {
       return String(repeating: line, count: size / line.utf8.count)
     }
 
-    /// Nil for what is none.
+    /// Parses a body; returns nil when it is none.
     init?(_ body: String) {
       let words = body.prefix { $0 != "\n" }.split(separator: " ")
       guard words.count == 8, let number = Int(words[1]), let edition = Int(words[3]) else {
@@ -50,7 +50,7 @@ final class KioskOrigin: Sendable {
 
     var playlist: String {
       let lines = (0..<Self.pieceCount).map { piece in
-        // Who encodes anew cuts anew.
+        // A new encoding has other segment lengths.
         "#EXTINF:\(2 + edition % 50).0,\n\(name(piece).split(separator: "/")[1])"
       }
       return StreamGround.media(lines)
@@ -63,7 +63,7 @@ final class KioskOrigin: Sendable {
     var requests = 0
     /// The number of the first request that is not answered any more.
     var silentFrom: Int?
-    /// Bytes that were sent whole below a path, by its first part.
+    /// Bytes of complete responses, by the first component of the path.
     var sent: [Substring: Int] = [:]
     var counted = 0
   }
@@ -119,7 +119,7 @@ final class KioskOrigin: Sendable {
     state.withLock { $0.line = line }
   }
 
-  /// Answers so many more requests less one, and none after; nil for all.
+  /// Answers the requests before this one and none from then on; nil answers all.
   func answer(upTo count: Int?) {
     state.withLock { state in state.silentFrom = count.map { state.requests + $0 } }
   }
@@ -127,7 +127,7 @@ final class KioskOrigin: Sendable {
   /// Requests that reached the servers.
   var requestCount: Int { state.withLock { $0.requests } }
 
-  /// Bytes that were sent of some films since it was asked last.
+  /// Returns the bytes sent of some films since the last call.
   func takeBytes(ofFilms films: Range<Int>) -> Int {
     state.withLock { state in
       let all = films.reduce(0) { $0 + (state.sent["f\($1)"] ?? 0) }
@@ -136,7 +136,7 @@ final class KioskOrigin: Sendable {
     }
   }
 
-  /// What counts views and clicks.
+  /// Number of requests to tracking addresses.
   var countedViews: Int { site.requests.count { $0.path.hasPrefix("/never") } }
 
   func respond(to request: LoopbackRequest) -> Script {

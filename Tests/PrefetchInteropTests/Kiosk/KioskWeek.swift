@@ -3,17 +3,18 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A kiosk over some days with a clock of its own: runs by night, power cuts, bad lines, a full disk,
-/// a wrong clock; and somebody who plays its films all the time.
+/// A kiosk over several days of simulated time, with players that use it continuously.
+///
+/// Runs happen by night; power cuts, bad networks, a full disk and a wrong clock occur.
 final class KioskWeek {
-  /// What the clock shows at boot, before it is told the time.
+  /// Clock at boot, before the time is set.
   enum Boot {
     case right
     case in1970
     case yearAhead
   }
 
-  /// What one day is like.
+  /// Conditions of a day.
   struct Day {
     var line = KioskOrigin.Line.sound
     var isMetered = false
@@ -22,7 +23,7 @@ final class KioskWeek {
     var boot = Boot.right
   }
 
-  /// A film that somebody began to play.
+  /// A film that a player has begun.
   private struct Show {
     var film: Int
     var places: [String]
@@ -44,7 +45,7 @@ final class KioskWeek {
   private static let dayHours = [9, 14]
   private static let limitedFilms = 3..<6
   private static let dailyLimit = 90_000
-  /// What a run that is killed has received and not yet booked.
+  /// Bytes that a killed run may have received without recording them.
   private static let unbooked = 16_384 + 4 * KioskOrigin.Film.largestPiece
 
   let seed: UInt64
@@ -64,7 +65,7 @@ final class KioskWeek {
   private var playable: Set<Int> = []
   private var received: [Int64: Int] = [:]
   private var allowance: [Int64: Int] = [:]
-  /// Seconds after 1970, right and as the kiosk's clock shows them.
+  /// Seconds after 1970: the real time, and the kiosk's clock.
   private var moment: Int64 = 0
   private var shown: Int64 = 0
   private var occasion = ""
@@ -114,7 +115,7 @@ final class KioskWeek {
 
   // MARK: Days
 
-  /// Plays all days, each with so many hours for one of the short form.
+  /// Plays all days with `times` as many hours as the short form.
   func play(times: Int) throws {
     let first = (Int64(time(nil)) / 86_400 - 30) * 86_400
     for (number, day) in Self.days.enumerated() {
@@ -167,7 +168,7 @@ final class KioskWeek {
     }
   }
 
-  /// What came on a day of the kiosk's clock is no more than its limit and one body.
+  /// Checks that a day's bytes exceed the limit by one body at most.
   private func book(wasCut: Bool) {
     let today = shown / 86_400
     received[today, default: 0] += origin.takeBytes(ofFilms: Self.limitedFilms)
@@ -248,13 +249,13 @@ final class KioskWeek {
     return client
   }
 
-  /// Opens a film and plays its beginning; nil where it is not here yet.
+  /// Opens a film and plays its beginning; returns nil when it is not available yet.
   private func begin(_ film: Int) throws -> Show? {
     guard moments > 0 else { return nil }
     let base = "/-/item/-/f\(film)"
     let main = try client().get("\(base)/film.m3u8")
     guard main.status == 200 else {
-      // What was here once stays until the next whole is here.
+      // A film that was complete once stays until its next edition is complete.
       if playable.contains(film) { trouble("film \(film) is \(main.status)") }
       return nil
     }
@@ -281,7 +282,7 @@ final class KioskWeek {
     }
   }
 
-  /// Plays the rest: all of it is one edition.
+  /// Plays the rest of a film, which must all be of one edition.
   private func end(_ given: Show) throws {
     var show = given
     try go(on: &show, to: show.places.count)
@@ -304,7 +305,7 @@ final class KioskWeek {
 
   // MARK: The end
 
-  /// Some quiet nights later all is as it is out there.
+  /// Checks that after some undisturbed nights everything equals the origin.
   private func comeToRest(_ start: Int64) throws {
     for night in 0..<8 {
       occasion = "quiet night \(night)"

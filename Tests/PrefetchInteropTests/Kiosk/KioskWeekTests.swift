@@ -7,7 +7,7 @@ import Testing
   .enabled(if: FakedProgram.isPossible, "needs faketime")
 )
 struct KioskWeekTests {
-  /// `PREFETCH_ROUNDS=100` plays the long form, `PREFETCH_SEED` the week that it names.
+  /// `PREFETCH_ROUNDS=100` plays the long form, and `PREFETCH_SEED` selects the week.
   @Test("shows whole films of one edition at every moment, and asks for nothing that is forbidden")
   func week() throws {
     let seed = Binary.seed ?? 1

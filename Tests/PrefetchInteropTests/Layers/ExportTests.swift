@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What one run has added, as a cache of its own.
+/// Contents that one run has added, exported as a cache of its own.
 @Suite("A layer that was exported", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ExportTests {
   private let ground: LayerGround
@@ -22,7 +22,7 @@ struct ExportTests {
       + String(repeating: "0123456789abcdef", count: number * 5)
   }
 
-  /// One item in a hundred is another in each version.
+  /// Publishes a version in which one item in a hundred has changed.
   private func publish(version: Int) {
     let entries = (0..<Self.count).map { number -> Manifest.Entry in
       let text = body(number, version: number % 100 == 50 ? version : 0)
@@ -39,7 +39,7 @@ struct ExportTests {
     return try #require(Int(run.output.split(separator: "\n").first ?? ""), "\(run)")
   }
 
-  /// Whether everything that its index names is there, with nothing below it.
+  /// Returns whether the cache is complete without any lower layer.
   private func isSoundAlone(_ folder: String) throws -> Bool {
     home.write("name: alone\nsegments: []\n", to: "alone.yaml")
     return try home.run("verify", "-c", "alone.yaml", "--cache-dir", folder).status == 0
@@ -67,7 +67,7 @@ struct ExportTests {
     #expect(new * 50 <= all, "\(new) of \(all)")
     #expect(FileTree.objects(home.path("layer")).count == 11, "with the manifest")
     #expect(try isSoundAlone("layer"))
-    // Another machine, with nothing of its own.
+    // Another machine with an empty cache.
     try ground.putAway(as: "first")
     let layer = try ground.fingerprint("layer")
     ground.configure(segments, lower: ["layer", "base"])
@@ -78,7 +78,7 @@ struct ExportTests {
     #expect(try second.totals()["kept"] == Self.count)
     #expect(FileTree.objects(home.cache).isEmpty)
     #expect(try ground.listed().count == Self.count)
-    // Nothing has come, and nothing is written out.
+    // No body was added, so that the export is empty.
     let empty = try home.run("export", "--new", "nothing", "--json")
     #expect(try empty.json().number("items") == 0)
     #expect(FileTree.objects(home.path("nothing")).isEmpty)
@@ -109,11 +109,11 @@ struct ExportTests {
     _ = ground.takeRequests()
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    // Playlists are asked about in every run.
+    // Playlists are revalidated in every run.
     #expect(ground.takeRequests() == ["/film.m3u8"])
     #expect(try run.totals()["not_modified"] == 1 && run.totals()["kept"] == 1)
     #expect(try home.run("verify").status == 0)
-    // A new piece, which alone is fetched; the other one is asked about.
+    // A new piece is fetched; the other one is revalidated.
     site["/film.m3u8"] = Site.Page(
       "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none.ts\n#EXTINF:2,\n2.ts\n#EXT-X-ENDLIST\n"
     )

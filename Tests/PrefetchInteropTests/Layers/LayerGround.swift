@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A site, a cache that was made from it and put away as `base`, and an empty one above that.
+/// A site, a cache made from it as layer `base`, and an empty cache above it.
 struct LayerGround {
   let home: Home
   let site = Site()
@@ -14,7 +14,7 @@ struct LayerGround {
 
   func url(_ path: String) -> String { server.address(path) }
 
-  /// The caches below, the uppermost first, and whatever else the configuration says.
+  /// Configures lower layers, uppermost first, and further cache keys.
   func configure(_ segments: String, lower: [String] = [], cache: String = "") {
     let paths = lower.map { "\"\(home.path($0))\"" }.joined(separator: ", ")
     home.configure(
@@ -28,13 +28,13 @@ struct LayerGround {
     )
   }
 
-  /// What the last run made is put away under a name, and what is remembered of runs goes with it.
+  /// Moves the cache to another name and removes the state of the runs.
   func putAway(as name: String) throws {
     try #require(home.tool("mv", home.cache, home.path(name)).status == 0)
     try #require(home.tool("rm", "-rf", home.state).status == 0)
   }
 
-  /// All names below with what must not change, bytes and counts of names included.
+  /// Returns a listing of all names with their unchanging facts, including sizes and link counts.
   func fingerprint(_ name: String) throws -> String {
     let run = try home.shell(
       """
@@ -52,7 +52,7 @@ struct LayerGround {
     return site.requests.map(\.path).sorted()
   }
 
-  /// Every listed item, whose body has to be what its digest says.
+  /// Returns the listed items after checking each body against its digest.
   func listed() throws -> Set<String> {
     let items = try home.run("list", "--json").json().list("items")
     let stored = items.filter { $0.text("state") == "cached" }

@@ -19,7 +19,7 @@ struct LayerLookTests {
   private func makeBase() throws {
     declare(["/a", "/b"])
     try #require(home.run("-q").status == 0)
-    // Another configuration has something there, too.
+    // Another configuration has items in the cache, too.
     home.configure(
       "name: other\nsegments: [{ name: o, urls: [\"\(ground.url("/b"))\"] }]\n",
       to: "other.yaml"

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// A cache over others that are read and never written.
+/// A cache above read-only lower layers.
 @Suite("A cache over lower ones", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LayerTests {
   private let ground: LayerGround
@@ -83,11 +83,11 @@ struct LayerTests {
     #expect(try home.run("verify", "--repair").status == 0)
     #expect(try ground.fingerprint("base") == before)
     #expect(ground.takeRequests() == [])
-    // Without a configuration the cache itself knows what is below it.
+    // Without a configuration the cache itself records its lower layers.
     #expect(try home.tool("rm", "prefetch.yaml").status == 0)
     #expect(try home.run("verify").status == 0)
     #expect(try home.run("get", "--offline", ground.url("/a")).output == "body of a")
-    // A cache that was written out stands by itself.
+    // An exported cache is independent of the layers.
     #expect(try home.run("verify", "--cache-dir", "alltrue").output.contains("3"))
     #expect(try ground.fingerprint("base") == before)
   }
@@ -126,7 +126,7 @@ struct LayerTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  /// Whether this process may make a mount that no other process sees.
+  /// Whether this process may create a private mount.
   private static let mayMount: Bool = {
     guard let home = try? Home(), let unshare = Tool("unshare") else { return false }
     let run = try? RunningProgram(
@@ -197,7 +197,7 @@ struct LayerTests {
     #expect(ground.takeRequests() == ["/a", "/b", "/c"])
     #expect(FileTree.objects(home.cache).count == 3)
     #expect(try home.run("verify").status == 0)
-    // Part of it is lost, and comes back.
+    // A part of the layer is lost and restored.
     try #require(home.tool("mv", home.path("gone"), home.path("base")).status == 0)
     #expect(try home.run("-q").status == 0)
     #expect(ground.takeRequests() == [])
@@ -266,7 +266,7 @@ struct LayerTests {
     #expect(try ground.listed().count == 4)
     #expect(try home.run("gc", "--set", "cache.size=1000").status == 0)
     #expect(try ground.listed().count == 3, "those below stay")
-    // What comes here after all takes room.
+    // A body that is also stored in this layer takes room.
     site["/a"] = Site.Page("A" + large)
     declare(["/a", "/b"], cache: ", size: 50000")
     #expect(try home.run("-q").status == 0)

@@ -1,6 +1,6 @@
 @unsafe @preconcurrency import Glibc
 
-/// A secret that must not be found, in any of the spellings in which it could be carried away.
+/// A secret that must not leak, in all spellings in which it could.
 struct Canary: Sendable {
   let text: String
   private let needles: [[UInt8]]
@@ -16,7 +16,7 @@ struct Canary: Sendable {
     needles = Set([text] + encoded + coded).map { Array($0.utf8) }
   }
 
-  /// The spelling that is found, nil where there is none.
+  /// Returns the first spelling found in the bytes; nil when there is none.
   func found(in bytes: [UInt8]) -> String? {
     needles.first { Self.holds(bytes, $0) }.map { String(decoding: $0, as: UTF8.self) }
   }
@@ -53,13 +53,13 @@ struct Canary: Sendable {
     .joined()
   }
 
-  /// What of it stays the same when `offset` bytes stand before it, and any after it.
+  /// Returns the base64 characters that do not depend on the surrounding bytes.
   private static func base64(_ text: String, offset: Int, last: String) -> String {
     let alphabet = Array(
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + last
     )
     let bits = text.utf8.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    // The first characters that hold nothing of what stands before.
+    // The first characters that do not depend on the preceding bytes.
     let skipped = (6 - offset * 8 % 6) % 6
     let groups = (bits.count - skipped) / 6
     return String(

@@ -113,7 +113,7 @@ struct CanaryTests {
     }
     #expect(Self.key.found(in: variables) == nil)
     try search()
-    // It was there to be found.
+    // The secrets were in use, so the search could have found them.
     #expect(license.keys.count > answers.count)
     #expect(Set(license.keys) == ["Bearer \(Self.key.text)"])
     #expect(Set(license.shown) == ["Bearer \(Self.key.text)", "Bearer \(Self.token.text)"])
@@ -124,7 +124,7 @@ struct CanaryTests {
     #expect(third.requests.contains { $0.path == "/broken" })
   }
 
-  /// What `/proc` shows of a run while a server lets it wait.
+  /// Returns what `/proc` shows of a run that waits for a server.
   private func look(
     into arguments: [String],
     outputs: inout [String]
@@ -141,7 +141,7 @@ struct CanaryTests {
     #expect(third.waitForRequest("/slow"))
     let folder = "/proc/\(program.processID)"
     let words = try #require(FileTree.read("\(folder)/cmdline"))
-    // Another user's eyes, and where they may not look there is nothing to be seen.
+    // Another user may read the file or not; an unreadable file shows nothing.
     let variables = FileTree.read("\(folder)/environ") ?? []
     gate.open()
     outputs.append("\(program.finish())")
@@ -149,7 +149,7 @@ struct CanaryTests {
     return (words, variables)
   }
 
-  /// Every file that the program has left, and none of them empty-handed.
+  /// Searches every file that the program has left; at least one file must exist.
   private func search() throws {
     var count = 0
     for (path, facts) in FileTree.listing(home.folder.path) where facts.mode & 0o170000 == 0o100000
@@ -162,7 +162,7 @@ struct CanaryTests {
         #expect(Self.token.found(in: bytes) == nil, "\(path)")
         continue
       }
-      // The token has to be remembered somewhere, for its owner alone.
+      // The token must be stored somewhere, readable only by its owner.
       #expect(facts.mode & 0o777 == 0o600, "\(path)")
     }
     #expect(count > Self.formats.count + 5)

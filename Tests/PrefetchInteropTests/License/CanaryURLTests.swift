@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Secrets that are part of URLs: user-info, a proxy's password, what signs a request.
+/// Secrets in URLs: user information, a proxy's password, request signatures.
 @Suite("The canary in a URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CanaryURLTests {
   private static let user = Canary("canary-4e81-user")
@@ -23,7 +23,7 @@ struct CanaryURLTests {
     home = try Home()
   }
 
-  /// What was printed, with how it was asked for.
+  /// Printed texts with the commands that printed them.
   private final class Outputs {
     var all: [(call: String, text: String)] = []
   }
@@ -33,7 +33,7 @@ struct CanaryURLTests {
     outputs.all.append(("\(arguments)", "\(run)"))
   }
 
-  /// Nothing printed, and no file but those that the test wrote, holds any of them.
+  /// Checks that no output and no file except the test's own contains a canary.
   private func search(
     for canaries: [Canary],
     in outputs: Outputs,
@@ -185,13 +185,13 @@ struct CanaryURLTests {
     try search(
       for: [Self.signature],
       in: outputs,
-      // The index is what the next request is made from.
+      // The index must contain the URL, from which the next request is made.
       besides: ["/work/prefetch.yaml", "/work/list.txt", "/index."]
     )
     #expect(outputs.all.contains { $0.text.contains("X-Amz-Signature=***") })
-    // Of the few that have to say it: what a pipe goes on with.
+    // A plan's list of items must contain the full URL, since pipes process it further.
     #expect(try home.run("plan", "--items", "all").output.contains(Self.signature.text))
-    // Histories and uses are found under the URL all the same.
+    // Histories and uses are still found by the URL.
     #expect(try home.run("log", one).output.contains("added"))
   }
 }

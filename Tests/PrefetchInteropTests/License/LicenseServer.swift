@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Synchronization
 
-/// A server that knows licenses, and has a manifest for those that it knows.
+/// A server that validates licenses and serves a manifest to valid ones.
 final class LicenseServer: Sendable {
   static let endpoint = "/license"
   static let token = "canary-tok/en+4d11"
@@ -31,7 +31,7 @@ final class LicenseServer: Sendable {
     }
   }
 
-  /// What the endpoint says from now on.
+  /// Sets the endpoint's response.
   func answer(_ script: Script) {
     answer.script.withLock { $0 = script }
   }
@@ -45,7 +45,7 @@ final class LicenseServer: Sendable {
     server.requests.filter { $0.method == "POST" }.map { $0.headers["Authorization"] ?? "none" }
   }
 
-  /// What the other requests showed.
+  /// Authorization headers of the other requests.
   var shown: [String] {
     server.requests.filter { $0.method == "GET" }.map { $0.headers["Authorization"] ?? "none" }
   }

@@ -37,7 +37,7 @@ struct PatienceTests {
     configure(server, more: "redirects: { max: 20 }")
     let run = try home.run("--deadline", "1s", "--json")
     #expect(run.status == 75, "\(run)")
-    // At most three of them fit into a second, and all of them took eight.
+    // At most three requests fit into a second, while all of them took eight.
     #expect((1...3).contains(server.requests.count), "\(server.requests.map(\.path))")
   }
 

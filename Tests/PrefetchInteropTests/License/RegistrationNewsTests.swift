@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Events about a license that was registered and is no longer, and of one that waits.
+/// Events about a license that lost its registration, and about a pending one.
 @Suite("News of a registration", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RegistrationNewsTests {
   private let home: Home

@@ -7,7 +7,7 @@ import Testing
 struct RegistrationTests {
   private var home: Home
   private let license: LicenseServer
-  /// Where the user does not have to be known.
+  /// Server that needs no credentials.
   private let other: LoopbackServer
 
   init() throws {
@@ -86,7 +86,7 @@ struct RegistrationTests {
     #expect(license.keys.count == 1)
     #expect(license.shown.isEmpty)
     #expect(try self.status == "refused")
-    // What was refused in one place is asked again by hand.
+    // A command may register again after a refusal.
     license.answer(LicenseServer.granting())
     let register = try home.run("register")
     #expect(register.status == 0, "\(register)")
@@ -307,7 +307,7 @@ struct RegistrationTests {
       ]
     )
     #expect(told.map { $0.text("first") } == ["true", "false", "false", nil])
-    // A run starts once it is known what it goes by.
+    // A run starts once its settings are known.
     #expect(lines.prefix(2).map { $0.text("event") } == ["registration.ok", "run.started"])
     #expect(told.last?.text("code") == "license_refused")
   }

@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Bodies that are too large, empty, or not what was declared.
+/// Bodies that are too large, empty, or contrary to their declaration.
 enum BodyRows {
   static let all = empty + large + declared + expected + pages
 

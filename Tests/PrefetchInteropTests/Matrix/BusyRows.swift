@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Servers that say when they want to be asked again.
+/// Servers that send Retry-After.
 enum BusyRows {
   static let all = obeyed + ignored + deferred
 
@@ -18,7 +18,7 @@ enum BusyRows {
     }
   }
 
-  /// What says nothing is as if it were not there.
+  /// Invalid values, which count as absent.
   private static let ignored = ["-5", "soon", "1.5", "", "1 hour", "0x10"].map { value in
     Row("429 until `\(value)`", "added 0 x2", "updated 0 x2", "added 0 x2") { scene in
       guard scene.attempt == 1 else { return scene.good }

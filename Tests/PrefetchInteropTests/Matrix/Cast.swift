@@ -1,6 +1,6 @@
 import Testing
 
-/// Rows that are played at one time, in one situation.
+/// Rows that are played in one run, in one situation.
 struct Cast: Sendable, CustomTestStringConvertible {
   /// Few enough for their servers, and for a failure to be found.
   private static let largest = 8
@@ -12,10 +12,9 @@ struct Cast: Sendable, CustomTestStringConvertible {
     "\(situation): \(rows.map(\.testDescription).joined(separator: ", "))"
   }
 
-  /// All rows in all situations.
+  /// Returns all rows in all situations.
   ///
-  /// Those stand side by side that need nothing of their own and end a run in the same way, so that
-  /// its exit is that of each of them.
+  /// Rows share a run when they need no settings of their own and lead to the same exit status.
   static func of(_ rows: [Row]) -> [Cast] {
     Situation.allCases.flatMap { situation in
       var casts: [Cast] = []
@@ -38,7 +37,7 @@ struct Cast: Sendable, CustomTestStringConvertible {
 }
 
 extension Row {
-  /// What it has in common with those that it may be played beside; nil where it is played alone.
+  /// Returns the settings that rows must share to be tested in one run; nil for a row tested alone.
   fileprivate func company(in situation: Situation) -> String? {
     guard item.isEmpty, segment.isEmpty, settings.isEmpty, body == nil, interrupted == nil,
       path == "/item", let verdict = verdicts[situation],

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Bodies as their codings have them on the wire.
+/// Bodies in their content codings.
 enum Coded {
   static func gzip(_ bytes: [UInt8]) -> [UInt8] {
     [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + stored(bytes) + littleEndian(checksum(bytes))
@@ -12,7 +12,7 @@ enum Coded {
     [0x78, 0x01] + stored(bytes) + littleEndian(adler(bytes)).reversed()
   }
 
-  /// So many zeros, as small as they get; nothing where `gzip` is missing.
+  /// Returns compressed zeros; nothing when `gzip` is missing.
   static func zeros(_ count: Int) -> [UInt8] {
     guard let home = try? Home(),
       let run = try? home.tool(

@@ -1,10 +1,10 @@
 import PrefetchTestSupport
 
-/// Codings of bodies: decoded where they were asked for, refused where they lie.
+/// Content codings: decoded when requested, refused when damaged or false.
 enum CodingRows {
   static let all = decoded + damaged + unknown + unasked + bombs
 
-  /// Answered well where the coding was not asked for.
+  /// Codings that are requested, with an unencoded body for other requests.
   private static let decoded = [
     coded("gzip", Coded.gzip),
     coded("x-gzip", Coded.gzip),
@@ -66,7 +66,7 @@ enum CodingRows {
     Row("gzip in answer to everything", "added 0 x1", "updated 0 x1", "added 0") { scene in
       .respond(200, [("Content-Encoding", "gzip")], body: Coded.gzip(scene.body))
     },
-    // Old servers say so of every file whose name ends in .gz; what is published is the file.
+    // Old servers state this coding for every file named .gz, although the file itself is meant.
     Row("an archive that is said to be coded", "added 0 x1", "updated 0 x1", "added 0 x1") { _ in
       .respond(200, [("Content-Encoding", "x-gzip")], body: Coded.gzip(Scene.old))
     }

@@ -1,10 +1,10 @@
 import PrefetchTestSupport
 
-/// “Not modified”, and bodies sent in its place.
+/// Responses 304, and bodies sent in their place.
 enum ConditionRows {
   static let all = confirmed + contradicted + repeated
 
-  /// 304 with these lines where it was asked for; the good answer otherwise.
+  /// Responses 304 with these lines to conditional requests; good responses otherwise.
   private static let confirmed =
     [
       ("304", "unchanged 0 x1", "ETag: \"old\"\r\n"),
@@ -64,7 +64,7 @@ enum ConditionRows {
     },
   ]
 
-  /// The old bytes as an answer, or new ones that pretend to be old.
+  /// The old bytes in a full response, or new bytes with old validators.
   private static let repeated =
     [
       ("the same bytes under the same tag", "unchanged 0 x1", [("ETag", Scene.oldTag)]),

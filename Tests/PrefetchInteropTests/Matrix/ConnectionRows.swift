@@ -29,7 +29,7 @@ enum ConnectionRows {
     ]
   }
 
-  /// What fails once and is good then.
+  /// Failures that occur once, followed by a good response.
   private static let recoveries = [
     Row("one break before the answer", "added 0 x2", "updated 0 x2", "added 0 x2") { scene in
       scene.attempt == 1 ? Script([.reset]) : scene.good

@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Where a head or a body ends: whatever two readers could understand differently is refused.
+/// Ends of heads and bodies; a message that two readers could understand differently is refused.
 enum FramingRows {
   static let all = lengths + codings + chunks + ends + heads + lines
 

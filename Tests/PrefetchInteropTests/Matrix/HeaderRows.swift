@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Headers of caching that are odd, absent or absurd: the body is stored all the same.
+/// Odd, absent or absurd caching headers, which do not keep the body from being stored.
 enum HeaderRows {
   static let all = harmless + harmful
 

@@ -176,7 +176,7 @@ struct OpenEndTests {
     let report = try run()
     #expect(report.text("exit.code") == "0", "\(report)")
     #expect(report.text("segments.0.manifest.status") == "fetched")
-    // The item on the same host goes over HTTP/1.1 at once.
+    // The item on the same host is requested over HTTP/1.1 at once.
     #expect(server.stop() == ["1/1", "2/text", "2/text"])
   }
 }

@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Parts: only a 206 that fits what is kept continues it, anything else starts over.
+/// Partial responses: only a 206 that fits the stored part continues it; any other restarts.
 enum RangeRows {
   static let all = parts + misfits + others + unsatisfiable + unasked
 
@@ -76,7 +76,7 @@ enum RangeRows {
     },
   ]
 
-  /// Parts that are not the rest of what is kept.
+  /// Parts that are not the rest of the stored part.
   private static let misfits = [
     part("a part that begins too early", "added 0 x2") { scene in
       scene.part {
@@ -168,7 +168,7 @@ enum RangeRows {
     },
   ]
 
-  /// What is no part at all.
+  /// Responses to a range request that are not the requested part.
   private static let others = [
     part("the whole under the same tag", "added 0 x1") { scene in
       scene.whole("ETag: \(Scene.tag)")
@@ -230,7 +230,7 @@ enum RangeRows {
     },
   ]
 
-  /// Half of the body under these lines and the tag.
+  /// Returns a behavior that sends half of the body with these lines and the tag.
   private static func half(_ lines: String...) -> Row.Behaviour {
     { scene in
       let head = scene.head(200, lines + ["ETag: \(Scene.tag)"])
@@ -245,7 +245,7 @@ enum RangeRows {
     return Script([.send(scene.head(200, lines) + Array(size.utf8) + scene.body), .close])
   }
 
-  /// Where no part is asked for, the answer is a good one.
+  /// Returns a row whose response is good unless a range is requested.
   private static func part(
     _ name: String,
     _ verdict: String,

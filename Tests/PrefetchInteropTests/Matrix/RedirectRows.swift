@@ -1,11 +1,11 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// Redirects: every hop is a request of its own under all rules.
+/// Redirects: every hop is a request to which all rules apply.
 enum RedirectRows {
   static let all = followed + endless + forbidden + refused
 
-  /// What is followed ends at the good answer.
+  /// Redirects that are followed to a good response.
   private static let followed =
     [301, 302, 303, 307, 308].map { status in
       Row("one redirect by \(status)", "added 0 x2", "updated 0 x2", "added 0 x2") { scene in

@@ -14,10 +14,11 @@ struct RefusedUploadTests {
   )
   func wholeBody(code: StreamScript.Code) throws {
     let home = try Home(isInMemory: true)
-    // Larger than what HTTP/2 may send before its receiver agrees.
+    // Larger than the HTTP/2 window that is open before the receiver agrees.
     let body = String(repeating: "GET  / HTTP/1.1\r\n\r\n0123456789", count: 13_000)
     let origin = try WireServer(.plain) { _, _ in .respond(200, text: body) }
-    // It has nothing, and says so on a connection of its own: libcurl rewinds on those that were used.
+    // The tier has nothing and closes the connection, since libcurl rewinds only on reused
+    // connections.
     let absent = StreamScript().headers(
       [(":status", "404"), ("content-length", "0")],
       isLast: true
@@ -40,9 +41,9 @@ struct RefusedUploadTests {
     let digest = Digest.hexadecimal(body)
     let uploads = tier.stop().map { $0.split(separator: " ").map { String($0) } }
       .filter { $0.count == 3 && $0[1].hasPrefix("/t/cas/") }
-    // A body is named by its digest.
+    // An uploaded body's path is its digest.
     for upload in uploads { #expect(upload[1] == "/t/cas/\(upload[2])") }
-    // A store that refuses it otherwise need not get it.
+    // After another refusal the store need not receive the body.
     if code == .http11Required { #expect(uploads.count == 1) }
     #expect(FileTree.objects(home.cache).keys.contains(digest))
   }

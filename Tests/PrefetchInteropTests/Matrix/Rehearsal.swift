@@ -4,14 +4,13 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// Rows played in one situation against the program, as items of one run, with everything that must
-/// hold afterwards.
+/// Plays rows of one situation as items of one run, and checks all invariants afterwards.
 struct Rehearsal {
-  /// Far above what a run needs and far below what endless answers would bring.
+  /// Limits far above a run's needs and far below what endless responses would take.
   private static let memoryLimit = 96 << 20
   private static let diskLimit = 16 << 20
 
-  /// A row with the server that behaves like it.
+  /// A row with its server.
   private struct Part {
     var row: Row
     var stage: Stage
@@ -87,7 +86,7 @@ struct Rehearsal {
 
   // MARK: Before
 
-  /// All rows have the first one's surroundings.
+  /// Configures the run; all rows share the first one's settings.
   private func configure(hasKeys: Bool) {
     let row = parts[0].row
     let items = parts.map { part in
@@ -117,7 +116,7 @@ struct Rehearsal {
     case .first:
       break
     case .update:
-      // What is declared and expected is the new body.
+      // The declaration already describes the new body.
       configure(hasKeys: false)
       let run = try home.run()
       try #require(run.status == 0, "\(run)")
@@ -130,7 +129,7 @@ struct Rehearsal {
     for part in parts { part.stage.begin() }
   }
 
-  /// No file may outgrow what the configuration allows by much, and no memory be taken endlessly.
+  /// Starts the program with limits on file sizes and memory.
   private func start(_ arguments: [String]) throws -> RunningProgram {
     let program = try home.start(arguments)
     try program.limit(memory: Binary.isSanitized ? .max : 1 << 29, file: Self.diskLimit)
@@ -141,7 +140,7 @@ struct Rehearsal {
 
   private func checkStore() {
     var allowed: Set<String> = []
-    // What was replaced may stay for a while as an orphan.
+    // A replaced body may remain as an orphan for a while.
     if situation == .update { allowed.insert(Digest.hexadecimal(Scene.old)) }
     for part in parts {
       let stored = part.row.verdicts[situation]?.stored(in: situation, new: body(part.row))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Damaged replies of real servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ReplyMutantTests {
-  /// As nginx, Apache, caddy and python gave them.
+  /// Responses as nginx, Apache, Caddy and Python sent them.
   private static let replies = [
     """
     HTTP/1.1 200 OK
@@ -75,14 +75,14 @@ struct ReplyMutantTests {
     """,
   ].map { Array($0.replacing("\n", with: "\r\n").utf8) }
 
-  /// The reply of one number, which is damaged unless it is every eighth, and whether the connection
-  /// goes on.
+  /// Returns the response of a number, damaged except every eighth, and whether the connection
+  /// stays open.
   private static func script(_ number: UInt64) -> Script {
     var random = SeededRandom(number)
     guard number % 8 != 0 else { return Script([.send(replies[0])]) }
     var mutator = Mutator(seed: random.next(), samples: replies)
     var bytes = mutator.next()
-    // Blanks at the beginning of a line are what libcurl once took for the rest of a freed header.
+    // libcurl once took blanks at a line's start for the continuation of a freed header.
     let starts = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
     if random.happens(40), let start = starts.randomElement(using: &random) {
       bytes.insert(random.happens(50) ? 0x20 : 0x09, at: start + 1)
@@ -105,7 +105,7 @@ struct ReplyMutantTests {
     )
     let run: ProgramRun
     if watched {
-      // What is not initialised is left out, since Swift's own library reads some of it.
+      // Reads of uninitialized memory are ignored, since Swift's own library has some.
       run = try home.tool(
         "valgrind",
         "-q",
@@ -121,7 +121,7 @@ struct ReplyMutantTests {
       run = try home.run("run", "-q")
     }
     let told = home.read("memory") ?? ""
-    // A damaged Retry-After may keep all others from being asked.
+    // A damaged Retry-After may keep all other items from being requested.
     #expect([0, 3, 4, 5].contains(run.status), "\(wire) \(first): \(run) \(told)")
     let verified = try home.run("verify")
     #expect(verified.status == 0, "\(verified)")

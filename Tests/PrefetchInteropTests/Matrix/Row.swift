@@ -1,17 +1,17 @@
 import PrefetchTestSupport
 import Testing
 
-/// What the cache knows when a server begins to behave as a row says.
+/// State of the cache when a server begins to behave as a row says.
 enum Situation: String, Sendable, CaseIterable {
-  /// Nothing.
+  /// Nothing is stored.
   case first
-  /// A whole older body, with a strong entity tag.
+  /// An older body with a strong entity tag is stored.
   case update
   /// The first half of the body, with a strong entity tag.
   case resume
 }
 
-/// One way in which a server may behave, and what must come of it in every situation.
+/// A server's behavior with the expected outcome in every situation.
 struct Row: Sendable, CustomTestStringConvertible {
   typealias Behaviour = @Sendable (Scene) -> Script
 
@@ -19,7 +19,7 @@ struct Row: Sendable, CustomTestStringConvertible {
   var verdicts: [Situation: Verdict]
   /// Path of the URL.
   var path = "/item"
-  /// Further keys of the item, as YAML; `NEW` stands for the new body's digest, `SIZE` for its size.
+  /// Further keys of the item as YAML; `NEW` is the new body's digest, `SIZE` its size.
   var item = ""
   /// Further keys of the segment.
   var segment = ""
@@ -30,14 +30,14 @@ struct Row: Sendable, CustomTestStringConvertible {
   var largest = "4MiB"
   /// Further sections of the configuration.
   var settings = ""
-  /// What the answer holds, where it is not the usual body.
+  /// Body of the response, when it is not the usual one.
   var body: [UInt8]?
-  /// What the interrupted transfer was, where it was not half of a plain body.
+  /// Behavior of the interrupted transfer, when it is not half of a normal body.
   var interrupted: Behaviour?
   var behaviour: Behaviour
 
-  /// The verdicts, as `gone 4` or `added 0 x1`: an outcome or error code, the exit status and,
-  /// where it matters, the number of requests.
+  /// Creates a row; verdicts such as `gone 4` or `added 0 x1` state outcome or error code, exit
+  /// status and, where relevant, the number of requests.
   init(
     _ description: String,
     _ first: String,
@@ -50,7 +50,7 @@ struct Row: Sendable, CustomTestStringConvertible {
     self.behaviour = behaviour
   }
 
-  /// A small answer with these lines after its status line, then the connection's end.
+  /// Creates a row whose server sends a small response with these lines and closes the connection.
   init(
     _ description: String,
     _ first: String,
@@ -78,13 +78,13 @@ struct Row: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// What must come of one item.
+/// Expected outcome of an item.
 struct Verdict: Sendable {
-  /// Outcomes that stand for a whole new body, or for the old one.
+  /// Outcomes that imply a new body, and outcomes that imply the old one.
   private static let newBody = ["added", "updated"]
   private static let oldBody = ["unchanged", "headers"]
 
-  /// Several, with bars between them, where one is as good as another.
+  /// Accepted outcomes; alternatives are separated by bars.
   var words: [String]
   var exits: [Int32]
   var requests: Int?
@@ -96,7 +96,7 @@ struct Verdict: Sendable {
     requests = parts.dropFirst(2).first.flatMap { Int($0.dropFirst()) }
   }
 
-  /// What is stored afterwards.
+  /// Returns the body that is stored afterwards.
   func stored(in situation: Situation, new: [UInt8]) -> [UInt8]? {
     if words.contains(where: Self.newBody.contains) { return new }
     return situation == .update ? Scene.old : nil

@@ -1,11 +1,11 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a behaviour can see of the request that it answers.
+/// A request as a behavior sees it.
 struct Scene: Sendable {
   var situation: Situation
   var request: LoopbackRequest
-  /// Counts the requests since the behaviour began, from 1.
+  /// Number of the request since the behavior began, from 1.
   var attempt: Int
 
   // MARK: Bodies
@@ -14,7 +14,7 @@ struct Scene: Sendable {
   static let oldTag = #""old""#
   static let tag = #""new""#
   private static let small = bytes(8_192, seed: 2)
-  /// Large enough for its half to be worth keeping.
+  /// Large enough that half of it is worth storing.
   private static let large = bytes(2 << 20, seed: 3)
 
   static func body(_ situation: Situation) -> [UInt8] {
@@ -26,7 +26,7 @@ struct Scene: Sendable {
     Self.body(situation)
   }
 
-  /// Printable, so that nothing about it depends on how bytes are looked at.
+  /// Returns printable bytes, so that no coding affects them.
   private static func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
     var random = SeededRandom(seed)
     return (0..<count / 8).flatMap { _ -> [UInt8] in
@@ -37,17 +37,17 @@ struct Scene: Sendable {
 
   // MARK: Answers
 
-  /// What a server answers that behaves well.
+  /// Response of a correct server.
   var good: Script {
     Site([request.target: Site.Page(body, entityTag: Self.tag)]).respond(to: request)
   }
 
-  /// The same for the first transfer of the body that is old by now.
+  /// Returns a correct response with the old body, for the first transfer.
   static func oldAnswer(to request: LoopbackRequest) -> Script {
     Site([request.target: Site.Page(old, entityTag: oldTag)]).respond(to: request)
   }
 
-  /// The whole body with these lines beside its length.
+  /// Returns the whole body with these header lines.
   func whole(_ lines: String...) -> Script {
     Script([.send(head(200, ["Content-Length: \(body.count)"] + lines) + body)])
   }
@@ -57,13 +57,13 @@ struct Scene: Sendable {
     Array(("HTTP/1.1 \(status) Status\r\n" + lines.map { "\($0)\r\n" }.joined() + "\r\n").utf8)
   }
 
-  /// The good answer's beginning, so many bytes of its body included.
+  /// Returns the beginning of the good response with `count` bytes of its body.
   func cut(at count: Int, then step: Script.Step) -> Script {
     let lines = ["Content-Length: \(body.count)", "ETag: \(Self.tag)"]
     return Script([.send(head(200, lines) + body.prefix(count)), step])
   }
 
-  /// A redirect to a place as it is.
+  /// Returns a redirect with this `Location` unchanged.
   func redirect(_ location: String, status: Int = 302) -> Script {
     .respond(status, [("Location", location)])
   }
@@ -75,7 +75,7 @@ struct Scene: Sendable {
 
   // MARK: Questions
 
-  /// Where the asked part begins; nil when the whole was asked for.
+  /// Start of the requested range; nil for the whole body.
   var offset: Int? {
     guard let range = request.headers["Range"], range.hasPrefix("bytes=") else { return nil }
     return Int(range.dropFirst(6).prefix { $0 != "-" })
@@ -85,7 +85,7 @@ struct Scene: Sendable {
     request.headers["If-None-Match"] != nil || request.headers["If-Modified-Since"] != nil
   }
 
-  /// The asked part with these lines; the whole, well answered, where no part was asked for.
+  /// Returns the requested part with these lines; the good response when no part is requested.
   func part(_ lines: (Int) -> [String], body: (Int) -> ArraySlice<UInt8>) -> Script {
     guard let offset else { return good }
     let bytes = Array(body(offset))
@@ -97,7 +97,7 @@ struct Scene: Sendable {
     request.headers["Accept-Encoding"]?.contains(coding) ?? false
   }
 
-  /// The same with the bytes that were asked for.
+  /// Returns a response with these lines and the requested bytes.
   func part(_ lines: (Int) -> [String]) -> Script {
     part(lines) { body[$0...] }
   }

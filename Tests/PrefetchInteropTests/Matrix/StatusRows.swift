@@ -1,6 +1,6 @@
 import PrefetchTestSupport
 
-/// Statuses: only a 200, the same by way of a proxy, or the rest of a part is ever stored.
+/// Statuses: only a 200, a 203 by a proxy, or the rest of a part is stored.
 enum StatusRows {
   static let all = informational + successful + redirecting + refused + busy + unknown
 
@@ -66,7 +66,7 @@ enum StatusRows {
       denied(401),
       denied(403),
       denied(407),
-      // A proxy says so, whatever was sent.
+      // A status of proxies, whatever the request was.
       Row(
         "407",
         "credentials_refused 77 x1",

@@ -20,8 +20,8 @@ struct StrayByteTests {
 
   private static let foldedLines = [" X: AAAA", "\tX: AAAA", " no colon", "  ", " : "]
 
-  /// A good answer with a header that its next answer could be appended to, and then heads that
-  /// begin with a blank.
+  /// Returns a good response whose last header could be continued, followed by heads that begin
+  /// with a blank.
   private static func folding(_ wire: Wire, _ line: String) throws -> WireServer {
     try WireServer(wire) { method, path in
       let body = "Content-Length: 2\r\n\r\n\(method == "HEAD" ? "" : "ok")"
@@ -48,10 +48,10 @@ struct StrayByteTests {
     let failed = report.list("items").compactMap { $0.text("error.code") }
     #expect(failed == Array(repeating: "bad_response", count: 7), "\(run)")
     #expect(report.list("items").compactMap { $0.text("digest") }.count == 1)
-    // One that redirects is enough.
+    // A single redirect is enough.
     let get = try home.run("get", "\(server.base)/to")
     #expect([3, 4].contains(get.status), "\(get)")
-    // What a HEAD cannot show may be there all the same.
+    // Faults that a HEAD cannot show may still occur.
     let other = try Home(isInMemory: true)
     try server.configure(other, (0..<8).map { "/\($0)" }, Self.one)
     let plan = try other.run("plan")
@@ -87,7 +87,7 @@ struct StrayByteTests {
 
   private static let poison = answer("poison")
 
-  /// How the bytes behind an answer leave the server.
+  /// Ways in which the bytes after a response are sent.
   enum Way: String, CaseIterable, Sendable {
     case inOneWrite
     case withTheBody
@@ -110,7 +110,7 @@ struct StrayByteTests {
     case .behindALargeBody:
       return .raw(answer(large) + poison)
     case .later:
-      // A request that left before the stray bytes could not tell them from its answer.
+      // A request sent before the stray bytes could not distinguish them from its response.
       return Script(
         turns.arrived.map { Script.Step.pause($0) } + [
           .send(Array(answer(body).utf8)), .wait(.milliseconds(5)), .send(Array(poison.utf8)),
@@ -120,15 +120,15 @@ struct StrayByteTests {
     }
   }
 
-  /// What the requests of a round wait for.
+  /// Synchronization of a round's requests.
   private struct Turns: Sendable {
-    /// Open once the request that is to be redirected is there.
+    /// Gates that open once the request to be redirected has arrived.
     let arrived = [Gate(), Gate()]
-    /// Open once the stray bytes have left.
+    /// Gates that open once the stray bytes are sent.
     let left = [Gate(), Gate()]
   }
 
-  /// Keeps the next request away until the connection before it has rested.
+  /// Delays the next request until the previous connection is idle.
   private static func redirect(_ path: String, _ turns: Turns) -> Script {
     let target = path.replacing("/r", with: "/g")
     let answer = "HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"
@@ -145,7 +145,7 @@ struct StrayByteTests {
     Way.allCases
   )
   func stray(wire: Wire, way: Way) throws {
-    // A round has its folder.
+    // Each round has a folder of its own.
     let turns = (0..<Binary.rounds).map { _ in Turns() }
     let server = try WireServer(wire) { _, path in
       let parts = path.split(separator: "/")
@@ -159,7 +159,7 @@ struct StrayByteTests {
     var names = (0..<3).flatMap { ["p\($0)", "g\($0)"] }
     var network = Self.one
     if way == .later {
-      // Two connections for each of two threads, so that the one that has rested is used again.
+      // Two connections for each of two workers, so that an idle one is reused.
       names = ["p0", "p1", "r0", "r1"]
       network = "network: { per_host: 4, http: 1.1, retries: { items: 0 } }"
     }
@@ -173,7 +173,7 @@ struct StrayByteTests {
         let path = "/\(round)/" + (item.text("url")?.split(separator: "/").last ?? "")
         let word = item.text("outcome")
         if path.contains("/p") {
-          // Whether it is told of the bytes depends on what was read at once.
+          // Whether the client notices the bytes depends on what it read at once.
           #expect(word == "added" || item.text("error.code") == "bad_response", "\(round): \(item)")
         } else {
           let digest = Digest.hexadecimal(Self.body(of: path.replacing("/r", with: "/g")))
@@ -205,7 +205,7 @@ struct StrayByteTests {
       } else {
         #expect(item.text("error.code") == "bad_response")
         #expect(message.contains("broken chunks"), "\(size): \(message)")
-        // What begins with no digit at all libcurl refuses by itself.
+        // libcurl itself refuses a size that does not begin with a digit.
         if size != "g", size != "-5" { #expect(message.contains("`\(size)`"), "\(message)") }
       }
     }
@@ -215,7 +215,7 @@ struct StrayByteTests {
   func repeated(wire: Wire) throws {
     let asked = Counter()
     let server = try WireServer(wire) { _, path in
-      // The first request for it meets a connection that ends without an answer.
+      // The first request meets a connection that ends without a response.
       path == "/1" && asked.next() == 1
         ? Script([.close]) : .raw(Self.answer(Self.body(of: path)))
     }

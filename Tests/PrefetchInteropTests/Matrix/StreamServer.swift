@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What a server of HTTP/2 does with one request, frame by frame.
+/// Frames that an HTTP/2 server sends for a request.
 struct StreamScript: Sendable {
   /// The codes of RST_STREAM and GOAWAY (RFC 9113, section 7).
   enum Code: UInt32, Sendable, CaseIterable {
@@ -37,7 +37,7 @@ struct StreamScript: Sendable {
     return frame(1, Self.endOfHeaders | (isLast ? Self.endOfStream : 0), block)
   }
 
-  /// The head of an answer; `length` is what it announces.
+  /// Adds a response's head; `length` is the announced length.
   func head(_ status: Int = 200, length: Int? = nil, isLast: Bool = false) -> Self {
     let lengths = length.map { [("content-length", String($0))] } ?? []
     return headers([(":status", String(status))] + lengths, isLast: isLast)
@@ -51,7 +51,7 @@ struct StreamScript: Sendable {
     frame(0, isLast ? Self.endOfStream : 0, bytes)
   }
 
-  /// The same with all frames in one TLS record.
+  /// Copy that sends all frames in one TLS record.
   var inOneRecord: Self {
     var script = self
     script.lines.insert("together", at: 0)
@@ -62,7 +62,7 @@ struct StreamScript: Sendable {
     frame(3, 0, Self.bytes(code.rawValue))
   }
 
-  /// `handled` is the last stream that it may have worked on.
+  /// Adds a GOAWAY; `handled` is the last stream that was possibly processed.
   func goAway(_ code: Code = .noError, handled: UInt32) -> Self {
     frame(7, 0, Self.bytes(handled) + Self.bytes(code.rawValue), ofConnection: true)
   }
@@ -73,7 +73,7 @@ struct StreamScript: Sendable {
     return adding("frame \(kind) \(flags) \(ofConnection ? 0 : 1) x\(hexadecimal.joined())")
   }
 
-  /// Ends the connection, with the word that TLS has for it or without.
+  /// Closes the connection, with or without TLS's close_notify.
   func close(orderly: Bool = false) -> Self {
     adding(orderly ? "bye" : "close")
   }
@@ -89,17 +89,16 @@ struct StreamScript: Sendable {
   }
 }
 
-/// A server of HTTP/2 over TLS that plays one script for each request, the last one ever again.
+/// An HTTP/2 server over TLS that plays a script per request and repeats the last one.
 ///
-/// A client that wants HTTP/1.1 of it gets a good answer, or none where there is nothing to answer; a
-/// HEAD finds nothing.
+/// HTTP/1.1 clients get a good response, or none where there is nothing to send; a HEAD gets 404.
 final class StreamServer {
   static let isPossible = Tool.isInstalled("python3") && Tool.isInstalled("openssl")
 
   let port: Int
   private let process: RunningProgram
 
-  /// Its certificate is made in the working folder, as `server.pem`.
+  /// Starts the server, which writes its certificate to `server.pem` in the working folder.
   init(_ scripts: [StreamScript], textual body: String?, in home: Home) throws {
     let answer = body.map { "HTTP/1.1 200 OK\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
     home.write(answer ?? "", to: "answer")
@@ -140,14 +139,15 @@ final class StreamServer {
     port = try #require(Int(line))
   }
 
-  /// Ends it; the streams on which requests came, as `connection/stream`, or `connection/text` with
-  /// where an upload went and its digest.
+  /// Stops the server; returns the streams of the requests as `connection/stream`.
+  ///
+  /// `connection/text` stands for HTTP/1.1, with the path and digest of an upload.
   func stop() -> [String] {
     process.signal(15)
     return process.finish(within: 10).lines.dropFirst().map { String($0) }
   }
 
-  /// It understands no more of HTTP/2 than where frames begin and end.
+  /// The server only parses where frames begin and end.
   private static let program = """
     import hashlib, socket, ssl, struct, sys, threading
 

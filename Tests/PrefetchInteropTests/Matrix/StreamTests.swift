@@ -2,11 +2,11 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A way in which a server of HTTP/2 may fail, and what must come of the item.
+/// A fault of an HTTP/2 server with the expected outcome of the item.
 struct StreamRow: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var verdict: Verdict
-  /// One for each request, the last one for all that follow.
+  /// Scripts of the requests in order; the last one repeats.
   var scripts: [StreamScript]
 
   init(_ description: String, _ verdict: String, _ scripts: StreamScript...) {
@@ -38,7 +38,7 @@ struct StreamTests {
 
   private static let rows = whole + resets + goodbyes + ends + nonsense + breaks + openBreaks
 
-  /// Frames that break the rules of HTTP/2, behind half a body.
+  /// Frames that violate HTTP/2, sent after half a body.
   private static let brokenFrames: [(String, @Sendable (StreamScript) -> StreamScript)] = [
     ("a frame larger than agreed", { $0.data(giant) }),
     ("more padding than frame", { $0.frame(0, 8, [0xFF] + Array("hello".utf8)) }),
@@ -56,7 +56,7 @@ struct StreamTests {
     ("half a setting", { $0.frame(4, 0, [0, 4, 0xFF, 0xFF, 0xFF], ofConnection: true) }),
   ]
 
-  // None of them may pass for the end, nor wait until nothing has come for long enough.
+  // No violation may pass for the end of the body, nor cost a timeout.
   private static let breaks = brokenFrames.flatMap { name, add in
     [
       StreamRow(name, "reset|truncated 69", add(cut)),
@@ -119,7 +119,7 @@ struct StreamTests {
         StreamRow("one reset (\(code)) within the body", "added 0 x2", cut.reset(code), good),
       ]
     } + [
-      // libcurl asks again by itself, over HTTP/1.1.
+      // libcurl repeats the request over HTTP/1.1 by itself.
       StreamRow("HTTP/1.1 demanded before the answer", "added 0 x2", start.reset(.http11Required)),
       StreamRow(
         "HTTP/1.1 demanded within the body",
@@ -285,7 +285,7 @@ struct StreamTests {
     let run = try home.start(["--json", "--items", "all"]).finish(within: 15)
     let requests = server.stop().dropFirst(before.count)
     #expect(!run.isOverdue, "\(run)")
-    // What was there before makes a failure less of one.
+    // With a stored body a failure is less severe.
     let exits = row.verdict.exits.map { isUpdate && $0 == 4 ? 3 : $0 }
     #expect(exits.contains(run.status), "\(run)")
     let report = try run.json()
@@ -315,7 +315,7 @@ struct StreamTests {
     let old = situation == .update ? Digest.hexadecimal(Self.oldBody) : nil
     let stored = isNew ? Digest.hexadecimal(Self.body) : old
     #expect(report.text("items.0.digest") == stored.map { "sha256:\($0)" })
-    // What was replaced may stay for a while as an orphan.
+    // A replaced body may remain as an orphan for a while.
     let objects = Set(FileTree.objects(home.cache).keys)
     #expect(objects.isSubset(of: [stored, old].compactMap(\.self)))
     #expect(stored.map { objects.contains($0) } ?? true)

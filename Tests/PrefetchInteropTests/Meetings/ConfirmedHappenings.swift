@@ -1,8 +1,8 @@
-/// Bodies that did not change, and what their servers said of that.
+/// Bodies that did not change, with various 304 responses.
 extension Happening {
   private static let hour = "Cache-Control: max-age=3600"
 
-  /// A page of one body; its server says `news` with every 304 after the first run.
+  /// Returns a page with one body, whose server adds `news` to every 304 after the first run.
   private static func confirmed(
     _ name: String,
     _ page: Reply,
@@ -86,7 +86,7 @@ extension Happening {
 
   // MARK: Coded bodies
 
-  /// As nginx does: a weak tag where it codes, the strong one with its 304.
+  /// Returns nginx's behavior: a weak tag with an encoded body, the strong tag with a 304.
   private static func coded(_ body: String, _ tag: String, _ lines: String...) -> Reply {
     .page(body, tag: "W/\"\(tag)\"", date: Reply.longAgo, "Vary: Accept-Encoding")
       .with { reply in

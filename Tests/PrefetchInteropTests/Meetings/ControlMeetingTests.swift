@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What is said of single items, or asked for one by one, and what it meets.
+/// Controls and requests of single items in combination with other features.
 @Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlMeetingTests {
   private let site = Site()
@@ -25,7 +25,7 @@ struct ControlMeetingTests {
     }
   }
 
-  /// `thumbnail` gives `/a` one.
+  /// Configures the paths; `thumbnail` gives `/a` a thumbnail.
   private func configure(
     _ paths: [String],
     _ lines: String = "cache: { min_free: 0 }",
@@ -42,7 +42,7 @@ struct ControlMeetingTests {
     )
   }
 
-  /// The names of what is stored.
+  /// Returns the names of the stored items.
   private func stored() throws -> [String] {
     try home.run("list", "--state", "cached,paused").lines.filter {
       !$0.contains("\t-\t") || $0.hasPrefix("cached")
@@ -242,7 +242,7 @@ struct ControlMeetingTests {
     )
     #expect(try home.run("gc").status == 0)
     #expect(try stored() == ["a", "b"])
-    // It sees what others have taken away.
+    // The server notices removals by other processes.
     #expect(
       try serving.client.get(server.place("/c")).headers["cache-status"]?.contains("uri-miss")
         == true

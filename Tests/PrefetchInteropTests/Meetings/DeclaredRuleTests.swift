@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Rules of lists, items and publishers, each where it meets the rest.
+/// Rules of lists, items and publishers in combination with other features.
 @Suite("Rules of lists and publishers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct DeclaredRuleTests {
   private let site = Site()
@@ -21,7 +21,7 @@ struct DeclaredRuleTests {
     home.configure("cache: { min_free: 0 }\nsegments: [{ name: s, \(segment) }]\n\(lines)")
   }
 
-  /// What was asked for since the last look.
+  /// Returns the requested paths since the last call.
   private func paths() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.path).sorted()
@@ -47,14 +47,14 @@ struct DeclaredRuleTests {
     )
     #expect(try home.run("-q").status == 0)
     #expect(paths() == ["/a", "/b", "/c", "/sitemap.xml"])
-    // A year says too little.
+    // A year alone is too imprecise.
     site["/a"] = Site.Page("other text")
     #expect(try home.run("-q").status == 0)
     #expect(paths() == ["/c", "/sitemap.xml"])
     let reason = try home.run("explain", server.address("/a"))
     #expect(reason.output.contains("unchanged since 2020-01-01"), "\(reason)")
     #expect(paths() == [])
-    // A run that is told to revalidate asks all the same.
+    // A run with `--revalidate` sends requests nevertheless.
     #expect(try home.run("-q", "--revalidate").status == 0)
     #expect(paths() == ["/a", "/b", "/c", "/sitemap.xml"])
     #expect(try home.run("get", server.address("/a")).output == "other text")

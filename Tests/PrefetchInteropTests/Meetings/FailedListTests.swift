@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What else is in force while the last good list of a segment stands in for one that failed.
+/// Rules in force while a segment's last good list replaces a failed one.
 @Suite("Where a failed list meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct FailedListTests {
   private let home: Home
@@ -12,7 +12,7 @@ struct FailedListTests {
   private let server: LoopbackServer
   private static let names = ["a", "b", "c", "d"]
 
-  /// Four items, of which the first two are pinned by digest and the others asked about in every run.
+  /// Serves four items: two pinned by digest, two that every run revalidates.
   init() throws {
     let site = site
     server = try LoopbackServer { site.respond(to: $0) }
@@ -104,7 +104,7 @@ struct FailedListTests {
     for key in ["kept", "fetched", "updated", "revalidated", "failed", "removed", "retained"] {
       let planned = try plan.totals()[key] ?? -1
       let done = try run.totals()[key] ?? -2
-      // A dry run calls what its server confirms kept.
+      // A dry run reports confirmed items as kept.
       if ["kept", "revalidated"].contains(key) { continue }
       #expect(planned == done, "\(key)")
     }

@@ -1,14 +1,14 @@
-/// The first half of a meeting: what a server, a user or a disk does to one declared URL.
+/// First half of a combination: an event at a server, user or disk that affects a declared URL.
 ///
-/// `arrival` fills the cache, then the next act of the server begins and the declaration changes;
-/// `then` is the run afterwards, and `last` the one after that, for which nothing has changed.
+/// `arrival` fills the cache; then the server's next act begins and the declaration changes. `then`
+/// is the following run, and `last` the run after that, with nothing changed.
 struct Happening: Sendable {
-  /// What a configuration says of the URL.
+  /// Declaration of the URL in a configuration.
   struct Declaration: Sendable {
     var name = "ring"
     /// Further keys of the segment.
     var segment = ""
-    /// Further keys of the item; `DIGEST` stands for that of the body named `one`.
+    /// Further keys of the item; `DIGEST` stands for the digest of the body named `one`.
     var item = ""
   }
 
@@ -16,27 +16,27 @@ struct Happening: Sendable {
     case none
     case deleted
     case truncated
-    /// Other bytes of the same number, which only those notice who read them.
+    /// Other bytes of the same length, which only reading reveals.
     case damaged
   }
 
   var name: String
   var path = "/item"
   var before = Declaration()
-  /// Nil where it stays as it was.
+  /// Declaration of the later runs; nil when it is unchanged.
   var after: Declaration?
   var loss = Loss.none
   var acts: [[String: Reply]]
   var arrival: Visit
   var then: Visit
   var last: Visit
-  /// What it is to fetch the body once more without a condition, after `then`.
+  /// Unconditional fetch after `then`.
   var again: Visit
-  /// What a run may do that is told to ask no server; nil where it follows from `then`.
+  /// Expected outcome of an offline run; nil when it follows from `then`.
   var offline: Visit?
-  /// What a run does that is told to ask about everything; nil where it is `then`.
+  /// Expected outcome of a run that revalidates everything; nil when it equals `then`.
   var revalidated: Visit?
-  /// Stored headers after `then`; those with no value must not be there.
+  /// Expected stored headers after `then`; an empty value means absent.
   var headers: [String: String] = [:]
 
   init(
@@ -63,7 +63,7 @@ struct Happening: Sendable {
     return happening
   }
 
-  /// With these keys of the segment from the beginning.
+  /// Returns the event with these keys declared from the beginning.
   func declared(segment: String = "", item: String = "") -> Happening {
     with { happening in
       happening.before.segment = segment

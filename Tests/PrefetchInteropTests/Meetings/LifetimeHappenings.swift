@@ -1,6 +1,6 @@
-/// How long a body is good for, as its server and its declarer have it.
+/// Freshness of bodies by their servers' headers and by declarations.
 extension Happening {
-  /// A page under these lines that is asked about on every run, or on none.
+  /// Returns a page with these lines, which every run revalidates or none.
   private static func lasting(
     _ name: String,
     ttl: String? = nil,

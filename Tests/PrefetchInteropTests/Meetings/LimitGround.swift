@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// A server with a small body and a large one, and a configuration that names both.
+/// A server with a small and a large body, and a configuration that names both.
 final class LimitGround: Sendable {
   static let small = Array(String(repeating: "small\n", count: 4000).utf8)
   static let large = Array(String(repeating: "large\n", count: 400_000).utf8)
@@ -11,7 +11,7 @@ final class LimitGround: Sendable {
 
   private struct Stage: Sendable {
     var log: [String] = []
-    /// The large body ends, or stops, in its middle.
+    /// Whether the large body breaks off in its middle; `isStalled` whether it pauses there.
     var isCut = false
     var isStalled = false
   }
@@ -30,7 +30,7 @@ final class LimitGround: Sendable {
   }
 
   var small: String { server.address("/small") }
-  /// Where the large body is on a server of the cache.
+  /// Path of the large body on a cache server.
   var largePlace: String { server.place("/large") }
   var large: String {
     switch meeting.neighbour {
@@ -47,7 +47,7 @@ final class LimitGround: Sendable {
     }
   }
 
-  /// The bodies that were asked for since the last call.
+  /// Returns the bodies requested since the last call.
   func takeLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }
@@ -55,7 +55,7 @@ final class LimitGround: Sendable {
     }
   }
 
-  /// `hasLimit` is false for what happened before it was set.
+  /// Writes the configuration; `hasLimit` is false for runs before the limit.
   func configure(hasLimit: Bool = true) {
     let isDeclared = meeting.neighbour == .declaredSize
     let mirror = server.address("/large")

@@ -1,6 +1,6 @@
 import Testing
 
-/// What keeps something from coming, or says in which order it comes.
+/// Settings that prevent transfers or decide their order.
 enum Limit: String, Sendable, CaseIterable {
   case cacheSize = "cache.size"
   case maximumFileSize = "max_file_size"
@@ -21,7 +21,7 @@ enum Limit: String, Sendable, CaseIterable {
     }
   }
 
-  /// Lines of the configuration; `isMet` where the limit lies between the small body and the large.
+  /// Returns the limit's configuration; `isMet` puts the limit between the two bodies' sizes.
   func lines(isMet: Bool) -> [String] {
     var network = ["concurrency: 1", "retries: { items: 0, delay: 1ms, max_delay: 2ms }"]
     var cache = ["min_free: 0"]
@@ -41,25 +41,26 @@ enum Limit: String, Sendable, CaseIterable {
   }
 }
 
-/// What else a limit meets.
+/// Feature that is combined with a limit.
 enum LimitNeighbour: String, Sendable, CaseIterable {
   case declaredSize = "a declared size"
   case unknownSize = "an unknown size"
-  /// An earlier run has kept the first half.
+  /// An earlier run has stored the first half.
   case resume
-  /// The first place has it no more.
+  /// The first source no longer has the body.
   case alternates
   case get
-  /// A client of `serve --pull` asks for it.
+  /// A client of `serve --pull` requests the body.
   case pull
   case publish
   case plan = "a dry run"
   case twoSegments = "two segments"
-  /// The large body is a piece of it.
+  /// The large body is a piece of a stream.
   case stream
 }
 
-/// One cell: a small body and a large one, and a limit between them or beyond both.
+/// A combination of limit and feature: a small and a large body, with the limit between or above
+/// them.
 struct LimitMeeting: Sendable, CustomTestStringConvertible {
   var limit: Limit
   var neighbour: LimitNeighbour

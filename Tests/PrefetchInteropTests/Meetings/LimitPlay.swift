@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A limit and its neighbour from the first run to the one after it.
+/// Plays a limit and a feature for two runs.
 struct LimitPlay {
   private let meeting: LimitMeeting
   private let ground: LimitGround
@@ -15,10 +15,10 @@ struct LimitPlay {
 
   private var home: Home { ground.home }
 
-  /// How the large body ends, and with it everything.
+  /// Expected outcome of the large body, and with it of the run.
   private var ending: (word: String, exit: Int32) {
     let ending = meeting.isMet ? meeting.limit.ending : (word: "added", exit: 0)
-    // Of several places the one that was declared is told, unless time will lift what ended the other.
+    // The failure of the declared source is reported, unless another source's deferral will pass.
     return meeting.neighbour == .alternates && ending.exit == 3 ? ("gone", 3) : ending
   }
 
@@ -48,7 +48,7 @@ struct LimitPlay {
     expect(verify.status == 0, "\(verify)")
   }
 
-  /// A run whose connection breaks off leaves the half of the large body.
+  /// Stores half of the large body by a run whose connection breaks.
   private func keepHalf() throws {
     ground.configure(hasLimit: false)
     ground.setLarge(isCut: true)
@@ -64,7 +64,7 @@ struct LimitPlay {
     try check(run)
     checkLog()
     try checkStore()
-    // What stays away once stays away again, and what is here stays here.
+    // A repeated run gives the same outcome.
     guard meeting.limit != .deadline || !isMet else { return }
     let again = try home.run("run", "--json", "--items", "all")
     expect(again.status == ending.exit, "again: \(again)")
@@ -93,12 +93,12 @@ struct LimitPlay {
   }
 
   private var smallWord: String {
-    // What is confirmed needs no room.
+    // A confirmed body needs no room.
     if meeting.neighbour == .resume { return "unchanged" }
     return isMet && meeting.limit == .minimumFree ? "free_disk" : "added"
   }
 
-  /// Whether it is here already, or may come.
+  /// Whether the small body is stored or may be fetched.
   private var hasSmall: Bool {
     smallWord != "free_disk"
   }
@@ -107,11 +107,11 @@ struct LimitPlay {
     ending.word == "added"
   }
 
-  /// What is asked for first, and that nothing is asked for that cannot be let in.
+  /// Checks the order of requests, and that no impossible item is requested.
   private func checkLog() {
     let log = ground.takeLog()
     let isFirst = isMet && meeting.limit == .priority
-    // The wire is not idle while it is read what a film consists of.
+    // Other requests may be sent while a film's playlist is read.
     let isRead = meeting.neighbour == .stream && isFirst
     if meeting.neighbour != .resume, hasSmall, hasLarge, !isRead {
       expect(log == (isFirst ? ["large", "small"] : ["small", "large"]), "asked \(log)")
@@ -130,7 +130,7 @@ struct LimitPlay {
     let large = try home.run("path", ground.large)
     expect((large.status == 0) == hasLarge, "the large one: \(large)")
     let objects = FileTree.objects(home.cache)
-    // A film has its own playlist and the one that is shown as well.
+    // A film has its own playlist and the published one.
     let bodies = (hasSmall ? 1 : 0) + (hasLarge ? meeting.neighbour == .stream ? 3 : 1 : 0)
     expect(objects.count == bodies, "\(objects.count) objects in place of \(bodies)")
     guard meeting.neighbour == .publish else { return }
@@ -138,7 +138,7 @@ struct LimitPlay {
       $0.hasSuffix("/small") || $0.hasSuffix("/large")
     }
     let published = names.map { String($0.split(separator: "/").last ?? "") }.sorted()
-    // What is late is not begun, the tree included.
+    // After the deadline nothing is begun, not even publishing.
     let isLate = isMet && meeting.limit == .deadline
     let wanted = isLate ? [] : (hasLarge ? ["large"] : []) + (hasSmall ? ["small"] : [])
     expect(published == wanted, "\(names)")

@@ -1,40 +1,40 @@
 import Testing
 
-/// The second half of a meeting: what else the URL, its body and its record are used for.
+/// Second half of a combination: another feature that uses the URL, its body and its record.
 enum Neighbour: String, Sendable, CaseIterable {
-  /// Nothing else: the next run asks, or does not ask, as the server's words have it.
+  /// No further feature: the next run follows the server's freshness headers.
   case freshness
-  /// A published tree of hard links, which equals the index after every run.
+  /// Published tree of hard links, which equals the index after every run.
   case publish
-  /// The same made of copies.
+  /// Published tree of copies.
   case copies
-  /// What `explain` says is what the run then does.
+  /// `explain` predicts what the run does.
   case explain
-  /// What `plan` says is what the run then does.
+  /// `plan` predicts what the run does.
   case plan
-  /// A body that was damaged is named, dropped and fetched again.
+  /// Damaged body, which is reported, dropped and fetched again.
   case repair
-  /// Tidying up takes away nothing that the next run would miss, and all that none would.
+  /// Cleanup, which removes exactly what the next run does not need.
   case collect
-  /// `get` asks and brings what the run would.
+  /// `get`, which sends the same requests as a run and returns the same body.
   case get
-  /// A run that is told to fetch everything once more says so to every cache on the way.
+  /// Run with `--refetch`, which tells every cache on the way.
   case refetch
-  /// Two segments name the URL, which is asked for once.
+  /// Two segments with the same URL, which is requested once.
   case twoSegments = "two segments"
-  /// Two segments name the URL, and runs are told of the first alone.
+  /// Two segments with the same URL in a run of the first one alone.
   case selected = "a selected segment"
-  /// A run that asks about everything, however fresh.
+  /// Run that revalidates every item, however fresh.
   case revalidate
-  /// Two segments name the URL and send different languages.
+  /// Two segments with the same URL and different languages.
   case rivals = "two segments with different headers"
-  /// A run that is told to ask no server.
+  /// Run without any request.
   case offline
-  /// A `get` that is told so.
+  /// `get` without any request.
   case getOffline = "get offline"
 }
 
-/// One cell of the ring.
+/// A combination of an event and a feature.
 struct Meeting: Sendable, CustomTestStringConvertible {
   var happening: Happening
   var neighbour: Neighbour

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// The home, the origin and the configuration of one meeting, and what holds after every run of it.
+/// The home, origin and configuration of a combination, with the checks after every run.
 final class MeetingGround {
   let happening: Happening
   let neighbour: Neighbour
@@ -56,7 +56,7 @@ final class MeetingGround {
     )
   }
 
-  /// The server's next act, the later declaration, and what befalls the disk.
+  /// Applies the server's next act, the later declaration and the damage to the disk.
   func change() throws {
     origin.turn()
     configure(happening.changed)
@@ -70,7 +70,7 @@ final class MeetingGround {
     }
   }
 
-  /// Other bytes of the same number in place of the stored ones.
+  /// Replaces a stored body by other bytes of the same length.
   func damage(_ body: String) {
     let bytes = Reply.bytes(body)
     FileTree.write(bytes.reversed(), to: objectPath(bytes))
@@ -83,7 +83,7 @@ final class MeetingGround {
 
   // MARK: Runs
 
-  /// A run that must come out as the visit says; with it what holds after every run.
+  /// Runs with the expected outcome and checks all invariants.
   func run(_ visit: Visit, _ arguments: String..., hasSecond: Bool = true) throws {
     _ = origin.takeLog()
     let run = try home.start(["run", "--json", "--items", "all"] + arguments).finish()
@@ -96,7 +96,7 @@ final class MeetingGround {
       let said = item.text("error.code") ?? item.text("deferred.rule") ?? item.text("outcome")
       expect(visit.outcomes.contains(said ?? "none"), "\(said ?? "none") for \(visit.word)")
       let isKept = item.text("action") == "keep"
-      // A stale copy is kept too, though a server was asked.
+      // A stale copy is kept although a server was asked.
       let isRight = isKept == visit.isKept || visit.word == "stale"
       let reason = item.text("reason") ?? "no reason"
       expect(isRight, "\(item.text("action") ?? "no action") for \(visit.word): \(reason)")
@@ -109,13 +109,13 @@ final class MeetingGround {
     if hasSecond { try checkSecondPlan(report, arguments.filter { $0 == "--offline" }) }
   }
 
-  /// Content that is served although it lapsed is said in one line.
+  /// Checks for a single line about served content that is stale.
   private func checkStale(_ visit: Visit, _ run: ProgramRun) {
     let warnings = run.errors.split(separator: "\n").filter { $0.contains("stale") }
     expect(warnings.count == (visit.word == "stale" ? 1 : 0), "stale: \(run.errors)")
   }
 
-  /// Nothing is left to do, and what was put off or failed is so still.
+  /// Checks that nothing is left to do, and that deferred and failed items are unchanged.
   func checkSecondPlan(_ report: Node, _ arguments: [String] = []) throws {
     let plan = try home.start(["plan"] + arguments).finish()
     let lines = plan.lines.map { line in
@@ -153,7 +153,7 @@ final class MeetingGround {
     expect(isSo, "the server saw \(log) in place of \(asks)", location)
   }
 
-  /// The body that the report names, and that lies under its name.
+  /// Checks that the reported body is stored under its name.
   private func checkBody(_ visit: Visit, _ items: [Node]) {
     guard let body = visit.body.map(Reply.bytes) else { return }
     let digest = "sha256:\(Digest.hexadecimal(body))"
@@ -179,7 +179,7 @@ final class MeetingGround {
     }
   }
 
-  /// Every file of the tree is what `path` names for its URL, and every item has a file.
+  /// Checks that the tree's files are the items' bodies, and that every item has a file.
   func checkTree() throws {
     let items = try home.run("list", "--json").json().list("items")
     let files = FileTree.listing(home.path("tree")).filter { $0.value.mode & S_IFMT == S_IFREG }

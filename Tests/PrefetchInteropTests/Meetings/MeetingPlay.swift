@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// One meeting from its arrival to a store that is sound.
+/// Plays a combination from the first fetch to the check of the store.
 struct MeetingPlay {
   private let happening: Happening
   private let neighbour: Neighbour
@@ -139,7 +139,7 @@ struct MeetingPlay {
     let path = try home.run("path", ground.url)
     ground.expect(path.status == 4, "\(path)")
     try ground.run(happening.again)
-    // Where a ttl kept what has changed since, another body came now.
+    // The ttl kept an outdated body, which is now replaced.
     var last = happening.last
     last.body = happening.again.body
     try ground.run(last)
@@ -171,7 +171,7 @@ struct MeetingPlay {
   private func playGet() throws {
     try get(happening.then)
     var last = happening.last
-    // What its server has no more it is not asked for again for a while; a run does ask.
+    // `get` remembers for a while that a server no longer has an item; a run asks again.
     if happening.then.word == "gone" { last.asks = [] }
     try get(last)
     try ground.run(happening.last)
@@ -201,7 +201,7 @@ struct MeetingPlay {
     try playOut()
   }
 
-  /// What is stored counts, and is called stale where a run would ask.
+  /// Expected offline outcome: the stored body, called stale when a run would revalidate.
   private var offline: Visit {
     if let offline = happening.offline { return offline }
     guard !happening.then.isKept else { return happening.then }
@@ -228,7 +228,7 @@ struct MeetingPlay {
 
   // MARK: Rivals
 
-  /// One's body never stands under the other's name: the second's item fails.
+  /// Checks that the second segment's item fails instead of getting the first one's body.
   private func playRivals() throws {
     for visit in [happening.arrival, happening.last] {
       _ = ground.origin.takeLog()

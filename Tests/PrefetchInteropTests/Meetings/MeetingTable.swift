@@ -1,4 +1,4 @@
-/// Every cell of the ring, a line each; a feature gets its lines here first.
+/// All combinations of the ring, one per line; a feature adds its lines here first.
 enum MeetingTable {
   static let all: [Meeting] =
     redirects + variants + resumptions + confirmations + codings + identities + losses

@@ -36,7 +36,7 @@ struct MeetingTableTests {
   }
 }
 
-/// Says how many meetings there were, and fails where the table has more.
+/// Prints the number of combinations, and fails when the table has more.
 private struct MeetingCount: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test,

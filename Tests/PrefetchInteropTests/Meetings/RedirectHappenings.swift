@@ -1,4 +1,4 @@
-/// What stands behind a name that leads elsewhere.
+/// Events about redirects to named versions.
 extension Happening {
   private static let year = "Cache-Control: max-age=31536000, immutable"
 
@@ -6,7 +6,9 @@ extension Happening {
     .page(name, tag: "\"\(number)\"", year)
   }
 
-  /// `/x` leads to `/v1` and later to `/v2`, both of which are good for a year; the hop says `hop`.
+  /// Returns an event in which `/x` redirects to `/v1`, later to `/v2`, each fresh for a year.
+  ///
+  /// The redirects have the headers `hop`.
   private static func moving(_ name: String, hop: String..., asks: Bool) -> Happening {
     let first = Reply.redirect(to: "/v1").with { $0.lines += hop }
     let second = Reply.redirect(to: "/v2").with { $0.lines += hop }

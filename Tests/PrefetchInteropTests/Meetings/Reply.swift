@@ -1,30 +1,30 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a server says on one path for as long as a script's act lasts.
+/// A server's response for one path during an act of a script.
 ///
-/// Conditions and ranges are answered as RFC 9110 has it, unless the reply says otherwise. Lines are
-/// Latin-1, so that `\u{E9}` is the one byte E9 on the wire.
+/// Conditions and ranges follow RFC 9110 unless the reply says otherwise. Lines are Latin-1, so
+/// that `\u{E9}` is the single byte E9 on the wire.
 struct Reply: Sendable {
   static let longAgo = "Mon, 01 Jan 2024 00:00:00 GMT"
 
   var status = 200
-  /// The name of a body.
+  /// Name of the body.
   var body = ""
   var tag: String?
   var date: String?
-  /// Header lines of an answer with a body.
+  /// Header lines of a response with a body.
   var lines: [String] = []
-  /// All header lines of a 304; where it is nil, those of the answer and its validators.
+  /// Header lines of a 304; nil for the response's own lines and validators.
   var confirming: [String]?
-  /// All header lines of a 206 beside its range, likewise.
+  /// Header lines of a 206 besides its range; nil for the response's own lines and validators.
   var resuming: [String]?
   /// True where any condition is answered with 304.
   var confirmsAnything = false
   var isCoded = false
-  /// The connection ends after so many bytes of the body.
+  /// Number of body bytes after which the connection ends.
   var cut: Int?
-  /// The body comes whole, in chunks, and the connection ends before the one that says so.
+  /// Whether the connection ends before the final chunk of a complete body.
   var isEndless = false
   /// Replies by `Accept-Language`.
   var languages: [String: Reply] = [:]
@@ -58,7 +58,7 @@ struct Reply: Sendable {
 
   // MARK: Bodies
 
-  /// Names that begin with `film` stand for bodies whose half is worth keeping.
+  /// Returns a body; names that begin with `film` give bodies whose half is worth storing.
   static func bytes(_ name: String) -> [UInt8] {
     switch name {
     case "film": film
@@ -107,7 +107,7 @@ struct Reply: Sendable {
     return (206, script(206, (resuming ?? described) + [range], Array(bytes[first...]), request))
   }
 
-  /// A body of nil is one that may not be there.
+  /// Returns the response's script; a nil body means that none is permitted.
   private func script(
     _ status: Int,
     _ lines: [String],

@@ -1,10 +1,10 @@
-/// Bodies that came in two pieces.
+/// Bodies that arrive in two parts.
 extension Happening {
   private static let half = 160 << 10
   private static let hour = "Cache-Control: max-age=3600"
   private static let type = "Content-Type: video/mp4"
 
-  /// The first answer breaks off halfway.
+  /// Returns an event whose first response breaks off halfway.
   private static func resumed(
     _ name: String,
     _ reply: Reply,
@@ -78,7 +78,7 @@ extension Happening {
     last: Visit("kept 0 film-two")
   )
 
-  /// The whole came, but its end was not said.
+  /// The body is complete, but its end was not signalled.
   static let satisfied = resumed(
     "a whole body that is asked for its rest",
     .page("film", tag: "\"f\"", type),

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Synchronization
 
-/// A server that plays acts: in each some paths answer otherwise than before.
+/// A server that plays acts; each act changes the responses of some paths.
 final class ScriptedOrigin: Sendable {
   private struct State {
     var replies: [String: Reply]
@@ -19,7 +19,7 @@ final class ScriptedOrigin: Sendable {
     server = try LoopbackServer { stage.answer($0) }
   }
 
-  /// Begins the next act, where there is one.
+  /// Begins the next act, if there is one.
   func turn() {
     stage.state.withLock { state in
       guard let act = state.acts.popFirst() else { return }
@@ -27,8 +27,7 @@ final class ScriptedOrigin: Sendable {
     }
   }
 
-  /// The requests since the last call, a line each: method, path, status, and what the request said
-  /// about versions.
+  /// Returns the requests since the last call, one per line: method, path, status and validators.
   func takeLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }

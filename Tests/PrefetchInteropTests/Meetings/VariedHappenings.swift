@@ -1,4 +1,4 @@
-/// Answers that depend on what the request said.
+/// Responses that depend on request headers.
 extension Happening {
   private static let hour = "Cache-Control: max-age=3600"
 
@@ -22,7 +22,7 @@ extension Happening {
     ).with { happening in
       happening.before = speaking("en")
       happening.after = speaking("fr")
-      // Nothing is stored that serves the language which is asked for now.
+      // No stored variant is in the requested language.
       if !then.isKept { happening.offline = Visit("no_network 69 -") }
     }
   }

@@ -1,22 +1,21 @@
-/// What must come of one run: how the item ends, what is stored then, and what the server has seen.
+/// Expected outcome of a run: the item's outcome, the stored body and the requests.
 struct Visit: Sendable {
-  /// An outcome, an error's code or the rule of a deferral.
+  /// Outcome, error code or deferral rule.
   ///
-  /// `kept` is an item that no server was asked about, `refetched` one whose lost body came again,
-  /// `settled` one that is as it was, its headers apart.
+  /// `kept` is an item without any request, `refetched` one whose lost body was fetched again,
+  /// `settled` one that is unchanged except for its headers.
   var word: String
   var exit: Int32
   /// The name of the body that is stored afterwards; nil where nothing is.
   var body: String?
-  /// Each request as the origin's log has it; several that are equally good have ` or ` between
-  /// them.
+  /// Requests in the form of the origin's log; alternatives are separated by ` or `.
   var asks: [String]
-  /// What a plan may say of the item beforehand, where that does not follow from the word.
+  /// Outcomes that a plan may predict, when they do not follow from `word`.
   var plans: [String]
-  /// What a plan asks, where that is not the same with HEAD.
+  /// Requests of a plan, when they are not the run's requests with HEAD.
   var probes: [String]?
 
-  /// As `updated 0 two`: word, exit status and body, `-` where none is stored.
+  /// Parses `updated 0 two`: word, exit status and stored body, `-` for none.
   init(_ text: String, _ asks: String..., plans: String? = nil, probes: [String]? = nil) {
     let parts = text.split(separator: " ").map { String($0) }
     word = parts[0]
@@ -41,7 +40,7 @@ struct Visit: Sendable {
     word == "kept"
   }
 
-  /// True where the body comes although the item had one, or has none yet.
+  /// Whether the body is fetched although the item had one, or for the first time.
   var isFetched: Bool {
     word == "added" || word == "refetched"
   }

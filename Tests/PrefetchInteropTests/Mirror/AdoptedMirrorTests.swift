@@ -18,7 +18,7 @@ struct AdoptedMirrorTests {
     try #require(unsafe utimensat(AT_FDCWD, ground.home.path("dir/\(name)"), [time, time], 0) == 0)
   }
 
-  /// A file as `wget -N` leaves it.
+  /// Writes a file as `wget -N` leaves it.
   private func put(_ text: String, at name: String) throws {
     ground.home.write(text, to: "dir/\(name)")
     try date(name, seconds: MirrorGround.mondaySeconds)
@@ -43,7 +43,7 @@ struct AdoptedMirrorTests {
     #expect(after.st_ino == before.st_ino)
     #expect(after.st_mtim.tv_sec == before.st_mtim.tv_sec)
     #expect(after.st_mode & 0o777 == 0o644)
-    // What was taken over goes with its item, as every other file of the mirror.
+    // Adopted files are removed with their items, like every other file of the mirror.
     try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
     ground.publish(["b", "c"])
     let second = try ground.mirror(list, "dir")
@@ -67,17 +67,17 @@ struct AdoptedMirrorTests {
     let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
     ground.home.write(urls, to: "urls.txt")
     try put("body a", at: "a")
-    // Of the right size, from another day.
+    // The size is right, but the date is another.
     try put("body b", at: "b")
     try date("b", seconds: MirrorGround.mondaySeconds - 60)
     let run = try ground.mirror("urls.txt", "dir", "--adopt")
     #expect(methods(of: "/a") == ["HEAD"], "\(run)")
     #expect(methods(of: "/b") == ["HEAD", "GET"], "\(run)")
     #expect(methods(of: "/c") == ["GET"], "\(run)")
-    // The bytes that came are those that lie there, so that file is taken as well.
+    // The fetched bytes equal the file's, so that the file is adopted as well.
     #expect(run.status == 0, "\(run)")
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
-    // The next night asks conditionally, with what the HEAD stated.
+    // The next night's requests use the validators of the HEAD.
     let second = try ground.mirror("urls.txt", "dir", "--json")
     #expect(second.status == 0, "\(second)")
     #expect(try second.totals()["bytes_body"] == 0)
@@ -96,7 +96,7 @@ struct AdoptedMirrorTests {
     #expect(methods(of: "/pub/a").isEmpty)
     #expect(ground.files() == names)
     #expect(try ground.status("a").st_nlink == 1)
-    // Without a digest the server is asked what a run would ask it.
+    // Without a digest the same requests are sent as in a run.
     for name in ["d", "e"] { ground.serve("body \(name)", at: "/\(name)") }
     let urls = ["d", "e"].map { ground.server.address("/\($0)") + "\n" }.joined()
     ground.home.write(urls, to: "urls.txt")

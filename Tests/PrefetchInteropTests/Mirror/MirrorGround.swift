@@ -2,11 +2,11 @@
 import PrefetchTestSupport
 import Testing
 
-/// A server with a list of files, and a user who keeps a folder equal to it.
+/// A server with a list of files, and a user who mirrors the list into a folder.
 struct MirrorGround {
   static let monday = "Mon, 02 Mar 2020 10:00:00 GMT"
   static let tuesday = "Tue, 03 Mar 2020 10:00:00 GMT"
-  /// The first of these, in seconds since 1970.
+  /// `monday` in seconds since 1970.
   static let mondaySeconds = 1_583_143_200
 
   let home: Home
@@ -28,7 +28,7 @@ struct MirrorGround {
     )
   }
 
-  /// A list of checksums of what is served below `/pub/`.
+  /// Publishes a checksum list of the files below `/pub/`.
   func publish(_ names: [String], as list: String = "/pub/SHA256SUMS") {
     let lines = names.map { name in
       "\(Digest.hexadecimal(site["/pub/\(name)"]?.body ?? []))  \(name)\n"
@@ -60,7 +60,7 @@ struct MirrorGround {
     site.requests.map(\.path)
   }
 
-  /// Names and texts below a folder, without what is the mirror's own.
+  /// Returns names and texts below a folder without the mirror's private files.
   func files(_ folder: String = "dir") -> [String: String] {
     let root = home.path(folder)
     var found: [String: String] = [:]
@@ -72,7 +72,7 @@ struct MirrorGround {
     return found
   }
 
-  /// What must stay where nothing is touched.
+  /// Returns the facts that must not change where nothing is touched.
   func facts(_ folder: String = "dir") -> [String: FileTree.Facts] {
     FileTree.listing(home.path(folder)).filter { !$0.key.contains("/.prefetch") }
   }

@@ -37,7 +37,7 @@ struct MirrorNightTests {
   func once() throws {
     ground.publish(files: ["a": "one"])
     #expect(try ground.mirror(list, "dir").status == 0)
-    // In memory nothing can share its blocks.
+    // A file system in memory cannot share blocks.
     #expect(try ground.status("a").st_nlink == 2)
   }
 
@@ -207,7 +207,7 @@ struct MirrorNightTests {
     }
     #expect(try ground.mirror(other, "dir", "--allow", "mass-removal").status == 3)
     #expect(try ground.mirror(list, "dir").status == 0)
-    // One that names all that is here, and more, takes its place without a word.
+    // A list that names all present files and more replaces the old one without confirmation.
     ground.publish(["a", "b", "c"], as: "/pub/more")
     #expect(try ground.mirror(ground.server.address("/pub/more"), "dir").status == 0)
     let allowed = try ground.mirror(other, "dir", "--allow", "list-change")

@@ -28,7 +28,7 @@ struct MirrorOptionTests {
     let facts = try #require(FileTree.status(ground.home.path("dir/current/a")))
     #expect(facts.st_mtim.tv_sec == MirrorGround.mondaySeconds)
 
-    // One of the files cannot be had: the whole tree stays.
+    // When one file cannot be fetched, the whole tree stays.
     ground.publish(files: ["a": "three", "b": "four"])
     ground.site["/pub/b"] = nil
     let second = try ground.mirror(list, "dir", "--atomic")
@@ -61,7 +61,7 @@ struct MirrorOptionTests {
     #expect(second.status == 0, "\(second)")
     #expect(ground.files()["SHA256SUMS"] == "\(Digest.hexadecimal("two"))  a\n")
     #expect(try ground.home.tool("sh", "-c", "cd dir && sha256sum -c SHA256SUMS").status == 0)
-    // Without the option it goes, as everything of ours that belongs no more.
+    // Without the option the list is removed like any file that no longer belongs to the mirror.
     let third = try ground.mirror(list, "dir")
     #expect(third.status == 0, "\(third)")
     #expect(ground.files() == ["a": "two"])

@@ -21,7 +21,7 @@ enum Wget {
 struct WgetNameTests {
   private let ground: MirrorGround
 
-  /// Paths and queries that a name is made of, with what is awkward about each.
+  /// Paths and queries from which names are made, awkward in different ways.
   private static let paths = [
     "/x/100%25%20x", "/x/a", "/x/y/b?c=1", "/x/y/b?c=a/b", "/x/y/b?c=a%2Fb%20c", "/x/%C3%BC",
     "/x/a%20b", "/x/c%252Fd", "/x/q%3Fs", "/x/a+b&c", "/x/y/", "/x/y/?l=1", "/x/1%25%25",
@@ -35,7 +35,7 @@ struct WgetNameTests {
     for folder in ["wget", "dir"] { FileTree.makeFolder(ground.home.path(folder)) }
   }
 
-  /// As the guide sets them beside each other.
+  /// Options of wget and prefetch, paired as in the guide's table.
   @Test(
     "are the same, as the guide's table says",
     arguments: [

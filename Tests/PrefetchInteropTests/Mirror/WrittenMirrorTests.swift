@@ -7,7 +7,7 @@ import Testing
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct WrittenMirrorTests {
-  /// How the files come: as second names of the stored bodies, or as copies on another file system.
+  /// Form of the files: hard links to the stored bodies, or copies on another file system.
   enum Form: String, CaseIterable {
     case links, copies
   }
@@ -23,7 +23,7 @@ struct WrittenMirrorTests {
     }
   }
 
-  /// A mirror that stands; copies need a folder on another file system than that of the cache.
+  /// A complete mirror; copies need a folder on another file system than the cache's.
   private struct Stand {
     let ground: MirrorGround
     let elsewhere: TemporaryDirectory
@@ -97,7 +97,7 @@ struct WrittenMirrorTests {
     let stand = try Stand(.links)
     try #require(stand.mirror().status == 0)
     try TreeChange.rot("\(stand.folder)/a")
-    // The body alone is lost, and the file keeps its bytes.
+    // Only the stored body is lost, and the file keeps its bytes.
     let digest = Digest.hexadecimal("one")
     let body = "\(stand.folder)/.prefetch/objects/sha256/\(digest.prefix(2))/\(digest)"
     try #require(unsafe unlink(body) == 0)

@@ -1,10 +1,10 @@
 import Testing
 
-/// What the SDKs' documents describe, and the tests that show it, as `mission.txt` lists them.
+/// Facts from the SDKs' documents with the tests that show them, as listed in `mission.txt`.
 struct Mission {
   struct Fact: CustomStringConvertible {
     var number: String
-    /// `M` or `S`.
+    /// Level of obligation, `M` or `S`.
     var level: String
     var words: String
     /// Tests as `Suite/test`, and names of transcripts.
@@ -70,7 +70,8 @@ enum TestNames {
     }
   }
 
-  /// A type begins at the margin; a test is the first function below its mark.
+  /// Returns type names, which begin at the margin, and tests: the first function after each
+  /// `@Test`.
   static func names(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?

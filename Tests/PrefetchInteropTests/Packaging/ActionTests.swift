@@ -20,7 +20,7 @@ struct ActionTests {
     return try #require(outcome.node)
   }
 
-  /// A step of the action in the surroundings that GitHub gives it.
+  /// Runs a step of the action in GitHub's environment.
   private func step(_ name: String, _ variables: [String: String] = [:]) throws -> ProgramRun {
     var home = home
     for (name, value) in [
@@ -165,7 +165,7 @@ struct ActionTests {
     let lines = home.read("environment")?.split(separator: "\n") ?? []
     #expect(lines.contains { $0.hasPrefix("PIP_FIND_LINKS<<") })
     #expect(lines.contains("file://\(home.path("ci/a%20tree"))"))
-    // Collecting by the configuration keeps what that declares.
+    // A cleanup by the configuration keeps the declared items.
     #expect(try step("bring", config).status == 0)
     #expect(server.requests.count == 1)
   }

@@ -41,7 +41,7 @@ struct EditorTests {
     #expect(outcome.diagnostics.isEmpty && hooks.count == 2)
     let one = "segments: [{ name: a, urls: [{ url: 'https://a.example/x', sha256: SUM }] }]"
       .replacing("SUM", with: String(repeating: "a", count: 64))
-    // Together these two would be no configuration: each has the segment.
+    // The two files together would be invalid, since both declare the segment.
     for name in ["a.yaml", "b.yaml"] { home.write(one + "\n", to: name) }
     home.write("license: \"${env:NOT_SET}\"\n" + one + "\n", to: "c.yaml")
     home.write("segmants: []\n", to: "bad.yaml")

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What `examples/package/run` makes of the program under test, and what the action makes of that.
+/// Packages that `examples/package/run` builds from the program, and the action that installs them.
 @Suite("A release", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PackageTests {
   private let home: Home
@@ -80,7 +80,7 @@ struct PackageTests {
     #expect(home.read("root/lib/systemd/system/prefetch.timer")?.contains("OnCalendar=") == true)
   }
 
-  /// Every library that the program names is in one of the bill's packages.
+  /// Checks that every linked library belongs to a package of the bill of materials.
   private func bill() throws {
     let text = try home.shell("cat out/*.cdx.json").output
     let document = try Node(json: text)
@@ -111,7 +111,7 @@ struct PackageTests {
     #expect(unpacked.status == 0, "\(unpacked)")
   }
 
-  /// The action's script with a stand-in for apt, which unpacks into a folder.
+  /// Runs the action's script with a substitute for apt that unpacks into a folder.
   private func installing() throws {
     let file = try #require(
       FileTree.names(home.path("out")).first { $0.hasSuffix(".deb") }

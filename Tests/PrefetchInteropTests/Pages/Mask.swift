@@ -1,6 +1,6 @@
-/// What differs between two runs of one command, and is no matter.
+/// Masks the insignificant differences between two runs of a command.
 enum Mask {
-  /// A whole output; what came in any order stands in one.
+  /// Returns a whole output with masked lines; lines in random order are sorted.
   static func covered(_ lines: [String]) -> [String] {
     var result: [String] = []
     for line in lines.map(covered) {
@@ -18,10 +18,10 @@ enum Mask {
     ["  added ", "  updated ", "  removed ", "added\t"].contains { line.hasPrefix($0) }
   }
 
-  /// The same text for what only time, ports and keys of a test make different.
+  /// Returns a line with times, ports and keys masked.
   static func covered(_ line: String) -> String {
     line
-      // First, since a key may have what looks like a time within it.
+      // Keys come first, since they may contain what looks like a time.
       .replacing(/[A-Za-z0-9+\/]{43}=/, with: "PIN")
       .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.]+Z?)?/, with: "DATE")
       .replacing(/127\.0\.0\.1:[0-9]+/, with: "127.0.0.1:PORT")

@@ -1,5 +1,7 @@
-/// Python scripts that put a package of each kind on the servers of a page (`$origin`), and the
-/// project that wants it into the working folder; the same bytes each time.
+/// Python scripts that publish a package of each kind on a page's servers (`$origin`).
+///
+/// They also write the project that needs the package into the working folder, with the same bytes
+/// each time.
 enum PagePackages {
   static let scripts = [
     ("npm.py", npm), ("pip.py", wheel), ("go.py", module), ("bazel.py", archive),

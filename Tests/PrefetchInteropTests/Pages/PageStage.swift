@@ -1,21 +1,21 @@
 import PrefetchTestSupport
 import Testing
 
-/// A user's machine and the servers that pages speak of, under their own names.
+/// A user's machine and the servers that pages mention, under their real names.
 ///
-/// A proxy leads every name to one nginx, whose certificate names them all; so what is typed is what
-/// stands in the page, and nothing leaves this machine.
+/// A proxy directs every name to one nginx, whose certificate covers all of them. Commands are run
+/// as the page shows them, and no request leaves this machine.
 final class PageStage {
   private static let hosts = [
     "*.example.com", "*.example.org", "registry.npmjs.org", "pypi.org", "files.pythonhosted.org",
     "proxy.golang.org", "github.com", "index.crates.io", "static.crates.io",
   ]
-  /// Where the user is at home on the page.
+  /// The user's home folder as pages show it.
   private static let shownHome = "/home/me"
   private static let usualAddress = "127.0.0.1:7733"
 
   private let home: Home
-  /// Stands for the usual port of `serve`, which another process may have.
+  /// Port that replaces the usual port of `serve`, which another process may use.
   private let port = LoopbackPort.free()
   private let nginx: Nginx
   private let proxy: TLSServer
@@ -65,11 +65,11 @@ final class PageStage {
     var lines: [String]
   }
 
-  /// Plays all steps in one shell; what each command ended with and printed.
+  /// Plays all steps in one shell; returns the exit status and output of each command.
   func play(_ section: ToldSection) throws -> (run: ProgramRun, shown: [Shown]) {
     let told = home.folder.appending("told")
     FileTree.makeFolder(told)
-    // No link, since the program tells its own place.
+    // A copy instead of a link, since the program prints its own path.
     let program = home.folder.appending("bin/prefetch")
     var script = [
       "ln \"$prefetch\" '\(program)' 2>/dev/null || cp \"$prefetch\" '\(program)'",

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// What stands behind a prompt in a page is typed, and has to print what stands below it.
+/// Each command after a prompt on a page is run and must print the text below it.
 @Suite(
   "What the pages show",
   .serialized,
@@ -12,7 +12,7 @@ import Testing
 struct PageTests {
   static let pages = ["README.md", "man/prefetch-guide.7", "man/prefetch-sdk.7"]
 
-  /// Those that have something to play.
+  /// Sections with commands.
   static let sections: [ToldSection] = pages.flatMap { name in
     ((try? ToldPage(name))?.sections ?? []).compactMap { section in
       var section = section
@@ -29,7 +29,7 @@ struct PageTests {
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     try #require(shown.count == section.commands.count)
     if Binary.isRecording {
-      // Other sections may have been renewed before, so the page is read anew.
+      // Other sections may have been renewed meanwhile, so the page is read again.
       var page = try ToldPage(section.page)
       let commands = try #require(page.sections.first { $0.title == section.title }).commands
       page.renew(zip(commands, shown).map { ($0, $1.lines) })

@@ -1,12 +1,12 @@
 import Testing
 
-/// A page that people read, with what it tells them to type.
+/// A page with commands for readers.
 ///
-/// In Markdown a block's first line says what it is: `console` for commands and what they print,
-/// `yaml prefetch.yaml` for a file, `sh not played: WHY` for what no test can do. In a manual page a
-/// comment before the block says so, and nothing is needed where the first line has a prompt.
-/// Comments that begin with `play:` do what a reader does not see, such as a change at a server;
-/// `needs:` names programs.
+/// In Markdown, a block's info string states its kind: `console` for commands with output, `yaml
+/// prefetch.yaml` for a file, `sh not played: WHY` for a block that no test can run. In a manual
+/// page a comment before the block does so, unless its first line has a prompt. Comments that begin
+/// with `play:` run steps that readers do not see, such as a change at a server; `needs:` names
+/// required programs.
 struct ToldPage {
   enum Writing {
     case markdown
@@ -95,14 +95,14 @@ extension ToldPage {
     }
   }
 
-  /// Its text, once it is complete.
+  /// Returns a comment's text once the comment is complete.
   private func closed(_ comment: [String]) -> String? {
     let text = comment.joined(separator: "\n")
     guard writing == .markdown else { return text }
     return text.hasSuffix(" -->") ? String(text.dropLast(4)) : nil
   }
 
-  /// What a block is that begins here; nil where none does.
+  /// Returns the kind of the block that begins in a line; nil when none does.
   private func blockBegin(_ line: String, _ marks: [String]) -> String? {
     switch writing {
     case .markdown:
@@ -123,7 +123,7 @@ extension ToldPage {
     }
   }
 
-  /// A line of a block as a terminal shows it.
+  /// Returns a line of a block as a terminal shows it.
   private func plain(_ line: String) -> String {
     guard writing == .manual else { return line }
     var text = line
@@ -147,7 +147,7 @@ extension ToldPage {
     ("\\[u2192]", "→"), ("\\e", "\\"),
   ]
 
-  /// Puts what commands have printed in place of what they printed when the page was written.
+  /// Replaces the recorded outputs by the actual ones.
   mutating func renew(_ outputs: [(command: ToldCommandLine, lines: [String])]) {
     for (command, output) in outputs.reversed() {
       let range = command.outputRange

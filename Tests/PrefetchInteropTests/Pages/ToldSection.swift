@@ -1,6 +1,6 @@
 import Testing
 
-/// What stands below one heading of a page: it is played from an empty folder to its end.
+/// A section of a page, which is played from an empty folder to its end.
 struct ToldSection: CustomTestStringConvertible {
   enum Step {
     case file(String, String)
@@ -12,7 +12,7 @@ struct ToldSection: CustomTestStringConvertible {
   var title: String
   var needs: [String] = []
   var steps: [Step] = []
-  /// Why blocks of it are not played.
+  /// Reasons why blocks of the section are not played.
   var unplayed: [String] = []
   var page = ""
 
@@ -30,24 +30,24 @@ struct ToldSection: CustomTestStringConvertible {
   }
 }
 
-/// A line behind a prompt and what it prints.
+/// A command after a prompt, with its output.
 struct ToldCommandLine {
-  /// May have several lines, each but the last with a backslash at its end.
+  /// Text of the command; all lines but the last end with a backslash.
   var text: String
   /// Without empty lines at the end.
   var output: [String]
   /// The lines of the page that hold the output.
   var outputRange: Range<Int>
-  /// Whether another one follows in the same block.
+  /// Whether another command follows in the same block.
   var isFollowed: Bool
 
-  /// One that goes on while others run.
+  /// Whether the command continues while later ones run.
   var isBackground: Bool { text.hasSuffix(" &") }
 
-  /// Whether the exit status of the one before is what it shows.
+  /// Whether the command prints the exit status of the previous one.
   var showsStatus: Bool { text.hasPrefix("echo $?") }
 
-  /// The commands of a block; empty where it begins with none.
+  /// Returns the commands of a block; none unless the block begins with a prompt.
   static func all(in range: Range<Int>, of lines: [String]) -> [Self] {
     let starts = range.filter { lines[$0].hasPrefix("$ ") }
     guard starts.first == range.first else { return [] }

@@ -1,16 +1,16 @@
 import PrefetchTestSupport
 import Testing
 
-/// What one user typed and saw, as a text file has it; the report of a fault can be one.
+/// A user's session as a text file, which may come from a bug report.
 ///
-/// A line that begins with `# ` is a remark. `== NAME` begins a file of the user's folder, and
-/// `== origin/NAME` what `http://origin/NAME` answers from then on; it ends where the next begins,
-/// or the next prompt. Below a command stands what it prints on both streams, and the exit status
-/// as `[78]` in the last line where it is not 0.
+/// A line that begins with `# ` is a remark. `== NAME` begins a file of the user's folder, and `==
+/// origin/NAME` the response of `http://origin/NAME` from then on. Each ends at the next file or
+/// prompt. A command is followed by its output on both streams, with a final `[78]` for an exit
+/// status other than 0.
 struct Transcript {
   static let folder = "Tests/PrefetchInteropTests/Transcripts"
 
-  /// The user's folder, as a transcript has it.
+  /// The user's folder as transcripts show it.
   static let shownHome = "/home/me"
   static let shownOrigin = "http://origin/"
 
@@ -41,8 +41,7 @@ struct Transcript {
     }
   }
 
-  /// Whether these lines are what a transcript has: `…` alone in a line stands for any lines, and
-  /// within one for any text.
+  /// Returns whether the lines match; a line `…` matches any lines, and `…` within a line any text.
   static func holds(_ told: ArraySlice<String>, _ shown: ArraySlice<String>) -> Bool {
     guard let line = told.first else { return shown.isEmpty }
     if line == "…" {
@@ -68,7 +67,7 @@ struct Transcript {
 }
 
 extension ToldCommandLine {
-  /// What it prints, and how it ends, where the last line of a transcript says that.
+  /// Output and exit status of a transcript's command.
   var ending: (output: ArraySlice<String>, status: Int32) {
     guard let last = output.last, last.hasPrefix("["), last.hasSuffix("]"),
       let status = Int32(last.dropFirst().dropLast())

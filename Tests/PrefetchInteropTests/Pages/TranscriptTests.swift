@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Each file of `Transcripts/` is typed by a new user and has to show what it says.
+/// Runs each file of `Transcripts/` as a new user, and compares the output.
 @Suite("A transcript", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TranscriptTests {
   private let site: Site
@@ -43,7 +43,7 @@ struct TranscriptTests {
     }
   }
 
-  /// As a transcript has it.
+  /// Returns the output as a transcript shows it.
   private func shown(_ output: String) -> [String] {
     let text = output.replacing(server.address("/"), with: Transcript.shownOrigin)
       .replacing(home.work, with: Transcript.shownHome)

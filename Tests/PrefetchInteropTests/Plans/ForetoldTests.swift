@@ -52,7 +52,7 @@ struct ForetoldTests {
   }
 }
 
-/// Prints what was met, and fails where something never was.
+/// Prints the features that occurred, and fails when a feature never did.
 private struct ForetoldCount: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test,

@@ -63,7 +63,7 @@ struct PipelineTests {
   func others() throws {
     let run = try pipe(segment("one", ["/a", "/none"]), segment("two", ["/b"], closed))
     #expect(run.status == 3, "\(run)")
-    // What is accepted is passed over, and the next finding decides.
+    // Accepted findings are skipped, and the next finding decides.
     for (accepted, status) in [
       ("incomplete", Int32(75)), ("deferred", 3), ("incomplete,deferred", 2), ("nothing", 3),
     ] {

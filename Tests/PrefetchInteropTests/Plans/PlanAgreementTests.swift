@@ -24,7 +24,7 @@ struct PlanAgreementTests {
     )
   }
 
-  /// The end of each item by its URL and segment.
+  /// Returns the outcome of each item by its URL and segment.
   private func ends(_ report: Node) -> [String: String] {
     var ends: [String: String] = [:]
     for item in report.list("items") {
@@ -35,7 +35,8 @@ struct PlanAgreementTests {
     return ends
   }
 
-  /// The report of the run, whose items, segments and exit status are those of the plan.
+  /// Runs and checks that items, segments and exit status are those of the plan; returns the
+  /// report.
   @discardableResult
   private func agree(
     _ options: String...,
@@ -118,7 +119,8 @@ struct PlanAgreementTests {
     let status = try home.run("status", "--json").json()
     #expect(states == ["deferred", "deferred"])
     #expect(status.list("segments").map { $0.text("state") } == states)
-    // The generation stays: nothing has left, and the next run asks as if this one had not been.
+    // The segment's state stays: nothing was removed, and the next run is as if this one had not
+    // been.
     #expect(try home.run("list").lines.count >= 2)
     configure(segments[0], segments[1])
     let next = try home.run("run", "--json").json()

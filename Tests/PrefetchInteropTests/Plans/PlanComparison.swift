@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A plan held against the run that followed it.
+/// Compares a plan with the run that followed.
 struct Comparison {
   private let seed: UInt64
   private let world: PlannedWorld
@@ -51,7 +51,7 @@ struct Comparison {
     checkExits(location)
   }
 
-  /// What was met, for the count.
+  /// Features that occurred in the comparison, for the statistics.
   var met: [String] {
     var words = fields.map { $0[0] } + ["exit \(lines.status)"]
     words += planned.list("items").compactMap { $0.text("error.code") ?? $0.text("deferred.rule") }
@@ -72,7 +72,7 @@ struct Comparison {
 
   // MARK: The lines
 
-  /// The lines are the items of the document, with one for each manifest that would not come.
+  /// Checks that the text lines equal the document's items and unavailable manifests.
   private func checkLines(_ location: Testing.SourceLocation) {
     let items = planned.list("items").filter { $0.text("action") != "keep" }
     var wanted = items.map { item in
@@ -106,7 +106,7 @@ struct Comparison {
   private func deeds(of report: Node) -> [String: [String]] {
     var deeds: [String: [String]] = [:]
     for item in report.list("items") {
-      // The plan alone lists what is retained.
+      // Only the plan lists retained items.
       if item.text("reason")?.hasPrefix("removed from the list") == true { continue }
       let names = item.list("segments").compactMap(\.text)
       let deed: String
@@ -118,12 +118,12 @@ struct Comparison {
         let isSame = action == "revalidate" && item.text("outcome") != nil
         deed = isSame ? "keep" : action
       }
-      // Of several that let go of it a run names those that were the last.
+      // A run reports a removal only for the last segments that release the item.
       let told = deed == "remove" ? "remove" : "\(deed) \(names.sorted())"
       deeds[item.text("url") ?? "", default: []].append(told)
     }
     return deeds.mapValues { deeds in
-      // What leaves was kept until then.
+      // An item that is removed was kept until then.
       let isLeaving = deeds.contains { $0.hasPrefix("remove") }
       return deeds.filter { !isLeaving || !$0.hasPrefix("keep") }.sorted()
     }
@@ -135,7 +135,7 @@ struct Comparison {
     for url in Set(foretold.keys).union(done.keys).sorted() where !hidden.contains(url) {
       let (one, other) = (foretold[url] ?? [], done[url] ?? [])
       if isUncertain, (one + other).allSatisfy(Self.mayTurnOnRoom) { continue }
-      // Which of two rules of several segments speaks first depends on whose list came first.
+      // The list that arrives first decides which of two segments' rules is reported.
       let bothFail = (one + other).allSatisfy { $0.hasPrefix("fail") && $0.contains(",") }
       let isSame =
         one == other || !one.isEmpty && !other.isEmpty && bothFail || isRace(one + other)
@@ -146,7 +146,7 @@ struct Comparison {
         if isUncertain, deed.hasPrefix("fail cache_full") { continue }
         let isOpen = ["fetch", "update", "revalidate"].contains { deed.hasPrefix($0) }
         let isSame = done[url]?.contains(deed) == true
-        // What a head shows is bad may be worse yet.
+        // A transfer may find another failure than the plan's HEAD.
         let hasFailed = deed.hasPrefix("fail") && done[url]?.first?.hasPrefix("fail") == true
         let comment = "\(deed) of \(url) became \(done[url] ?? [])"
         expect(isOpen || isSame || hasFailed, comment, location)
@@ -154,15 +154,16 @@ struct Comparison {
     }
   }
 
-  /// Where several are asked at once, one may be asked before it is known that another, of a size that
-  /// was not declared, leaves no room for it.
+  /// Returns whether parallel requests explain the difference.
+  ///
+  /// An item may be requested before another item of undeclared size has used up the room.
   private func isRace(_ deeds: [String]) -> Bool {
     guard world.want == .room, world.jobs > 1, deeds.count == 2 else { return false }
     return deeds.allSatisfy { $0.hasPrefix("fail") }
       && deeds.contains { $0.hasPrefix("fail cache_full") }
   }
 
-  /// Whether bodies of unknown sizes decide who else has room.
+  /// Whether bodies of unknown size decide which other items have room.
   private var isUncertain: Bool {
     world.want == .room && !isShown
   }
@@ -193,7 +194,7 @@ struct Comparison {
     }
   }
 
-  /// The gravest first; whether something changes is told with 0.
+  /// Exit statuses by severity; 0 also stands for planned changes.
   private static let order: [Int32] = [5, 74, 77, 69, 4, 3, 75, 0]
 
   private func checkExits(_ location: Testing.SourceLocation) {
@@ -209,7 +210,7 @@ struct Comparison {
 
   // MARK: Order
 
-  /// True where no manifest fails or waits, so that both ask for the same.
+  /// Whether all manifests are available, so that plan and run send the same requests.
   var areManifestsHere: Bool {
     world.segments.allSatisfy { $0.source.isInline || $0.source == .manifest }
   }
@@ -219,10 +220,10 @@ struct Comparison {
     _ asked: [String],
     _ location: Testing.SourceLocation = #_sourceLocation
   ) {
-    // What there is no room for a run does not even ask about.
+    // A run does not even request items without room.
     let isSame = world.want == .nothing ? Set(probed) == Set(asked) : true
     expect(isSame, "asks \(probed), then \(asked)", location)
-    // What several share stands where the first to name it has it, and is asked with the best.
+    // A shared item is listed in its first segment and requested with its best rank.
     let isAsked = { (field: [String]) in
       !["remove", "defer"].contains(field[0]) && !field[1].contains(",")
     }

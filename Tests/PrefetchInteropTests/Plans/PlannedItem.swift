@@ -1,21 +1,21 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// What a server does with one URL, and what is declared of it.
+/// A server's behavior for one URL and the item's declaration.
 struct PlannedItem: Sendable {
   enum Kind: String, Sendable, CaseIterable {
     case plain
-    /// Has other bytes after the first run.
+    /// The body changes after the first run.
     case changed
     /// Is good for an hour.
     case fresh
-    /// Has no validators, so that only a GET can tell.
+    /// The response has no validators, so that only a GET reveals a change.
     case anonymous
     case gone
-    /// Is there for the first run only.
+    /// The item exists in the first run only.
     case lost
     case forbidden
-    /// Refuses who shows a password.
+    /// The server refuses requests with a password.
     case denied
     case moved
     case circle
@@ -27,12 +27,12 @@ struct PlannedItem: Sendable {
     /// On a port that no server listens on.
     case closed
     case busy
-    /// Its host wants to be left alone for hours.
+    /// The host sends a Retry-After of hours.
     case later
     case headless = "405 to HEAD"
     case unimplemented = "501 to HEAD"
     case shy = "403 to HEAD"
-    /// Comes in chunks, so that its size is not known before.
+    /// The body comes in chunks, so that its size is not known before.
     case endless
     case large
     case declaredLarge = "declared as large"
@@ -42,20 +42,20 @@ struct PlannedItem: Sendable {
     case cut
     case otherType = "of another type than declared"
     case unkept = "no-store"
-    /// Its first place has it no more.
+    /// The first source no longer has the body.
     case elsewhere
-    /// A 304 under another tag, and other bytes.
+    /// A 304 has another tag, and the body has changed.
     case doubtful
   }
 
   var kind: Kind
   var path: String
-  /// How long its body is in each act, about, where that matters.
+  /// Approximate body length in each act, where the length matters.
   var lengths: [Int] = []
-  /// Whether its size is declared, as it is in the first act.
+  /// Whether the size is declared, as in the first act.
   var isMeasured = false
   var priority: Int?
-  /// Whether what its server says to HEAD is all there is to know.
+  /// Whether a HEAD reveals everything about the item.
   var isShown: Bool {
     switch kind {
     case .anonymous, .headless, .unimplemented, .shy, .endless, .otherBytes, .cut, .forbidden:
@@ -76,7 +76,7 @@ struct PlannedItem: Sendable {
     return Array(text.utf8)
   }
 
-  /// As an item of a configuration or, in the same keys, of a manifest.
+  /// Returns the item's keys, which configurations and manifests share.
   func declaration(at url: String, elsewhere: String) -> [(String, String)] {
     var keys = [("url", url)]
     switch kind {

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Synchronization
 
-/// The hosts of a made-up world; trouble that is held against a whole host has hosts of its own.
+/// Hosts of a random world; trouble that affects a whole host is on hosts of its own.
 final class PlannedServers: Sendable {
   private enum Host: Int, CaseIterable {
     case items
@@ -60,8 +60,7 @@ final class PlannedServers: Sendable {
     stage.state.withLock { $0.act = 1 }
   }
 
-  /// The items that the one host was asked for since the last call, each once, in order: hosts take
-  /// turns.
+  /// Returns the items requested from the main host since the last call, each once, in order.
   func takeLog() -> [String] {
     stage.state.withLock { state in
       defer { state.log = [] }
@@ -100,7 +99,7 @@ final class PlannedServers: Sendable {
     func answer(_ request: LoopbackRequest, logs: Bool) -> Script {
       state.withLock { state in
         if let manifest = state.manifests[state.act][request.path] { return manifest }
-        // Mirrors and hops are called as the item is, with something behind it.
+        // Names of mirrors and redirect targets are the item's name with a suffix.
         let path = String(request.path.prefix { $0 != "." && $0 != "x" })
         guard let item = state.items[path] else { return .respond(404, text: "") }
         if logs, !state.log.contains(path) { state.log.append(path) }

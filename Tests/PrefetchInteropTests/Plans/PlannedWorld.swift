@@ -1,7 +1,8 @@
 import PrefetchTestSupport
 
-/// A made-up configuration with its servers, as one seed has it, in two acts: the first fills the
-/// cache, the second is planned and then run.
+/// A random configuration with its servers, from one seed, in two acts.
+///
+/// The first act fills the cache; the second is planned and then run.
 struct PlannedWorld {
   struct PlannedSegment {
     enum Source: String, CaseIterable {
@@ -25,23 +26,23 @@ struct PlannedWorld {
     var priority: Int?
   }
 
-  /// What there is too little of.
+  /// Scarce resource of the world.
   enum Want: Hashable {
     case nothing
-    /// Of `cache.size`.
+    /// Room within `cache.size`.
     case room
-    /// Of what must stay free.
+    /// Disk space that must stay free.
     case disk
-    /// Of what a day may bring.
+    /// The daily byte budget.
     case budget
   }
 
   private(set) var want = Want.nothing
-  /// How much of all there is fits, in each act, in percent; nil = any size.
+  /// Percentage of all bodies that fits in each act; nil without a limit.
   private var shares: [Int?] = [nil, nil]
-  /// What `get` brings between the acts, which no segment asks for.
+  /// Items that `get` fetches between the acts and no segment declares.
   private(set) var extras: [PlannedItem] = []
-  /// How many bodies the day has room for.
+  /// Number of bodies within the daily budget.
   private var budget = 0
   private(set) var segments: [PlannedSegment] = []
   /// Further lines of the configuration.
@@ -49,7 +50,7 @@ struct PlannedWorld {
   private(set) var arguments: [String] = []
   private(set) var jobs = 1
   private(set) var begins = true
-  /// What everything is, where a world has one kind of trouble only.
+  /// Kind of all items, in a world with a single kind of trouble.
   private var only: PlannedItem.Kind?
   private var kindsHere: [PlannedItem.Kind] = []
   private var random: SeededRandom
@@ -93,7 +94,8 @@ struct PlannedWorld {
     Int.random(in: 0..<100, using: &random) < percent
   }
 
-  /// Where little fits, what a HEAD does not show of one decides about the others, too.
+  /// Returns the possible kinds; with little room, facts that a HEAD hides affect other items as
+  /// well.
   private func choice(hides: Bool) -> [PlannedItem.Kind] {
     let shown: [PlannedItem.Kind] = [
       .plain, .plain, .plain, .changed, .changed, .fresh, .gone, .lost, .moved, .proved, .otherSize,
@@ -118,7 +120,7 @@ struct PlannedWorld {
     return item
   }
 
-  /// Of a budget: bodies are so large that heads do not matter, nor what is read at once.
+  /// Bytes of a body in the budget's unit, so large that heads and read sizes do not matter.
   private static let unit = 200_000
 
   private mutating func segment(_ number: Int) -> PlannedSegment {
@@ -143,7 +145,7 @@ struct PlannedWorld {
       keys.append("expect: { \(happens(50) ? "max_size: 4500" : "mime: [text/html]") }")
     }
     if only != nil {
-      // Nothing stands between it and its trouble.
+      // The segment needs no further trouble.
     } else if happens(10) {
       keys.append("network: { windows: [\"03:00-04:00\"], timezone: \(NoonZone().name) }")
     } else if happens(15) {
@@ -152,7 +154,7 @@ struct PlannedWorld {
       keys.append("network: { metered: defer }")
     }
     var items: [PlannedItem] = []
-    // A whole segment of trouble ends otherwise than one with anything in it that serves.
+    // A segment with only failing items ends differently from one with any usable item.
     let kinds =
       [only].compactMap(\.self).isEmpty
       ? happens(20)
@@ -167,7 +169,7 @@ struct PlannedWorld {
         var kind =
           only == nil && happens(30) ? .plain : kinds.randomElement(using: &random) ?? .plain
         let broken = (segments.flatMap(\.items) + items).count { [.busy, .cut].contains($0.kind) }
-        // One more, and which of them are still asked is a matter of who is faster.
+        // With more broken items, timing would decide which ones are still requested.
         if [.busy, .cut].contains(kind), broken >= 4 { kind = .gone }
         items.append(item(kind, "/\(number)-\(place)"))
       }
@@ -181,7 +183,8 @@ struct PlannedWorld {
     )
   }
 
-  /// The items that a segment names in an act: one leaves after the first, one comes with the second.
+  /// Returns the items of a segment in an act: one leaves after the first act, one joins in the
+  /// second.
   func items(of segment: PlannedSegment, in act: Int) -> [PlannedItem] {
     guard segment.items.count > 2 else { return segment.items }
     return act == 0 ? Array(segment.items.dropLast()) : Array(segment.items.dropFirst())
@@ -229,7 +232,7 @@ struct PlannedWorld {
     return lines.joined(separator: "\n")
   }
 
-  /// The bytes of all that an act declares, with the lists that declare it.
+  /// Returns the bytes of all items and manifests that an act declares.
   private func weight(in act: Int, _ servers: PlannedServers) -> Int {
     var bodies: [String: Int] = [:]
     for segment in segments {

@@ -8,7 +8,7 @@ import Testing
   .enabled(if: Nginx.isInstalled, "needs nginx")
 )
 struct ChangedNeighbourTests {
-  /// What is published besides, in which a change meets the rest.
+  /// Other published features that are combined with a change.
   private struct Neighbours {
     let nginx: Nginx
     let home: Home

@@ -27,11 +27,11 @@ struct ChangedTreeTests {
     var testDescription: String { "\(link), \(user == 0 ? "root" : "not root")" }
   }
 
-  /// What each command says about each change: its exit, and a piece of the line that names the file.
+  /// Expected exit status of a command after a change, and words of the line that names the file.
   struct Cell {
     var exit: Int32
     var words: String?
-    /// Whether only what cannot be read any more is told.
+    /// Whether only unreadable files are reported.
     var unreadable = false
   }
 
@@ -57,7 +57,7 @@ struct ChangedTreeTests {
       return Cell(exit: 74, words: "is missing; the next run makes it again")
     case (.mode, .publish): return Cell(exit: 0)
     case (.mode, .verify), (.mode, .repair):
-      // The stored body is the same file.
+      // The stored body is the same file as the published one.
       return isLink && ground.user != 0
         ? Cell(exit: 74, words: "cannot open") : Cell(exit: 0)
     }
@@ -133,7 +133,7 @@ struct ChangedTreeTests {
     try finish(ground, change, deed, home, file)
   }
 
-  /// Whatever was said, what it advises makes the tree right, and then `verify` finds nothing.
+  /// Follows the command's advice, after which `verify` must find nothing.
   private func finish(
     _ ground: Ground,
     _ change: TreeChange,
@@ -146,7 +146,7 @@ struct ChangedTreeTests {
       #expect(text(file) == "theirs", place)
       try #require(unsafe unlink(file) == 0)
     }
-    // Only who looks at every file finds what changes no folder.
+    // Only a check of every file finds a change that touches no folder.
     _ = try home.run("publish")
     let run = try home.run("run")
     #expect(run.status == 0, "\(place) \(run)")

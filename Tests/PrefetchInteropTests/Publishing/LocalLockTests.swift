@@ -172,7 +172,7 @@ struct LocalLockTests {
     #expect(first.status == 0, "\(first)")
     #expect(try first.json().number("totals.requests") == 2)
     #expect(try home.run("--json").json().number("totals.requests") == 0)
-    // Only what is new is looked up.
+    // Only the new requirement is looked up.
     home.write(lines.joined(), to: "requirements.txt")
     let before = server.requests.count
     #expect(try home.run().status == 0)

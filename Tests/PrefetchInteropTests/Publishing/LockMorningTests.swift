@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What somebody meets who brings the lock files of a project to `prefetch` for the first time.
+/// First use of `prefetch` with the lock files of a project.
 @Suite("A project's lock files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LockMorningTests {
   private let home: Home
@@ -18,7 +18,7 @@ struct LockMorningTests {
 
   private func wheel(_ name: String) -> String { "\(name)-1.0-py3-none-any.whl" }
 
-  /// A requirement that names its file.
+  /// Returns a requirement that names its file.
   private func requirement(_ name: String) -> String {
     site["/\(wheel(name))"] = Site.Page("wheel \(name)")
     let digest = Digest.hexadecimal("wheel \(name)")

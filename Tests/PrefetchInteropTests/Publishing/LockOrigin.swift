@@ -1,8 +1,8 @@
-/// Scripts that make what an origin serves, and lock files that name it.
+/// Scripts that create an origin's packages and the lock files that name them.
 ///
-/// They run in the folder of the origin, whose address is `ORIGIN`.
+/// They run in the origin's folder, with its address in `ORIGIN`.
 enum LockOrigin {
-  /// Crates and an application, whose answer needs a feature of one, and the other by that feature.
+  /// Two crates and an application that needs a feature of the one, and through it the other.
   static let crates = #"""
     import hashlib, io, json, os, tarfile
     sums = {}
@@ -49,7 +49,7 @@ enum LockOrigin {
             % (version, source, sums['left', version], source, sums['right', '2.0.0']))
     """#
 
-  /// Two packages, one of a scope, and the lock files of Yarn and pnpm that name them.
+  /// Two packages, one with a scope, and the lock files of Yarn and pnpm.
   static let packages = #"""
     import base64, hashlib, io, os, tarfile
     def package(name, value):
@@ -107,7 +107,7 @@ enum LockOrigin {
         % (os.environ['ORIGIN'] + name, digest, os.path.getsize(name)))
     """#
 
-  /// A registry of Bazel's with one module, and its archive.
+  /// A Bazel registry with one module and its archive.
   static let registry = #"""
     import base64, hashlib, json, os
     origin = os.environ['ORIGIN']

@@ -17,7 +17,7 @@ struct LockTreeTests {
     nginx = try Nginx()
   }
 
-  /// Lets a script make what the origin serves; it has `ORIGIN` for its own address.
+  /// Runs a script that creates the origin's files; `ORIGIN` is its address.
   private func make(_ script: String) throws {
     home.write(script, to: "make.py")
     let run = try home.shell(
@@ -42,7 +42,7 @@ struct LockTreeTests {
     )
   }
 
-  /// What `env` prints is set, and nothing else points at the tree.
+  /// Runs a script with the variables that `env` prints; nothing else points at the tree.
   private func cutOff(_ script: String) throws -> ProgramRun {
     try home.shell(
       """
@@ -81,7 +81,7 @@ struct LockTreeTests {
     )
     #expect(built.status == 0, "\(built)")
     #expect(built.output == "42\n")
-    // What cargo has put beside them is no trouble, and none of it is asked for again.
+    // Files that Cargo added cause no trouble and no requests.
     let again = try home.run("--json")
     #expect(again.status == 0, "\(again)")
     #expect(try again.json().number("totals.requests") == 0)
@@ -200,7 +200,7 @@ struct LockTreeTests {
     #expect(
       try home.run("env").output == "YARN_YARN_OFFLINE_MIRROR='\(home.path("tree of ours"))'\n"
     )
-    // Debian's node finds Debian's modules by itself, one from elsewhere has to be told of them.
+    // Debian's node finds Debian's modules by itself; other builds must be told their path.
     let installed = try cutOff(
       """
       NODE_PATH=/usr/share/nodejs unshare -n \

@@ -18,7 +18,7 @@ struct MovedTreeTests {
     server = try LoopbackServer { .respond(200, text: "body of \($0.path)") }
   }
 
-  /// The names are those of a local list.
+  /// Returns a local list with these names.
   private func list(_ names: [String]) -> String {
     names.map { "\(server.address("/\($0)"))#sha256=\(Digest.hexadecimal("body of /\($0)"))\n" }
       .joined()
@@ -39,7 +39,7 @@ struct MovedTreeTests {
     )
   }
 
-  /// Unpacks the working folder beside itself as another user, who runs the script there.
+  /// Copies the working folder for another user, who runs the script there.
   private func elsewhere(_ script: String) throws -> ProgramRun {
     home.write(script, to: "../script")
     return try home.shell(

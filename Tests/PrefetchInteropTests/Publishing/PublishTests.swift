@@ -114,7 +114,7 @@ struct PublishTests {
     #expect(held.status == 0)
     #expect(try held.json().number("segments.0.published.generation") == 1)
     #expect(tree() == ["a": "one", "b": "one"])
-    // Whoever looks is told that the tree is an old one, until it is published again.
+    // Every command reports the rollback until the tree is published again.
     for words in [[], ["status"], ["verify"]] {
       let run = try home.run(words)
       #expect(run.status == 0, "\(run)")
@@ -177,7 +177,7 @@ struct PublishTests {
     )
     #expect(tree() == ["w": "one"])
     #expect(!FileTree.exists(home.path("z")))
-    // A slash that is one letter with the mark behind it.
+    // A slash that forms one character with the following combining mark.
     nginx.write(Manifest.text([nginx.url("..%2F%CC%81z")]), to: "manifest.json")
     #expect(try home.run("-q", "--allow", "mass-removal").status == 5)
     #expect(!FileTree.exists(home.path("\u{301}z")))
@@ -205,7 +205,7 @@ struct PublishTests {
   func killed(_ isAtomic: Bool) throws {
     let trap = KillTrap(Site(["/last": Site.Page("last")]))
     let server = try LoopbackServer { trap.respond(to: $0) }
-    // While the last segment waits for its item no run ends, and the other one's tree is made.
+    // The other segment's tree is published while the last segment waits, before the run's end.
     home.configure(
       """
       segments:
@@ -228,7 +228,7 @@ struct PublishTests {
       served.append(files)
       trap.set(.start)
       let run = try home.start(["-q"])
-      // A third of them when the tree is there for certain.
+      // In a third of the rounds the tree is certainly complete.
       if round % 3 == 2 { try #require(waitForTree(files), "round \(round)") }
       poll(nil, 0, CInt.random(in: 0...(round % 3 == 2 ? 5 : 150), using: &random))
       run.signal(SIGKILL)

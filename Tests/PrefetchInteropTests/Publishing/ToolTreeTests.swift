@@ -1,7 +1,7 @@
 import PrefetchCrypto
 import Testing
 
-/// Trees that other tools work from, with no network but their own loopback.
+/// Published trees that other tools use without any network but loopback.
 @Suite(
   "A published tree",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -21,7 +21,7 @@ struct ToolTreeTests {
   static let isCutOffPossible: Bool =
     (try? Home(isInMemory: true, binary: "/bin/true").shell("unshare -n true"))?.status == 0
 
-  /// Warms a segment whose manifest and further keys are given.
+  /// Fills a segment with this manifest and these keys.
   private func warm(_ layout: String, _ keys: String) throws {
     home.configure(
       """

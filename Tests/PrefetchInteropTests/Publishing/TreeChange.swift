@@ -1,7 +1,7 @@
 @unsafe @preconcurrency import Glibc
 import Testing
 
-/// What another program does to a published file.
+/// Another program's change to a published file.
 enum TreeChange: String, CaseIterable {
   case written, replaced, deleted, mode, time
 
@@ -23,7 +23,7 @@ enum TreeChange: String, CaseIterable {
     }
   }
 
-  /// Changes one byte and keeps size, time and mode, as a failing disk or a careful program does.
+  /// Changes one byte without changing size, time and mode, as a failing disk does.
   static func rot(_ path: String) throws {
     let status = try #require(FileTree.status(path))
     try #require(unsafe chmod(path, 0o644) == 0)

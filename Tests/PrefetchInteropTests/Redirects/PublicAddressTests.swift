@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchDocuments
 import Testing
 
-/// A network that only the processes in it see.
+/// A network namespace for the processes in it.
 enum NetworkNamespace {
   static let isPossible: Bool = {
     guard Tool.isInstalled("ip"), Tool.isInstalled("unshare"), Tool.isInstalled("python3"),
@@ -26,9 +26,9 @@ struct PublicAddressTests {
     var location: String
     var code: String?
     var status: Int32
-    /// Whom the program may connect to besides the first server.
+    /// Server that the program may connect to in addition to the first one.
     var reached: String?
-    /// Whether the configuration names the host as well.
+    /// Whether the configuration also names the host.
     var isNamed = false
 
     var testDescription: String {
@@ -48,7 +48,7 @@ struct PublicAddressTests {
     Visit(location: "https://inside.example:9000/x", code: "address_forbidden", status: 5),
     Visit(location: "http://127.0.0.1:9000/x", code: "transport_security", status: 5),
     Visit(location: "http://inside.example:9000/x", code: "transport_security", status: 5),
-    // No server speaks TLS there, but the run has been let through.
+    // No server there speaks TLS, but the connection was permitted.
     Visit(location: "https://10.1.2.3:9000/x", status: 4, reached: "10.1.2.3", isNamed: true),
   ]
 
@@ -73,7 +73,7 @@ struct PublicAddressTests {
       if visit.isNamed { #expect(code != "address_forbidden") }
       #expect(reached == [visit.reached].compactMap(\.self), "\(visit.testDescription)")
     }
-    // What a manifest names is no nearer.
+    // A manifest's URLs are restricted in the same way.
     let (status, report, reached) = try outcome(home, last)
     #expect(status == 5)
     #expect(
@@ -100,7 +100,7 @@ struct PublicAddressTests {
     )
   }
 
-  /// The exit status, the report and who else was connected to.
+  /// Returns the exit status, the report and the other addresses connected to.
   private func outcome(
     _ home: Home,
     _ number: Int
@@ -139,7 +139,7 @@ struct PublicAddressTests {
     """
   }
 
-  /// Says on each connection which address was meant; the first address sends visitors away.
+  /// Server that logs the target address of each connection; the first address redirects.
   private static let server = """
     import socket, threading
 

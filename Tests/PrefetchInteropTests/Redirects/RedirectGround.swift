@@ -3,16 +3,16 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-/// What stands at the beginning of a redirect.
+/// Request that a redirect begins with.
 enum RedirectStart: String, Sendable, CaseIterable {
   case item
   case secureItem
   case manifest
   case secureManifest
-  /// An item whose server knows our license.
+  /// An item whose server receives the license.
   case licensed
   case secureLicensed
-  /// A second source of an item, whose first one has lost it.
+  /// An alternate source of an item, whose first source has lost the body.
   case alternate
 
   var isSecure: Bool {
@@ -24,7 +24,7 @@ enum RedirectStart: String, Sendable, CaseIterable {
   }
 }
 
-/// Servers that send us around, and what they see of us.
+/// Servers that redirect the client, and the requests that they receive.
 final class RedirectGround {
   static let secrets = [
     Canary("canary/license+5be1"), Canary(LicenseServer.token), Canary("canary/header+77aa"),
@@ -40,12 +40,12 @@ final class RedirectGround {
   let first: LoopbackServer
   let other: LoopbackServer
   let far: LoopbackServer
-  /// Behind TLS.
+  /// Server behind TLS.
   let secure: LoopbackServer
-  /// Has nothing any more.
+  /// Server that has nothing any more.
   let lost: LoopbackServer
   private let home: Home
-  /// TLS before `first` and before `secure`.
+  /// TLS proxies of `first` and `secure`.
   private let front: Nginx
   private let secureFront: Nginx
   private let answer: Answer
@@ -53,7 +53,7 @@ final class RedirectGround {
 
   private final class Answer: Sendable {
     let script = Mutex(Script([]))
-    /// Where the way back from elsewhere leads.
+    /// Target of the redirect back.
     let origin = Mutex("")
   }
 
@@ -79,7 +79,7 @@ final class RedirectGround {
     answer.origin.withLock { $0 = "\(start.isSecure ? "https" : "http")://\(authority)" }
   }
 
-  /// A certificate for every name that is used here; gives back the pin of its key.
+  /// Creates a certificate for all names used here; returns the pin of its key.
   private static func makeCertificate(in home: Home) throws -> String {
     home.write(
       "subjectAltName=IP:127.0.0.1,IP:127.0.0.2,DNS:localhost\nbasicConstraints=CA:FALSE\n",
@@ -120,7 +120,7 @@ final class RedirectGround {
     target.hasPrefix("/start/") && target.dropFirst(7).allSatisfy(\.isNumber)
   }
 
-  /// The fifth one is the last that is followed.
+  /// Returns a hop of a chain, of which the fifth is the last that is followed.
   private static func hop(_ number: Int) -> Script {
     number < 6 ? .respond(302, [("Location", "/hop/\(number + 1)")]) : page
   }
@@ -130,7 +130,7 @@ final class RedirectGround {
     return .respond(302, [("Location", answer.origin.withLock { $0 } + "/next")])
   }
 
-  /// Of the first server, as it is spoken to.
+  /// Host and port of the first server, as the client sees them.
   private var authority: String {
     "127.0.0.1:\(start.isSecure ? front.port : first.port)"
   }
@@ -141,7 +141,7 @@ final class RedirectGround {
     var status: Int32
     var code: String?
     var run: ProgramRun
-    /// What each server saw of this run.
+    /// Requests of this run by server.
     var first: ArraySlice<LoopbackRequest>
     var other: ArraySlice<LoopbackRequest>
     var far: ArraySlice<LoopbackRequest>
@@ -150,7 +150,7 @@ final class RedirectGround {
     var farConnections: Int
   }
 
-  /// One run that begins at the first server, which answers with these bytes as `Location`.
+  /// Runs from the first server, which redirects to `location`, byte by byte.
   func play(_ location: String?, status: Int, number: Int, rules: String = "") throws -> Outcome {
     let path = "/start/\(number)"
     let target = location.map { written($0, path) }

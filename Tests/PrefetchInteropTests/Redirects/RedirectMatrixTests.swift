@@ -52,7 +52,7 @@ struct RedirectMatrixTests {
     checkLicense(ground)
   }
 
-  /// Rules of the configuration, and what becomes of a redirect under them.
+  /// Configured rules with the expected outcome of a redirect.
   static let cases: [(RedirectStart, String, String, RedirectTarget.End)] = [
     (.item, "follow: false", "/next", .fails("redirected")),
     (.item, "follow: false", "http://OTHER/x", .fails("redirected")),
@@ -119,7 +119,7 @@ struct RedirectMatrixTests {
     let ground = try RedirectGround(.licensed)
     let location = "/next\r\nLocation: http://OTHER/x\r\nX-Evil: yes"
     let outcome = try ground.play(location, status: 302, number: 1)
-    // Two different answers to one question are none.
+    // Two different `Location` headers count as none.
     #expect(outcome.otherConnections == 0, "\(outcome.run)")
     #expect(outcome.status != 0 || outcome.first.map(\.path) == ["/start/1", "/next"])
     for (number, location) in ["/next\rX-Evil: yes", "/next\nX-Evil: yes", "/next\u{0}x"]
@@ -168,7 +168,7 @@ struct RedirectMatrixTests {
     }
   }
 
-  /// The origin that was declared gets what is meant for it, at every hop.
+  /// Checks that the declared origin receives its headers at every hop.
   private func checkFriend(_ request: LoopbackRequest, _ start: RedirectStart, _ message: Comment) {
     #expect(request.headers["X-Key"] == RedirectGround.secrets[2].text, message)
     let expected = start.isLicensed ? "Bearer \(LicenseServer.token)" : nil

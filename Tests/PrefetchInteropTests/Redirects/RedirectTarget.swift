@@ -3,16 +3,16 @@ import Testing
 /// A place that a server may send us to, and where that must end.
 struct RedirectTarget: Sendable {
   enum End: Hashable, Sendable {
-    /// At the origin that was asked first, which gets what it got before.
+    /// At the first origin, which receives the same headers again.
     case same
-    /// At one of these, which must not learn anything of us.
+    /// At another origin, which must not receive any secret.
     case other
     case secure
     /// At the first server under another name, which is another origin.
     case renamed
-    /// Nowhere: no other server is even connected to.
+    /// The redirect fails without a connection to any other server.
     case fails(String)
-    /// Nowhere: a handshake may show who is there, and nothing is asked.
+    /// The redirect fails without a request; a handshake is permitted.
     case failsAsking(String)
 
     init(_ text: String) {
@@ -28,8 +28,8 @@ struct RedirectTarget: Sendable {
   }
 
   var name: String
-  /// With words for what only a test knows: `FIRST` and `OTHER` as `host:port`, `SCHEME` of the first
-  /// server, ports as `P1` (first), `P2` (other), `P3` (far) and `PS` (secure), and `START`.
+  /// Value of `Location`, with placeholders: `FIRST` and `OTHER` for `host:port`, `SCHEME` of the
+  /// first server, the ports `P1` (first), `P2` (other), `P3` (far) and `PS` (secure), and `START`.
   var location: String
   /// From a server over plain http, and over https.
   var plain: End
@@ -99,7 +99,7 @@ struct RedirectTarget: Sendable {
     ),
   ]
 
-  /// Addresses that not every parser reads the same way.
+  /// Addresses that parsers read differently.
   private static let spellings =
     [
       "127.1", "0x7f.1", "0x7f000001", "2130706433", "0177.0.0.1", "127.0.0.1.", "127.0.0.01",

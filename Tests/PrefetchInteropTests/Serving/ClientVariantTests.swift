@@ -2,20 +2,20 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What clients of `serve --pull` get of servers whose answers depend on what is said of them.
+/// Responses of `serve --pull` for servers whose responses depend on request headers.
 @Suite(
   "Answers that depend on the client, through a cache server",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct ClientVariantTests {
   private struct Rules {
-    /// What the answers depend on.
+    /// Headers that the responses depend on.
     var names = ["Accept-Language"]
     var control = "max-age=3600"
     var isDown = false
   }
 
-  /// Says what it was asked with.
+  /// Server whose responses contain the request headers.
   private let origin: LoopbackServer
   private let rules = Guarded(Rules())
   private let home: Home
@@ -107,7 +107,7 @@ struct ClientVariantTests {
     )
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home, "--pull")
-    // Who says nothing gets what the configuration asks for.
+    // A client without preferences gets the configuration's variant.
     #expect(try body(serving) == "Accept-Language=it")
     #expect(try body(serving, "Accept-Language:  it ") == "Accept-Language=it")
     #expect(origin.requests.count == 1)

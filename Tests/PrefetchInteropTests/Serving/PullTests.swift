@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What `serve --pull` asks of servers, and what clients hear of their answers.
+/// Requests of `serve --pull` to servers, and its responses to clients.
 @Suite("A cache server that pulls", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PullTests {
   private let site = Site()

@@ -74,7 +74,7 @@ struct ServeAccessTests {
     let run = serving.stop()
     #expect(run.status == 143 && run.errors.contains("GET \(place): 200"), "\(run)")
     #expect(!run.errors.contains(Self.token.dropLast()), "\(run)")
-    // Without one the names below it are like any others.
+    // Without a page, the names below it are not special.
     let other = try Serving(home, "--pull")
     #expect(try other.client.get(below).status == 404)
     #expect(try home.tool("mkdir", "-p", home.path("www/-/t/\(Self.token)")).status == 0)
@@ -132,7 +132,7 @@ struct ServeAccessTests {
     let asked = try send("OPTIONS", "/-/event", to: serving, ours[0])
     #expect(asked.status == 204 && asked.headers["access-control-allow-methods"] == "POST")
     #expect(serving.stop().status == 143)
-    // The same is kept as by the commands.
+    // The server stores the same events as the commands.
     let events = try home.run("event", "list", "--json").json().list("events")
     #expect(events.compactMap { $0.text("name") } == ["tapped", "tour", "one"])
     #expect(events.compactMap { $0.text("url") } == [origin.address("/a")])

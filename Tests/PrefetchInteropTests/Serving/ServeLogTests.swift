@@ -16,7 +16,7 @@ struct ServeLogTests {
     site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "max-age=600")])
   }
 
-  /// What a server says of a miss, a hit, a missing file, and a method that is none of ours.
+  /// Returns the log of a miss, a hit, a missing file and an unsupported method.
   private func lines(_ option: String...) throws -> [String] {
     let serving = try Serving(home, ["--pull"] + option)
     let place = origin.place("/a")

@@ -1,23 +1,23 @@
-/// How a stored answer and its server stand when a client asks.
+/// State of a stored response and its origin when a client sends a request.
 enum ServedState: String, CaseIterable {
   /// 100 seconds old, with 3,500 left.
   case fresh
   /// 5,000 seconds old, of which 1,400 too many.
   case stale
   case absent
-  /// Fresh, but its bytes are not what they were.
+  /// Fresh, but with damaged bytes.
   case damaged
-  /// Stale, and its server is gone.
+  /// Stale, and the origin is unreachable.
   case cut
-  /// The same, at a `serve` with `--max-stale`.
+  /// Stale with an unreachable origin, for a `serve` with `--max-stale`.
   case lenient
-  /// Stale, and its server takes its time.
+  /// Stale, and the origin is slow.
   case slow
-  /// At a `serve` without `--pull`.
+  /// Copies served without `--pull`.
   case freshAlone, staleAlone, absentAlone, damagedAlone
 }
 
-/// What a client says of the freshness that it wants.
+/// Freshness that a client requests.
 enum ServedWish: String, CaseIterable {
   case nothing = ""
   case noCache = "Cache-Control: no-cache"
@@ -28,28 +28,28 @@ enum ServedWish: String, CaseIterable {
   case staleMinute = "Cache-Control: max-stale=60"
   case freshHours = "Cache-Control: min-fresh=7200"
   case onlyCached = "Cache-Control: only-if-cached"
-  /// Where a question is demanded nothing else counts.
+  /// Conflicting directives, of which `no-cache` wins.
   case mixed = "Cache-Control: max-stale, no-cache, max-age=100000"
 }
 
-/// What a client asks for.
+/// Kind of a client's request.
 enum ServedShape: String, CaseIterable {
   case whole, part, condition, head
 }
 
-/// What has to come of a request.
+/// Expected result of a request.
 enum ServedResult: Hashable {
-  /// Out of the cache, no server asked.
+  /// Served from the cache without a request.
   case hit
-  /// The same with a copy that is stale.
+  /// Served stale from the cache without a request.
   case staleHit
-  /// The server was asked whether it still holds, for this reason, and said yes.
+  /// Revalidated for this reason, and confirmed.
   case confirmed(String)
-  /// The server sent it.
+  /// Fetched from the origin.
   case fetched(String)
-  /// The server cannot be reached; the older copy comes.
+  /// The origin is unreachable, and the older copy is served.
   case instead
-  /// No server may be asked.
+  /// No request to the origin is permitted.
   case timeout
   case missing
   case broken
@@ -71,9 +71,9 @@ enum ServedTable {
     case .absent:
       return wish == .onlyCached ? .timeout : .fetched("uri-miss")
     case .damaged:
-      // Who asks the server looks at the file first, and has nothing that could be confirmed.
+      // Before a request to the origin the file is checked, and a damaged body cannot be confirmed.
       if insists || [.ageZero, .freshHours].contains(wish) { return .fetched("request") }
-      // Bytes that no client gets are not looked at.
+      // Bytes that no client receives are not checked.
       guard shape == .whole || shape == .part else { return result(.fresh, wish, shape) }
       return wish == .onlyCached ? .timeout : .fetched("miss")
     case .cut, .lenient:

@@ -53,7 +53,7 @@ struct ServedClientTests {
     for name in names { site[name] = Site.Page("body of \(name)") }
     let serving = try Serving(home, "--pull")
     for _ in 0..<3 {
-      // The first one comes when all others have been answered.
+      // The first response arrives after all others.
       let (site, gate) = (site, Gate())
       let left = Guarded(names.count - 1)
       let origin = try LoopbackServer { request in
@@ -88,7 +88,7 @@ struct ServedClientTests {
     for number in 0..<200 {
       let connection = try serving.client.connect()
       let head = "GET \(place) HTTP/1.1\r\nHost: 127.0.0.1:\(serving.client.port)\r\n"
-      // Every other one asks for everything and reads nothing of it.
+      // Every other client sends a whole request and reads none of the response.
       try connection.write(number.isMultiple(of: 2) ? head : head + "\r\n")
       connections.append(connection)
     }
@@ -149,21 +149,21 @@ struct ServedClientTests {
           hasBody ? request : request + "Connection: close\r\n\r\n"
         )
       else {
-        // What is no request of HTTP gets no answer of HTTP.
+        // An invalid HTTP request gets no HTTP response.
         #expect(request.hasPrefix("NONSENSE") || request.count > 1 << 19, "no answer to \(story)")
         continue
       }
       #expect(statuses.contains(answer.status), "\(answer.status) to \(story)")
       #expect(!answer.body.contains("root:"), "\(story)")
     }
-    // Two in one packet are answered one after the other.
+    // Two requests in one packet are answered in order.
     let line = "GET \(place) HTTP/1.1\r\n\(host)\r\n"
     let both = try client.connect()
     try both.write(line + "\r\n" + line + "Connection: close\r\n\r\n")
     let text = String(decoding: both.readAll(), as: UTF8.self)
     #expect(text.split(separator: "HTTP/1.1 200 OK").count == 2, "\(text)")
     #expect(try client.get(place).body == "the body of a")
-    // What cannot be read of `max-age` asks for the strictest.
+    // An unreadable part of `max-age` counts as the strictest value.
     #expect(origin.requests(of: "/a").count == 2)
     #expect(origin.requests.allSatisfy { $0.path == "/a" }, "\(origin.requests.map(\.target))")
   }

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A `serve` that runs until it is released or told to stop.
+/// A `serve` process that runs until it is stopped or released.
 final class Serving {
   let client: RawClient
   let address: String
@@ -20,7 +20,7 @@ final class Serving {
 
   var processID: Int32 { program.processID }
 
-  /// SIGTERM, and what the program then says.
+  /// Sends SIGTERM or another signal; returns the program's output.
   func stop(_ signal: Int32 = 15) -> ProgramRun {
     program.signal(signal)
     return program.finish(within: 30)
@@ -28,7 +28,7 @@ final class Serving {
 }
 
 extension LoopbackServer {
-  /// Where a path of it is on a cache server.
+  /// Returns the path of a URL on a cache server.
   func place(_ path: String) -> String {
     "/\(host):\(port)\(path)"
   }

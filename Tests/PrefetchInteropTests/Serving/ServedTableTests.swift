@@ -79,7 +79,7 @@ struct ServedTableTests {
       count += 1
     }
     #expect(count == 440)
-    // Nothing went to a server that was not counted with a case, and nothing of a client went on.
+    // No request reached the origin outside its case, and no client header was forwarded.
     #expect(origin.requests.dropFirst(before).allSatisfy { $0.headers["Cookie"] == nil })
     #expect(origin.requests.dropFirst(before).allSatisfy { $0.headers["Range"] == nil })
     for (name, serving) in servings {
@@ -120,7 +120,7 @@ struct ServedTableTests {
       #expect(status.hasPrefix("prefetch; fwd=\(reason); fwd-status=304; ttl="), story)
     case .fetched(let reason):
       #expect(asked.last?.headers["If-None-Match"] == nil, story)
-      // A question about a body that turns out damaged is followed by a request for it.
+      // A revalidation of a body that turns out damaged is followed by a full request.
       #expect(asked.count == 1 || (reason == "miss" && asked.count == 2), story)
       #expect(status.hasPrefix("prefetch; fwd=\(reason); fwd-status=200; ttl="), story)
       #expect(status.hasSuffix("; stored"), story)

@@ -1,6 +1,6 @@
 import Testing
 
-/// Tools that install through the served cache, and again when nothing is behind it any more.
+/// Tools that install through the cache server, and again after the origin is gone.
 @Suite(
   "A mirror of whatever is asked for",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
@@ -15,9 +15,9 @@ struct ServedToolTests {
     home.configure("network: { retries: { items: 0, lookups: 0 } }\ncache: { min_free: 0 }")
   }
 
-  /// Lets a script install through a mirror of a server, and once more when that server is gone.
+  /// Runs an install script through a mirror of a server, and once more without the server.
   ///
-  /// `$mirror` is where the server's files are, `$root` a mirror of nothing else.
+  /// `$mirror` is the mirror of the server's files, `$root` the mirror of the server's root.
   private func install(_ files: String, _ script: String, prints output: String) throws {
     var nginx: Nginx? = try Nginx()
     let origin = try #require(nginx).url("")

@@ -8,7 +8,7 @@ import Testing
   .enabled(if: Tool.isInstalled("sqlite3"), "needs sqlite3")
 )
 struct AdQualityTests {
-  /// One line of the table: the last download, and the quality that comes after it.
+  /// A line of the guide's table: the last download and the quality chosen next.
   private struct Line {
     var quality: String
     var seconds: String
@@ -51,7 +51,7 @@ struct AdQualityTests {
     )
   }
 
-  /// Replaces the ad by one that has a film of its own in each of three qualities.
+  /// Replaces the ad by another with films in three qualities.
   private func publish(_ number: Int) {
     let ladder = ["low": 596, "medium": 1128, "high": 1628].map { name, rate in
       site["/\(number)-\(name).mp4"] = Site.Page("\(name) film \(number)")

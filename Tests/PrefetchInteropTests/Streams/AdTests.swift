@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Ad servers and their media; whatever counts views and clicks stands below `/never`.
+/// Ad servers and their media; tracking addresses are below `/never`.
 @Suite("Ads", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct AdTests {
   private let home: Home
@@ -130,7 +130,7 @@ struct AdTests {
     !paths().contains { $0.contains("never") }
   }
 
-  /// So many minutes later.
+  /// Runs the program with a clock that is some minutes ahead.
   private func later(_ minutes: Int, _ arguments: String) throws -> ProgramRun {
     try home.shell("exec faketime -f +\(minutes)m $prefetch \(arguments)")
   }
@@ -468,7 +468,7 @@ struct AdTests {
     #expect(server.requests.count == asked && home.read("b/hall.mp4") != nil)
     let held = try home.run("list", "--identities", "--json").json().list("identities")
     #expect(held.count == 2 && held.allSatisfy { $0.number("items") == 1 }, "\(held)")
-    // The ad stays while the other configuration declares its space.
+    // The ad stays while the other configuration declares the ad space.
     declare(space("a", "/one", zone: "yard"))
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("path", "hall").status == 0)

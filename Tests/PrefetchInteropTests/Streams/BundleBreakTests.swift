@@ -40,7 +40,7 @@ final class BundleBreakTests: StreamGround {
         #expect(try home.run("-q").status == 0, "\(call) \(moment)")
         #expect(playedFromTree() == new, "\(call) \(moment)")
         #expect(try home.run("verify", "-q").status == 0, "\(call) \(moment)")
-        // A file for each piece, and the playlists; nothing of older films.
+        // A file for each piece and the playlists, and no file of older films.
         let names = FileTree.listing(home.path("films")).filter {
           $0.value.mode & S_IFMT == S_IFREG
         }
@@ -123,7 +123,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("verify").status == 0)
   }
 
-  /// A link that ends in the middle of one piece, and lets nothing through afterwards.
+  /// A link that breaks in the middle of one piece and stays down.
   private final class Link: Sendable {
     private struct State {
       var end: String?
@@ -134,7 +134,7 @@ final class BundleBreakTests: StreamGround {
 
     private let state = Guarded(State())
 
-    /// The piece in whose middle it ends next; nil for none.
+    /// Restores the link until the middle of the next piece; nil for no further break.
     func mend(until end: String?) {
       state.withLock { ($0.end, $0.isDown) = (end, false) }
     }
@@ -157,7 +157,7 @@ final class BundleBreakTests: StreamGround {
     }
   }
 
-  /// The film has 2.4 MB, and so has each other one.
+  /// The film has 2.4 MB, as have the films of the other rows.
   @Test(
     "A link that drops in each of three nights: the fourth has it whole, and no byte came twice",
     arguments: [nil, "2600kB"]
@@ -191,7 +191,7 @@ final class BundleBreakTests: StreamGround {
     }
     #expect(try home.run("verify").status == 0)
 
-    // An update that has no room beside the old film waits for no night.
+    // An update without room beside the old film does not take several nights.
     publish(version: 2, pieces: 8, size: 300_000)
     let update = (0..<8).map { "/low-\($0 < 4 ? 0 : 2)-\($0).ts" }
     link.mend(until: update[6])
@@ -260,7 +260,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try Array(screened().utf8) == Array(beginning.joined()))
     #expect(try home.run("verify", "-q").status == 0)
     #expect(try home.run("plan").output.contains("only its beginning is here"))
-    // The same again: nothing that is here is asked for.
+    // A second run requests nothing that is stored.
     trap.set(nil)
     #expect(try home.run("-q", "-j", "1").status == 3)
     #expect(trap.requests.map(\.path).first { $0.hasSuffix(".ts") } == "/low-1-5.ts")
@@ -268,7 +268,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("-q").status == 0)
     #expect(try screened() == film(version: 1))
     #expect(try home.run("list", "--state", "cached").output.contains("film.m3u8"))
-    // A new film that fails does not take the place of the whole one.
+    // A new film that fails does not replace the complete one.
     put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts", "#EXTINF:2,\nnone.ts"]))
     #expect(try home.run("-q").status == 3)
     #expect(try screened() == film(version: 1))
@@ -324,7 +324,7 @@ final class BundleBreakTests: StreamGround {
     #expect(FileTree.objects(home.cache).isEmpty == !row.isShown)
     #expect((home.read("films/film/film.m3u8") != nil) == row.isShown)
     #expect(try home.run("verify", "-q").status == 0)
-    // What pieces come to only their bytes tell.
+    // Only the bytes tell the sizes of the pieces.
     let plan = try home.run("plan")
     #expect(plan.status == (row.isShown ? row.status : 0), "\(plan)")
   }

@@ -12,7 +12,7 @@ final class BundleEditionTests: StreamGround {
     encodeAgain(1)
     #expect(try home.run("-q").status == 0)
     encodeAgain(2)
-    // One piece happens to be the same.
+    // A piece is equal in both editions.
     site["/same-3.ts"] = Site.Page(String(repeating: "1.3 ", count: 300))
     trap.set(nil)
     let run = try home.run("--json")
@@ -95,7 +95,7 @@ final class BundleEditionTests: StreamGround {
       "no piece that is whole moves twice"
     )
     #expect(try shown() == (0..<6).map { "2.\($0)" })
-    // The same beside an old whole that is shown until then.
+    // A new edition is collected while the complete old one is still served.
     encodeAgain(3)
     site["/same-4.ts"] = nil
     #expect(try home.run("-q", "-j", "1").status == 3)
@@ -208,7 +208,7 @@ final class BundleEditionTests: StreamGround {
         all.append(request.headers["Range"])
         return all.count
       }
-      // The first request brings the beginning; two answers break off.
+      // The first request delivers the beginning; two responses break off.
       guard (2...3).contains(count), case .send(let bytes)? = answer.steps.first else {
         return answer
       }

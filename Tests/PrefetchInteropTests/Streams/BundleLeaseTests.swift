@@ -31,14 +31,14 @@ final class BundleLeaseTests: StreamGround {
     let before = try cacheBytes()
     #expect(try Self.play(serving) == film(version: 2))
     #expect(leases.count == 2)
-    // What is here for the players alone counts.
+    // Bodies that are kept only for active players count.
     #expect(before > 12 * 1_900, "\(before)")
     let now = try cacheBytes()
     #expect(now == before)
     #expect(try home.run("verify", "-q").status == 0)
     _ = serving.stop()
 
-    // Another server goes on with it, until nobody has read it for ten minutes.
+    // Another server continues the lease until ten minutes pass without a reader.
     let next = try Serving(home)
     #expect(try next.client.get(begun[6]).status == 200)
     _ = next.stop()

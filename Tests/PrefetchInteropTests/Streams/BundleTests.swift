@@ -145,7 +145,7 @@ final class BundleTests: StreamGround {
     configure("  - { name: files, urls: [\"\(server.address("/middling"))\"] }")
     #expect(try home.run("-q").status == 0)
     #expect(try played() == film(version: 1, of: "high"))
-    // Its first playlist alone is less than the file.
+    // The stream's size is the sum of its files, not its playlist's alone.
     let sizes = try home.run("list", "--sort", "-size").lines.map { $0.hasSuffix("/film.m3u8") }
     #expect(sizes == [true, false])
   }
@@ -191,7 +191,7 @@ final class BundleTests: StreamGround {
     let high = film(version: 1, of: "high")
     #expect(try home.run("-q").status == 0)
     #expect(try played() == film(version: 1), "not in the run that fetched it first")
-    // The cache has no room for it.
+    // The cache has no room for the film.
     configure(cache: ", size: 1MB")
     let full = try home.run("--json")
     #expect(full.status == 0, "\(full)")
@@ -266,7 +266,7 @@ final class BundleTests: StreamGround {
     home.configure(files(film))
     #expect(try home.run("-q").status == 0)
     #expect(try played() == self.film(version: 1, of: "high"))
-    // What a `get` brings counts as well, and what was measured long ago does not.
+    // The speed of a `get` counts as well, but not a measurement of days ago.
     for age in [nil, "-8 days"] as [String?] {
       try home.removeCache()
       #expect(try home.tool("rm", "-rf", home.state).status == 0)
@@ -425,7 +425,7 @@ final class BundleTests: StreamGround {
     #expect(run.status != 0)
     #expect(try run.json().text("items.0.error.code") == code, "\(run)")
     #expect(try run.json().text("items.0.error.message")?.contains(words) == true, "\(run)")
-    // Of one that is not whole what came waits unseen.
+    // Pieces of an incomplete stream are kept, but not shown.
     #expect(FileTree.objects(home.cache).isEmpty || code == "corrupted")
     #expect(try home.run("path", "film").status == 4)
   }
@@ -479,7 +479,7 @@ final class BundleTests: StreamGround {
     #expect(trap.requests.map(\.path) == ["/film.m3u8"])
     #expect(try rotated.totals()["updated"] == 0, "another token is no other film: \(rotated)")
     #expect(try rotated.totals()["revalidated"] == 1, "\(rotated)")
-    // The next run asks with what came last.
+    // The next run uses the last response's validators.
     let next = try home.run("--json")
     #expect(try next.totals()["not_modified"] == 1, "\(next)")
     #expect(try home.run("verify", "-q").status == 0)
@@ -490,7 +490,7 @@ final class BundleTests: StreamGround {
     publish(version: 1, pieces: 4)
     #expect(try home.run("-q").status == 0)
     let whole = try home.run("explain", "film", "--json").json().list("files")
-    // Two playlists and four pieces are its copy; two documents tell of them.
+    // The copy has two playlists and four pieces, described by two documents.
     let names = whole.compactMap { $0.text("name") }
     #expect(names.count == 5 && names.allSatisfy { $0.hasPrefix("v1") }, "\(names)")
     #expect(whole.count == 7 && whole.allSatisfy { $0.text("waits") == "false" })

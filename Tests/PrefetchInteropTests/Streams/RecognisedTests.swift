@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Ordinary items whose bodies turn out to be playlists or answers of ad servers.
+/// Ordinary items whose bodies turn out to be playlists or VAST documents.
 @Suite("Recognised items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RecognisedTests {
   private let home: Home
@@ -161,7 +161,7 @@ struct RecognisedTests {
     if reason == "publish" {
       #expect(home.read("tree/film.m3u8") == Self.playlist)
       #expect(try home.shell("ls tree").lines == ["film.m3u8", "tag"])
-      // Without the tree they are what they look like.
+      // Without a tree the items have the types of their bodies.
       declare(["/film.m3u8", "/tag"])
       #expect(try home.run("-q").status == 0)
       #expect(try item("/film.m3u8").text("type") == "hls")
@@ -221,7 +221,7 @@ struct RecognisedTests {
     put(path, before + (isPlaylist ? Self.playlist : vast), type: type.isEmpty ? nil : type)
     declare([path])
     let run = try home.run("--json")
-    // Neither HTML nor an XML page with an ad in it is one.
+    // Neither HTML nor an XML page that contains an ad counts as an ad.
     #expect(run.status == 0, "\(example): \(run)")
     #expect(try item(path).text("type") == kind, "\(example)")
     #expect(try home.run("-q").status == 0)

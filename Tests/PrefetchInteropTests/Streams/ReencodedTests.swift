@@ -4,16 +4,17 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
-/// Films that ffmpeg encoded again under the same names, looked at frame by frame.
+/// Films that ffmpeg encoded again under the same names, compared frame by frame.
 @Suite(
   "A film that was encoded again",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
 )
 struct ReencodedTests {
-  /// In each folder the same names: pieces, ranges of one file, encrypted pieces, and fragments.
+  /// Script that creates the same names in each folder: pieces, byte ranges, encrypted pieces and
+  /// fragments.
   ///
-  /// `same` has the picture of `new` in pieces as long as those of `old`.
+  /// `same` has the picture of `new` in pieces with the lengths of `old`.
   private static let recipe = """
     make() {
       mkdir "$1"
@@ -131,7 +132,7 @@ struct ReencodedTests {
     show("new")
     #expect(try home.run("-q").status == 0)
     try check("new", "after")
-    // And back: everything that has the names is another one again.
+    // Back to the old encoding: every name has another content again.
     show("old")
     #expect(try home.run("-q").status == 0)
     try check("old", "back")

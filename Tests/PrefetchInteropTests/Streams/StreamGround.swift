@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A server with a stream, and a configuration that wants it.
+/// A server with a stream, and a configuration that declares it.
 class StreamGround {
   let home: Home
   let site = Site()
@@ -36,7 +36,7 @@ class StreamGround {
     site[path] = Site.Page(text)
   }
 
-  /// Two variants; each piece has a body of its own for each version.
+  /// Publishes two variants whose pieces differ between versions.
   func publish(version: Int, pieces: Int = 8, size: Int = 2_000) {
     put(
       "/film.m3u8",
@@ -51,7 +51,7 @@ class StreamGround {
     )
     for variant in ["low", "high"] {
       let lines = (0..<pieces).map { piece -> String in
-        // The first half stays what it was.
+        // The first half is unchanged.
         let name = "\(variant)-\(piece < pieces / 2 ? 0 : version)-\(piece).ts"
         put("/\(name)", String(repeating: "\(name) ", count: size / (name.utf8.count + 1)))
         return "#EXTINF:2,\n\(name)"
@@ -64,7 +64,7 @@ class StreamGround {
     (["#EXTM3U", "#EXT-X-TARGETDURATION:2"] + lines + [ending]).joined(separator: "\n") + "\n"
   }
 
-  /// What a player gets for each piece, one after the other; nil where anything is missing.
+  /// Returns the concatenated pieces as a player gets them; nil when any is missing.
   func played() throws -> String? {
     let serving = try Serving(home)
     defer { _ = serving.stop() }
@@ -75,14 +75,14 @@ class StreamGround {
     try open(serving).flatMap { try joined($0[...], serving) }
   }
 
-  /// What the pieces at these places are together; nil where one is missing.
+  /// Returns the concatenated pieces at these paths; nil when any is missing.
   static func joined(_ places: ArraySlice<String>, _ serving: Serving) throws -> String? {
     try places.map { try piece($0, serving) }.reduce("") { film, piece in
       piece.flatMap { next in film.map { $0 + next } }
     }
   }
 
-  /// Where the pieces are that the playlists of now name.
+  /// Returns the paths of the pieces that the current playlists name.
   static func open(_ serving: Serving) throws -> [String]? {
     let main = try serving.client.get("/-/item/-/film/film.m3u8")
     guard main.status == 200 else { return nil }
@@ -111,7 +111,7 @@ class StreamGround {
 
   // MARK: Editions
 
-  /// The film encoded again: other bytes under the same names, and other lengths.
+  /// Publishes a new encoding: other bytes and lengths under the same names.
   func encodeAgain(_ edition: Int, pieces: Int = 6) {
     let lines = (0..<pieces).map { piece -> String in
       put("/same-\(piece).ts", String(repeating: "\(edition).\(piece) ", count: 300))
@@ -128,7 +128,7 @@ class StreamGround {
 
   // MARK: Trees
 
-  /// What a player gets of the published copy; nil where anything is missing.
+  /// Returns the pieces of the published copy; nil when any is missing.
   func playedFromTree() -> String? {
     guard let main = home.read("films/film/film.m3u8"),
       let stream = main.split(separator: "\n").last(where: { !$0.hasPrefix("#") }),

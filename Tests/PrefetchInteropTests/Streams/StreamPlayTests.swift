@@ -10,8 +10,8 @@ import Testing
   .enabled(if: Tool.isInstalled("ffmpeg"), "needs ffmpeg")
 )
 struct StreamPlayTests {
-  /// Twelve seconds in pieces of two: three variants with their sound apart, fragmented MP4,
-  /// encrypted pieces, and ranges of one file.
+  /// Script for twelve seconds in pieces of two: three variants with separate sound, fragmented
+  /// MP4, encrypted pieces, and byte ranges.
   private static let recipe = """
     set -e
     source="-f lavfi -i testsrc=duration=12:size=320x180:rate=25 \
@@ -107,7 +107,7 @@ struct StreamPlayTests {
         let wide = name == "variants" ? width : "320"
         #expect(lines.contains { $0 == wide }, "\(place): \(facts)")
       }
-      // Its own address leads there, too.
+      // The stream's own URL leads to the copy, too.
       let own = serving.address + server.place("/\(name).m3u8").dropFirst()
       let followed = try home.shell("ffmpeg -v error -i '\(own)' -f null - 2>&1")
       #expect(followed.status == 0 && followed.output.isEmpty, "\(own): \(followed)")
@@ -121,7 +121,7 @@ struct StreamPlayTests {
     let again = try home.run("--json")
     #expect(again.status == 0)
     #expect(try again.json().number("totals.revalidated") == 4)
-    // The four playlists that are named, and the chosen variant with its sound.
+    // The four declared playlists, and the chosen variant with its sound.
     #expect(server.requests.count == asked + 6)
     #expect(try home.run("verify").status == 0)
   }

@@ -13,7 +13,7 @@ struct TierDoctorTests {
     ground.publish(2)
   }
 
-  /// What is said of one thing, and whether it is right.
+  /// Returns a finding's values, and whether each is right.
   private func findings(
     _ name: String,
     _ run: ProgramRun
@@ -41,13 +41,13 @@ struct TierDoctorTests {
     #expect(files == (mode == "read" ? [:] : [Self.empty: []]))
     #expect(ground.takeAsked() == [])
     #expect(!FileTree.exists(home.cache))
-    // The second time the empty body is there.
+    // In the second check the empty body is already stored.
     #expect(try home.run("doctor", "--json").status == 0)
     #expect(try home.run("-q").status == 0)
     try ground.expectAll(2, in: home)
   }
 
-  /// What a server says that is in no state to be used, and a word of what is told of it.
+  /// Faults of a server that make it unusable as a tier.
   enum Trouble: String, CaseIterable {
     case nobody, silence, login, busy, moved, refusal, writeRefusal, noWriting, noFolders, full,
       other
@@ -112,7 +112,7 @@ struct TierDoctorTests {
       #expect(told[0].value.contains(trouble.word), "\(told)")
       #expect(doctor.status == (isRequired ? 69 : 1), "\(doctor)")
       #expect(try home.run("-q").status == (isRequired ? 69 : 0))
-      // Whoever only reads does not mind.
+      // A machine that only reads is not affected.
       guard trouble.isOfWriting else { continue }
       let reader = try ground.machine("mode: read, timeout: 30s")
       let reading = try findings("tier", try reader.run("doctor", "--json"))

@@ -9,7 +9,7 @@ final class TierGround: Sendable {
   let origin: LoopbackServer
   let tier: LoopbackServer
   let store = MemoryTier()
-  /// What the origin does in place of an honest answer; nil answers honestly.
+  /// Response of the origin in place of the correct one; nil responds correctly.
   private let behaviour = Guarded<@Sendable (LoopbackRequest) -> Script?>({ _ in nil })
 
   init() throws {
@@ -20,7 +20,7 @@ final class TierGround: Sendable {
     tier = try LoopbackServer { store.respond(to: $0) }
   }
 
-  /// Each machine has a home, a cache and a state of its own.
+  /// Returns a machine with a home, a cache and a state of its own.
   func machine(_ remote: String, _ more: String = "") throws -> Home {
     let home = try Home(isInMemory: true)
     let own = remote.contains("url:") ? "" : "url: \"\(tier.address("/t"))\", "
@@ -38,7 +38,7 @@ final class TierGround: Sendable {
     return home
   }
 
-  /// Pages that last for an hour, half of them named by their digests.
+  /// Publishes pages that are fresh for an hour, half of them pinned by digest.
   func publish(_ count: Int, maxAge: Int = 3_600) {
     var entries: [Manifest.Entry] = []
     let headers = [HeaderField("Cache-Control", "max-age=\(maxAge)")]
@@ -59,13 +59,13 @@ final class TierGround: Sendable {
     String(repeating: "item \(number)\n", count: 10 + number * 40)
   }
 
-  /// What was asked for at the origin since the last call.
+  /// Returns the requests to the origin since the last call.
   func takeAsked() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map(\.target).sorted()
   }
 
-  /// Whether every item is here as its origin has it.
+  /// Checks that every item is stored as the origin has it.
   func expectAll(_ count: Int, in home: Home) throws {
     for number in 0..<count {
       let path = try home.run("path", origin.address("/\(number)"))

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What a machine does that comes second, and finds in a store what the first one left there.
+/// A second machine that finds the first machine's bodies in a shared store.
 @Suite("Where a shared store meets others", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierMeetingTests {
   private let ground: TierGround
@@ -56,7 +56,7 @@ struct TierMeetingTests {
     site[path] = Site.Page([], headers: fields, status: 302)
   }
 
-  /// What the origin was asked since the last time, sorted; ` if` behind what was asked by a tag.
+  /// Returns the requests to the origin since the last call; ` if` marks conditional ones.
   private func takeAsked() -> [String] {
     defer { site.clearRequests() }
     return site.requests.map { request in
@@ -66,19 +66,19 @@ struct TierMeetingTests {
     .sorted()
   }
 
-  /// What the tier was asked since the last time.
+  /// Returns the methods of the requests to the tier since a count.
   private func tierRequests(since count: Int) -> [String] {
     ground.tier.requests.dropFirst(count).map(\.method)
   }
 
   // MARK: A night of a fleet
 
-  /// What is declared, and what the second machine asks the origin about it.
+  /// A declared item and the second machine's requests to the origin.
   private struct Row {
     var path: String
     var keys = ""
     var asks: [String] = []
-    /// The same once its copy is there, and what is lent has not aged.
+    /// Requests once a copy is stored and the shared record is still fresh.
     var asksAgain: [String] = []
   }
 
@@ -185,7 +185,7 @@ struct TierMeetingTests {
     #expect(try publish.json().number("segments.0.made") == 0, "\(publish)")
     #expect(try home.run("verify").status == 0)
 
-    // The next night nobody has changed anything.
+    // Nothing has changed by the next night.
     let again = try home.run("--json")
     #expect(again.status == 0, "\(again)")
     #expect(takeAsked() == Self.rows.flatMap(\.asksAgain).sorted(), "\(again)")
@@ -193,8 +193,9 @@ struct TierMeetingTests {
     try repair(home)
   }
 
-  /// The same bodies with the same descriptions, which hold no longer than those of the first where
-  /// the origin was not asked.
+  /// Compares bodies and descriptions of two machines.
+  ///
+  /// Without a request to the origin, freshness must not exceed that of the first machine.
   private func compare(_ home: Home, with first: Home, _ run: Node, _ fill: Node) throws {
     let theirs = try items(first)
     for (url, item) in try items(home) {
@@ -232,7 +233,7 @@ struct TierMeetingTests {
       .sorted()
   }
 
-  /// What was damaged here is there still, and no origin is asked for it.
+  /// Checks that damaged bodies are restored from the tier, without a request to the origin.
   private func repair(_ home: Home) throws {
     for path in ["/fresh", "/pinned"] {
       let file = try home.run("path", url(path)).lines.first ?? ""
@@ -294,7 +295,7 @@ struct TierMeetingTests {
     let pinned = "\(url("/a"))#sha256=\(Digest.hexadecimal(text))"
     let segment = "  - { name: s, urls: [\"\(pinned)\"] }"
     #expect(try machine(Self.trusted, segment).run("-q").status == 0)
-    // What it says is wrong, and the right one comes after it.
+    // The tier's body is wrong, so the correct one is fetched after it.
     ground.store.behave { request, file in
       request.method == "GET" && request.path.contains("/cas/")
         ? .respond(200, body: Array((file ?? []).reversed())) : nil
@@ -336,7 +337,7 @@ struct TierMeetingTests {
     #expect(takeAsked() == ["GET /latest", "GET /v2"])
     let read = try second.run("get", "--offline", url("/latest"))
     #expect(read.output == "two", "\(read)")
-    // Whoever has the old one still is not told to give it up.
+    // A machine with the old body is not made to remove the body.
     let late = try first.run("--revalidate", "--json")
     #expect(try late.status == 0 && late.totals()["removed"] == 0, "\(late)")
   }
@@ -416,7 +417,7 @@ struct TierMeetingTests {
     let seen = ground.tier.requests.count
     let above = try machine("trust: true", segment, cache: ", lower: [\"\(whole.cache)\"]")
     #expect(try above.run("-q").status == 0)
-    // The list alone is asked about, and what no digest names is fresh below.
+    // Only the list is revalidated; items without digests are fresh in the lower layer.
     #expect(tierRequests(since: seen) == ["GET"] && takeAsked() == [])
   }
 
@@ -450,7 +451,7 @@ struct TierMeetingTests {
     let bodies = ground.tier.requests.dropFirst(seen).map(\.path).filter { $0.contains("/cas/") }
     #expect(Set(bodies).count == 21)
     let repeated = Dictionary(grouping: bodies, by: \.self).filter { $0.value.count > 1 }
-    // Of a list each run may have its own.
+    // Two runs may each fetch a list.
     #expect(repeated.count <= 1, "\(repeated.keys)")
     try ground.expectAll(20, in: home)
   }

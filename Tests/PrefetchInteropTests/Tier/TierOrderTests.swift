@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// What orders, holds up and empties a run, where a store answers in the origin's place.
+/// Order, deferrals and removals of runs when a shared store replaces the origin.
 @Suite(
   "Where a shared store meets order and room",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
@@ -39,7 +39,7 @@ struct TierOrderTests {
     return home
   }
 
-  /// The bodies that were asked of the store since the last time, in the order of the requests.
+  /// Returns the bodies requested from the store since a count, in order.
   private func taken(since count: Int) -> [String] {
     ground.tier.requests.dropFirst(count).filter { $0.method == "GET" && $0.path.contains("/cas/") }
       .map { $0.path.split(separator: "/").last.map(String.init) ?? "" }
@@ -99,7 +99,7 @@ struct TierOrderTests {
     ground.site["/gone"] = nil
     let run = try first.run("--json")
     #expect(try run.status == 0 && run.totals()["removed"] == 1, "\(run)")
-    // Who never had it is told so, whatever the store holds.
+    // A machine without the item reports its absence, whatever the store holds.
     let second = try machine(segments)
     let late = try second.run("--json")
     #expect(try late.status == 3 && late.totals()["failed"] == 1, "\(late)")

@@ -2,33 +2,33 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A URL behind a shared store, asked for as an item and as a piece of a stream: one table for both.
+/// A URL behind a shared store as an item and as a piece of a stream, in one table.
 @Suite("A piece behind a second tier", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierPieceTests {
   enum Form: String, Sendable, CaseIterable {
     case item, piece
   }
 
-  /// What is the matter when the second machine comes.
+  /// Situation when the second machine arrives.
   enum Case: String, Sendable, CaseIterable {
-    /// The store has the record of a redirect, and what it leads to.
+    /// The store has the record of a redirect and the target's body.
     case told
-    /// The same without a redirect.
+    /// The store has a record without a redirect.
     case plain
-    /// The body that the record names is gone.
+    /// The store has lost the body that the record names.
     case lost
     /// The record leads to another host, which a rule forbids.
     case forbidden
     /// The record leads to where the origin has nothing any more.
     case leadsNowhere
-    /// The store answers nothing but 500.
+    /// The store answers every request with 500.
     case broken
-    /// The store gives other bytes than those whose digest it names.
+    /// The store sends other bytes than those of the named digest.
     case wrong
 
     var status: Int32 { self == .forbidden ? 5 : 0 }
 
-    /// What the origin is asked.
+    /// Expected requests to the origin.
     var asked: [String] {
       switch self {
       case .told, .plain, .forbidden: []

@@ -23,7 +23,7 @@ struct TierReportTests {
     let first = try ground.machine("mode: read_write, trust: true, timeout: 30s")
     let fill = try first.run()
     #expect(fill.status == 0 && fill.errors.isEmpty, "\(fill)")
-    // The list and four items; the line stands before that of the total.
+    // The bodies are the list and four items; the tier's line precedes the total.
     let took = try #require(lines(fill).first, "\(fill)")
     #expect(took.hasPrefix("tier   used        \(host) took 5 bodies, "), "\(fill)")
     #expect(lines(fill).count == 1 && fill.lines.last?.hasPrefix("total ") == true, "\(fill)")
@@ -31,9 +31,9 @@ struct TierReportTests {
     let run = try second.run()
     let gave = try #require(lines(run).first, "\(run)")
     #expect(gave.contains("\(host) gave 5 bodies, ") && !gave.contains("took"), "\(run)")
-    // Two of the items are named by their digests, so nobody's word was needed for them.
+    // Two items are pinned by digest, so that no record is needed for them.
     #expect(gave.contains(", and 3 answers of origins"), "\(run)")
-    // Of a list that is fresh the tier says so, and its items need nobody.
+    // The tier confirms the fresh list, and the items need no request.
     let again = try #require(lines(try second.run()).first)
     #expect(again.hasSuffix("\(host) gave 1 answer of origins"), "\(again)")
     let alone = try ground.machine(

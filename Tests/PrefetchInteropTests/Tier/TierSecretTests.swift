@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
-/// What one machine alone may have, by whatever proves who it is.
+/// Content that only an authorized machine may get, whatever proves its identity.
 @Suite(
   "A shared store and what proves who asks",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
@@ -15,9 +15,9 @@ struct TierSecretTests {
 
   private let ground: TierGround
   private let trust: TrustGround
-  /// Wants a certificate of its clients.
+  /// Server that requires client certificates.
   private let strict: TLSServer
-  /// Wants none, and a login of those who call it `localhost`.
+  /// Server without client certificates that requires a login under the name `localhost`.
   private let open: TLSServer
   private let pages = Site()
 
@@ -36,7 +36,7 @@ struct TierSecretTests {
     open = try TLSServer(options)
   }
 
-  /// Repeats what it was shown in a header.
+  /// Returns a response that repeats the request's credentials in a header.
   private static func answer(_ head: String, from pages: Site) -> [UInt8] {
     let lines = head.split(separator: "\r\n")
     let proof = lines.first { $0.lowercased().hasPrefix("authorization:") }
@@ -88,7 +88,7 @@ struct TierSecretTests {
       network: { retries: { items: 0, lookups: 0 } }
       """
     )
-    // Without a report that names its items most of them are asked for in one way.
+    // Without a report of its items, a run requests most of them as plain orders.
     for words in [["-q"], ["-q", "--refetch"], ["--json", "--refetch"]] {
       let run = try home.run(words)
       #expect(run.status == 0, "\(run)")
@@ -168,7 +168,7 @@ struct TierSecretTests {
     )
     let run = try home.run("--json")
     #expect(run.status == 0, "\(run)")
-    // Everything did prove what it should.
+    // Every request carried the required credentials.
     let code = Base64.encode("anna:\(Self.password)".utf8)
     #expect(strict.record.sawClientCertificate)
     #expect(open.requestText.contains(code))
@@ -191,7 +191,7 @@ struct TierSecretTests {
     ] {
       #expect(!sent.contains { $0.contains(secret) }, "\(secret)")
     }
-    // Nor is it asked for what such requests are about, save by digests that a list names.
+    // The tier receives no request about private items, except by digests of a list.
     let questions = ground.tier.requests.filter { $0.method == "GET" }.map(\.path)
     for url in ["\(certified)certified", "\(certified)list.json", "\(login)login"] {
       let name = SHA256.digest(of: Array("prefetch/1\n\(url)".utf8)).hexadecimal

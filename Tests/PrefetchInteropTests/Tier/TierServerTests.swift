@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-/// Servers of others as the store that machines share.
+/// Other projects' servers as a shared store.
 @Suite("A shared store on a real server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierServerTests {
   private static let count = 12
@@ -31,7 +31,7 @@ struct TierServerTests {
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     #expect(ground.takeAsked() == [])
     try ground.expectAll(Self.count, in: second)
-    // An empty folder of the same server is a tier without anything in it.
+    // An empty folder of the same server is an empty tier.
     let third = try ground.machine(#"url: "\#(nginx.url("other"))", trust: true"#)
     let miss = try third.run("--json")
     #expect(miss.status == 0 && miss.errors.isEmpty, "\(miss)")

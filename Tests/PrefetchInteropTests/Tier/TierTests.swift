@@ -36,7 +36,7 @@ struct TierTests {
     #expect(report.number("remote.hits") == Self.count / 2)
     #expect(report.number("totals.fetched") == Self.count)
     try ground.expectAll(Self.count, in: home)
-    // What was read only was not written to.
+    // A machine with read access never writes.
     #expect(!ground.tier.requests.dropFirst(before).contains { $0.method == "PUT" })
   }
 
@@ -59,7 +59,7 @@ struct TierTests {
     #expect(ground.takeAsked() == [])
     #expect(try run.json().number("remote.hits") == Self.count + 1)
     try ground.expectAll(Self.count, in: home)
-    // Nor is it on the next night, unless everything is to be asked about.
+    // The origin gets no request on the next night either, unless everything is revalidated.
     #expect(try home.run("-q").status == 0)
     #expect(ground.takeAsked() == [])
     let again = try home.run("--revalidate", "--json")
@@ -76,7 +76,7 @@ struct TierTests {
     let run = try home.run("--json")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
     let odd = (0..<Self.count).filter { !$0.isMultiple(of: 2) }.map { "/\($0)" }
-    // The list and what no digest names are asked about, each by its tag.
+    // The list and the items without digests are revalidated by their tags.
     let requests = ground.site.requests
     #expect(requests.map(\.target).sorted() == (odd + ["/list.json"]).sorted())
     #expect(requests.allSatisfy { $0.headers["If-None-Match"] != nil })
@@ -98,14 +98,14 @@ struct TierTests {
     let whole = ground.site.requests.filter { $0.headers["If-None-Match"] == nil }
     #expect(whole.count == Self.count + 1 - kept.count)
     #expect(try run.json().number("remote.hits") == kept.count)
-    // Whoever may write brings them back.
+    // A machine with write access uploads the bodies again.
     let writer = try ground.machine("mode: read_write, trust: true")
     #expect(try writer.run().status == 0)
     let bodies = ground.store.files.keys.filter { $0.contains("/cas/") }
     #expect(bodies.count == Self.count + 1)
   }
 
-  /// What a server may do in place of giving a body.
+  /// Incorrect responses of a tier in place of a body.
   enum Lie: String, CaseIterable {
     case otherBytes, endless, page, silence, drip, gone, busy, forbidden, redirect, truncated, empty
     case coded, reset, teapot, badHead

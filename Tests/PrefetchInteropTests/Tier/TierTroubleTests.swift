@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// A second tier that fails half-way, between a record and its body, or between two bytes.
+/// A second tier that fails between a record and its body, or within a body.
 @Suite("A second tier in trouble", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TierTroubleTests {
   private static let count = 40
@@ -61,7 +61,7 @@ struct TierTroubleTests {
     #expect(try run.totals()["failed"] == Self.count)
   }
 
-  /// A second machine that trusts the tier, after the first has stored a redirect there.
+  /// Returns a second machine that trusts the tier, after the first has stored a redirect there.
   private func redirected(_ more: String = "") throws -> (first: Home, second: Home) {
     ground.site["/a"] = page("", status: 302, to: "/b")
     ground.site["/b"] = page("old")
@@ -104,7 +104,7 @@ struct TierTroubleTests {
     #expect(ground.takeAsked() == [])
   }
 
-  /// A body that comes byte by byte, with a pause before each.
+  /// Returns a script that sends a body byte by byte with a pause before each.
   private static func drip(_ body: [UInt8], pause: Duration) -> Script {
     let head = Script.head(200, [("Content-Length", String(body.count))])
     return Script([.send(head)] + body.flatMap { [Script.Step.wait(pause), .send([$0])] })
@@ -152,7 +152,7 @@ struct TierTroubleTests {
 }
 
 extension String {
-  /// How often a text stands in it.
+  /// Returns the number of occurrences of a text.
   fileprivate func components(_ text: String) -> Int {
     ranges(of: text).count
   }

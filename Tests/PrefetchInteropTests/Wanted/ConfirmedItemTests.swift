@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Stored items in `get` whose server gives no answer.
+/// Stored items in `get` whose server does not respond.
 @Suite("A stored item that no server confirms", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ConfirmedItemTests {
   private let site = Site()

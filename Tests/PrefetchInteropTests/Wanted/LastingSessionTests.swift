@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-/// Open stores and connections of `serve --pull`, and of a `get` beside a run.
+/// Stores and connections that `serve --pull` keeps open, and a `get` beside a run.
 @Suite("One who asks for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LastingSessionTests {
   private let site = Site()
@@ -27,7 +27,7 @@ struct LastingSessionTests {
     }
     #expect(origin.requests.count == 10 && origin.connectionCount == 1)
     #expect(origin.requests.count { $0.headers["if-none-match"] != nil } == 8)
-    // Another process takes it away, and a third brings another one.
+    // Another process removes the item, and a third stores another body.
     #expect(try home.run("rm", origin.address("/a")).status == 0)
     #expect(try serving.client.get(origin.place("/a")).body == "alpha")
     site["/b"] = Site.Page("new", headers: [HeaderField("Cache-Control", "max-age=600")])

@@ -19,7 +19,7 @@ struct ManifestLimitTests {
 
   private var url: String { origin.address("/a") }
 
-  /// A manifest with these rules, read by a run that fetches nothing unless it may.
+  /// Publishes a manifest with these rules, which a run reads without fetching items.
   private func publish(
     _ rules: String,
     item: String = "",
@@ -92,7 +92,7 @@ struct ManifestLimitTests {
 
   @Test("about bytes a day hold for what `get` would bring besides")
   func daily() throws {
-    // The body that uses the limit up comes whole.
+    // The body that exceeds the limit still completes.
     try publish(#""policy": { "daily_limit": 3 },"#, isMet: true)
     let get = try home.run("get", "--revalidate", url)
     #expect(get.status == 75 && get.errors.contains("daily_limit"), "\(get)")

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// Items named by their ids, whose list no run has read, or not as it is now.
+/// Items named by ids of a list that no run has read, or not in its present version.
 @Suite("An item of a list that no run has read", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct UnreadListTests {
   private let site = Site()
@@ -49,7 +49,7 @@ struct UnreadListTests {
     let run = try home.run("get", name)
     #expect(run.status == 0 && run.output == "film 1", "\(run)")
     #expect(listRequests.count == 1 && origin.requests.count == 2)
-    // From here on its name is known.
+    // From here on the name is known without a request.
     #expect(try home.run("get", "--offline", name).output == "film 1")
     #expect(listRequests.count == 1)
   }
@@ -60,14 +60,14 @@ struct UnreadListTests {
     publish(1, 2)
     #expect(try home.run("get", "tv/2").output == "film 2")
     #expect(listRequests.map { $0.headers["if-none-match"] } == [nil, "\"1\""])
-    // An unchanged list is one answer without a body.
+    // An unchanged list costs a response without a body.
     let unknown = try home.run("get", "tv/3")
     #expect(unknown.status == 4 && unknown.errors.contains("[not_in_manifest]"), "\(unknown)")
     #expect(listRequests.count == 3)
     // A known name needs no list.
     #expect(try home.run("get", "tv/1").output == "film 1")
     #expect(listRequests.count == 3)
-    // The next run reads the list as if nothing had been asked.
+    // The next run reads the list independently of the lookup.
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("list", "--json").json().list("items").count == 2)
   }

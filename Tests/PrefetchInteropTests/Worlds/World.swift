@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 
-/// A random world of one seed: pages whose answers change from night to night, and two segments that
-/// share some of them.
+/// A random world of one seed: pages that change from night to night, and two segments that share
+/// some.
 struct World: Sendable {
   struct Item: Sendable {
     enum Declared: Sendable {
@@ -13,7 +13,7 @@ struct World: Sendable {
     var priority: Int?
     /// The path of a second source.
     var alternate: String?
-    /// Whether it is declared as `ttl: immutable`.
+    /// Whether the item is declared `ttl: immutable`.
     var isImmutable = false
   }
 
@@ -21,9 +21,9 @@ struct World: Sendable {
     var name: String
     var keys: [String] = []
     var items: [Item] = []
-    /// Whether a list from the server names its items.
+    /// Whether a list from the server names the segment's items.
     var hasList = false
-    /// Whether nothing of it is stored, by `store: false` or `head: true`.
+    /// Whether the segment stores nothing, by `store: false` or `head: true`.
     var isUnstored = false
     var requiresDigests = false
   }
@@ -56,7 +56,7 @@ struct World: Sendable {
     if random.happens(20) { settings.append("  size: 50MB") }
     guard !hasLists else { return }
     for number in segments.indices { segments[number].hasList = false }
-    // `get` would remember for minutes what a run asks for anew.
+    // `get` would remember an absence for minutes, while a run asks again.
     settings.append("  negative_ttl: 0")
   }
 
@@ -72,8 +72,8 @@ struct World: Sendable {
     page.lifetime = WorldPage.lifetimes.randomElement(using: &random) ?? nil
     page.isChunked = random.happens(15)
     page.length = random.happens(10) ? 100_000 : Int.random(in: 1...4_000, using: &random)
-    // The first page is always there, so that others may lead to it; and hosts with five bad items
-    // in a row would be left alone.
+    // The first page is always available as a redirect target, and hosts with five bad items in a
+    // row would be deferred.
     let broken = pages.count { $0.answers.contains { $0 == .status(500) || $0 == .status(503) } }
     let closes = number > 0 && random.happens(8)
     var version = 0
@@ -132,7 +132,8 @@ struct World: Sendable {
     segments.append(segment)
   }
 
-  /// Contradicting digests of one URL are an error of the configuration; so the second declares none.
+  /// Returns a declaration; only the first of two may have a digest, since contradictions are
+  /// errors.
   private mutating func declaration(besides other: Item.Declared?) -> Item.Declared {
     let number = Int.random(in: 0..<100, using: &random)
     let isFree = other == nil || other == .nothing
@@ -148,7 +149,7 @@ struct World: Sendable {
 
   // MARK: What is the case in a night
 
-  /// The final path and version of a URL; nil where it gives no page.
+  /// Returns the final path and version of a URL; nil when it leads to no page.
   func goal(_ path: String, in night: Int) -> (page: WorldPage, version: Int)? {
     var path = path
     for _ in 0..<5 {
@@ -166,7 +167,7 @@ struct World: Sendable {
     goal(path, in: night).map { $0.page.body($0.version) }
   }
 
-  /// What is declared of an item's body: the newest that its URL has given.
+  /// Returns the body that an item's declaration describes: the newest that its URL has returned.
   private func declaredBody(_ item: Item, in night: Int) -> [UInt8] {
     let known = (0...night).reversed().lazy.compactMap { body(item.path, in: $0) }.first
     return known ?? Array("never there".utf8)
@@ -186,14 +187,14 @@ struct World: Sendable {
     }
   }
 
-  /// Whether a body is not the declared one.
+  /// Returns whether a body contradicts its declaration.
   func contradicts(_ item: Item, _ body: [UInt8], in night: Int) -> Bool {
     facts(item, in: night).contains { key, value in
       key == "size" ? value != String(body.count) : value != Digest.hexadecimal(body)
     }
   }
 
-  /// Whether a segment declares the digest of a body, whether or not it stores that.
+  /// Returns whether any segment declares the digest of a body, stored or not.
   func isProven(_ path: String, _ digest: String, in night: Int) -> Bool {
     segments.flatMap(\.items).contains { item in
       item.path == path && facts(item, in: night).contains { $0 == "sha256" && $1 == digest }

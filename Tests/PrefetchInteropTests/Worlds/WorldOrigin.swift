@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Synchronization
 
-/// The servers of a random world, over plain HTTP or TLS, and the log of what they were asked.
+/// Servers of a random world, over plain HTTP or TLS, with a log of their requests.
 final class WorldOrigin: Sendable {
   struct Exchange: Sendable, CustomStringConvertible {
     var method: String
@@ -21,9 +21,9 @@ final class WorldOrigin: Sendable {
     var log: [Exchange] = []
   }
 
-  /// Where most URLs are.
+  /// Base of most URLs.
   let base: String
-  /// Where the URLs are that answer with Retry-After, which closes a whole host.
+  /// Base of the URLs that respond with Retry-After, which defers a whole host.
   let closingBase: String
   private let stage = Stage()
   private let plain: [LoopbackServer]
@@ -56,7 +56,7 @@ final class WorldOrigin: Sendable {
     }
   }
 
-  /// What was asked since the last call.
+  /// Returns the exchanges since the last call.
   func takeLog() -> [Exchange] {
     stage.state.withLock { state in
       defer { state.log = [] }
@@ -123,7 +123,7 @@ final class WorldOrigin: Sendable {
 }
 
 extension LoopbackRequest {
-  /// A request as its head came over TLS.
+  /// Parses a request's head that came over TLS.
   fileprivate init(head: String) {
     let lines = head.split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")

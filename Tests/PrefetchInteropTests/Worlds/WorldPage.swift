@@ -1,12 +1,12 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// A URL of a random world and the answers of its server, one for each night.
+/// A URL of a random world with its server's response in each night.
 struct WorldPage: Sendable {
   enum Answer: Hashable, Sendable {
     case page(version: Int)
     case status(Int)
-    /// 503 with a Retry-After of two hours, from a host of its own.
+    /// Response 503 with a Retry-After of two hours, from a host of its own.
     case later
     case redirect(status: Int, path: String)
   }
@@ -15,7 +15,7 @@ struct WorldPage: Sendable {
     case none, strong, weak, date, both
   }
 
-  /// Freshness headers of a page; nil stands for no header.
+  /// Freshness headers of a page; nil for none.
   static let lifetimes: [(name: String, value: String)?] = [
     nil, nil, nil,
     ("Cache-Control", "max-age=3600"),
@@ -32,7 +32,7 @@ struct WorldPage: Sendable {
   var answers: [Answer] = []
   var validators = Validators.strong
   var lifetime: (name: String, value: String)?
-  /// Whether the body comes in chunks, so that HEAD does not tell its length.
+  /// Whether the body is chunked, so that HEAD does not state its length.
   var isChunked = false
   var length = 100
 
@@ -49,7 +49,7 @@ struct WorldPage: Sendable {
     return Array(String(repeating: line, count: 1 + (length + version) / line.utf8.count).utf8)
   }
 
-  /// The page of a version as a well-behaved site holds it.
+  /// Returns the page of a version for a well-behaved site.
   func page(_ version: Int) -> Site.Page {
     let body = body(version)
     var page = Site.Page(body, headers: [HeaderField("Content-Type", "text/plain")])

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// A world as it is lived through, night after night, by the real program.
+/// Plays a world night after night with the real program.
 struct WorldPlay {
   private let world: World
   private let origin: WorldOrigin
@@ -26,7 +26,7 @@ struct WorldPlay {
     }
   }
 
-  /// Brings in each night what is declared by a run into one cache, and by single requests into another.
+  /// Plays each night as a run with one cache, and as single requests with another.
   mutating func playTwins() throws {
     let other = try Home(isInMemory: true)
     for night in 0..<World.nights {
@@ -50,7 +50,7 @@ struct WorldPlay {
   }
 }
 
-/// One night: a plan, a run, what the store holds, a second run, and what its readers give.
+/// A night: a plan, a run, the store's content, a second run and its readers' results.
 private struct Night {
   let number: Int
   let world: World
@@ -95,7 +95,7 @@ private struct Night {
     checkStore(store, after: run)
     let (second, repeated) = try report("run")
     check(second, repeated)
-    // A server that was asked for something else in the first run is not known to answer in the next.
+    // A server that answered other requests in the first run may fail in the next.
     let isAnswered = { (log: [WorldOrigin.Exchange]) in log.contains { $0.status < 500 } }
     if isAnswered(requests) == isAnswered(repeated) { checkEnds(run, second) }
     checkRepetition(second, repeated, store)
@@ -151,7 +151,7 @@ private struct Night {
     }
   }
 
-  /// Whether another URL that is declared leads to the same body, and a digest says which that is.
+  /// Returns whether another declared URL leads to the same body, as a digest proves.
   private func isBroughtByOthers(_ url: String) -> Bool {
     let paths = Set(world.segments.flatMap(\.items).map(\.path))
     return paths.contains { path in
@@ -173,12 +173,13 @@ private struct Night {
       let isOpen =
         isHidden(url) && one.allSatisfy { open.contains($0.word) || $0.word == "fail" }
         && other.allSatisfy { ends.contains($0.word) }
-      // What one segment brings the other finds there.
+      // A body that one segment fetches is found by the other.
       let isBrought =
         one.map(\.segments) == other.map(\.segments)
         && zip(one, other).allSatisfy { $0 == $1 || $0.word == "fetch" && $1.word == "keep" }
         && other.contains { $0.word == "fetch" || $0.word == "update" }
-      // The same body of another URL does where its digest is declared, unless it is here before that.
+      // A body of another URL is adopted for a declared digest, unless the item is stored before
+      // that.
       let isTakenOver =
         isBroughtByOthers(url) && one.map(\.segments) == other.map(\.segments)
         && (other.allSatisfy { $0.word == "keep" }
@@ -186,7 +187,7 @@ private struct Night {
             && other.allSatisfy { ["keep", "update", "fetch"].contains($0.word) })
       let isRevalidated =
         one.contains { $0.word == "revalidate" } && other.allSatisfy { ends.contains($0.word) }
-      // Who is asked first of a server that asks to stay away differs between HEAD and GET.
+      // HEAD and GET reach a server with Retry-After in different orders.
       let isTurnedAway =
         url.contains("/closing/") && (one + other).contains { $0.word == "defer" }
       expect(
@@ -200,7 +201,7 @@ private struct Night {
 
   // MARK: Store
 
-  /// Digests by URL of what the cache says it has.
+  /// Returns the digests that the cache lists, by URL.
   private func stored() throws -> [String: String] {
     var stored: [String: String] = [:]
     for item in try home.run("list", "--json").json().list("items") {
@@ -238,21 +239,22 @@ private struct Night {
   // MARK: Again
 
   private func checkEnds(_ first: WorldReport, _ second: WorldReport) {
-    // What no server would give to one segment the alternate of another may have brought.
+    // Another segment's alternate may have delivered what no server gave to the first segment.
     let isBrought = first.deeds.values.contains { deeds in
       deeds.contains { $0.word == "fail" && $0.cause == "server_busy" }
         && deeds.contains { ["fetch", "update"].contains($0.word) }
     }
     expect(
       first.run.status == second.run.status || isBrought || isKeptForOthers(first)
-        // With `on_gone: remove` the first run removes what is gone, and the next finds nothing.
+        // With `on_gone: remove` the first run removes absent items, and the next finds none.
         || first.deeds.values.joined().contains { $0.word == "remove" },
       "ends \(first.summary), then without changes \(second.summary)"
     )
   }
 
-  /// Whether a segment that heeds `no-store` has refused what another one stores: where its digest is
-  /// declared it counts from then on.
+  /// Returns whether a segment that honors `no-store` refused a body that another segment stores.
+  ///
+  /// Where the body's digest is declared, the stored body counts from then on.
   private func isKeptForOthers(_ report: WorldReport) -> Bool {
     world.segments.flatMap(\.items).contains { item in
       world.isPinned(item.path) && world.goal(item.path, in: number)?.page.isUnstorable == true
@@ -273,9 +275,9 @@ private struct Night {
           let paths = [item.path, item.alternate].compactMap(\.self)
           guard paths.contains(where: { leads($0, to: page.path) }) else { return false }
           let url = world.url(item.path, origin)
-          // What is not stored, or not as declared, may be transferred again.
+          // Items that are not stored, or not as declared, may be transferred again.
           return segment.isUnstored || store[url] == nil || item.alternate != nil
-            // What another URL brought came with an answer of that one, whichever of them comes first.
+            // An adopted body has the response of the other URL, whichever comes first.
             || item.path != page.path && world.isPinned(item.path) || isBroughtByOthers(url)
             || second.deeds[url]?.contains { $0.word == "fail" } != false
         }
@@ -306,7 +308,7 @@ private struct Night {
     var random = SeededRandom(mixing: [Int(truncatingIfNeeded: world.seed), number])
     let paths = Set(world.segments.flatMap(\.items).map(\.path)).sorted()
     let chosen = paths.shuffled(using: &random).prefix(3)
-    // Before anybody else asks: what is stored is given, and nobody is asked.
+    // Offline checks come first: the stored body is returned without any request.
     if let path = chosen.first { try checkOffline(path, store) }
     for path in chosen.dropLast() { try checkGet(path, report, store) }
     if let path = chosen.last { try checkServed(path, report, store) }
@@ -318,7 +320,7 @@ private struct Night {
     let gotten = try get(url, "--offline")
     expect(origin.takeLog().isEmpty, "get --offline \(url) asked")
     guard let digest = store[url] else {
-      // A body that another URL brought does where its digest is declared.
+      // A body from another URL is acceptable when its digest is declared.
       let isDeclared = given[path]?.contains(Digest.hexadecimal(gotten.body)) == true
       return expect(
         gotten.status == 4 || isDeclared,
@@ -335,7 +337,7 @@ private struct Night {
     )
   }
 
-  /// The bodies that are right for a reader who may ask: what the run found good, and what is there.
+  /// Returns the bodies that are correct for a reader: those the run accepted, and the stored one.
   private func goodBodies(
     _ path: String,
     _ report: WorldReport,
@@ -369,16 +371,16 @@ private struct Night {
       expect(gotten.body.isEmpty, "a body beside a failure: \(told)")
     }
     var wanted = Set(deeds.map { Self.status(after: $0) })
-    // A segment that stores nothing has a run ask about what its digest proves for a reader.
+    // A segment that stores nothing makes a run ask, although a digest proves the body to a reader.
     if let digest = store[url], world.isProven(path, digest, in: number) { wanted.insert(0) }
-    // Of several that refuse it any may speak.
+    // When several segments refuse the body, any of their errors may be reported.
     if deeds.count(where: { $0.word == "fail" }) > 1 {
       wanted.formUnion([4, 5])
     }
     if world.isRefusedByBody(path, in: number) { wanted.formUnion([4, 5]) }
-    // A redirect is an answer.
+    // A redirect counts as a response.
     if world.isRedirected(path, in: number), wanted.contains(69) { wanted.insert(4) }
-    // What was absent a moment ago is so for a while; a run that stores nothing changes that no more.
+    // A recent absence is remembered; a run that stores nothing does not change that.
     if world.isRemembered(path, since: number) { wanted.insert(4) }
     expect(wanted.contains(gotten.status), "ends not with \(wanted.sorted()): \(told)")
   }
@@ -405,7 +407,7 @@ private struct Night {
     expect(verified.status == 0, "verify: \(verified)")
   }
 
-  /// How `get` of a URL ends about which a run has just said this.
+  /// Returns the exit status of `get` for a URL after this outcome in a run.
   private static func status(after deed: WorldReport.Deed) -> Int32 {
     switch (deed.word, deed.cause) {
     case ("fail", "digest_mismatch"): 5
@@ -432,7 +434,7 @@ private struct Night {
     let isGood = isUnknown || deeds.contains { Self.status(after: $0) == 0 }
     if answer.status == 200 {
       let digest = Digest.hexadecimal(Array(answer.body.utf8))
-      // Fresh is fresh, even where a run that had to ask for another segment found its server broken.
+      // A fresh body stays fresh, even if a run found its server broken for another segment.
       let isFresh =
         digest == store[url]
         && (world.page(path)?.isFreshForAnHour == true

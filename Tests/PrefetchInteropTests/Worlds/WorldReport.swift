@@ -1,12 +1,12 @@
 import PrefetchDocuments
 import Testing
 
-/// A report of `plan` or `run` as the worlds compare it.
+/// A report of `plan` or `run` in a comparable form.
 struct WorldReport {
-  /// What becomes of one URL for some segments.
+  /// Outcome of a URL for some segments.
   struct Deed: Hashable, CustomStringConvertible {
     var word: String
-    /// Error code of a failure, rule of a deferral.
+    /// Error code of a failure, or rule of a deferral.
     var cause: String?
     var segments: [String]
 
@@ -24,7 +24,7 @@ struct WorldReport {
     for item in document.list("items") {
       let names = item.list("segments").compactMap(\.text).sorted()
       let (word, cause) = Self.deed(of: item)
-      // How segments share one line of the report is free. A run names those that removed it last.
+      // Reports may group segments freely; a run names those that removed an item last.
       let held = names.isEmpty || word == "remove" ? [[]] : names.map { [$0] }
       deeds[item.text("url") ?? "", default: []] += held.map {
         Deed(word: word, cause: cause, segments: $0)
@@ -47,7 +47,7 @@ struct WorldReport {
     }
   }
 
-  /// What a failure shows of it.
+  /// Summary for failure messages.
   var summary: String {
     let mode = document.text("run.mode") ?? "?"
     let lines = deeds.sorted { $0.key < $1.key }.map { "  \($0.key) \($0.value)" }

@@ -1,11 +1,12 @@
-/// What the rules of a random world's segments say about a URL.
+/// Rules of a random world's segments for a URL.
 extension World {
   private func segments(declaring path: String) -> [Segment] {
     segments.filter { segment in segment.items.contains { $0.path == path } }
   }
 
-  /// Whether a segment declares the URL that asks by HEAD alone, and would refuse the body by its
-  /// rules: the run does not see that, and `get` does.
+  /// Returns whether a HEAD-only segment declares the URL and would refuse its body.
+  ///
+  /// A run does not see the body, but `get` does.
   func isRefusedByBody(_ path: String, in night: Int) -> Bool {
     segments(declaring: path).contains { segment in
       guard segment.keys.contains("head: true") else { return false }
@@ -25,13 +26,14 @@ extension World {
     }
   }
 
-  /// Whether only lists of segments that store nothing name the URL: `serve` reads no lists, and
-  /// knows what the index holds and what the configuration itself declares.
+  /// Returns whether only lists of segments without storage name the URL.
+  ///
+  /// `serve` reads no lists: it knows the index and the configuration's own items.
   func isUnknownToServe(_ path: String) -> Bool {
     segments(declaring: path).allSatisfy { $0.isUnstored && $0.hasList }
   }
 
-  /// Whether a digest says which body is the right one.
+  /// Returns whether a digest identifies the correct body.
   func isPinned(_ path: String) -> Bool {
     segments.flatMap(\.items).contains { item in
       item.path == path && [.digest, .both].contains(item.declared)

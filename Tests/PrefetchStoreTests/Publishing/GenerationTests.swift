@@ -129,7 +129,7 @@ struct GenerationTests {
   func twoAtOnce() throws {
     let ground = try ground(keeping: 3)
     var isOver = false
-    // Waits for its turn until it is told to stop, which here is at once.
+    // The other publisher waits for the lock until it is stopped, here at once.
     let other = try ground.reopened(state: "/state2") { !isOver }
     var refused: [ErrorCode?] = []
     let busy = try ground.reopened {
@@ -190,7 +190,7 @@ struct GenerationTests {
     let ground = try ground()
     try ground.publish(["a": "one", "b": "two"])
     unsafe unlink(ground.folder + "/a")
-    // The clock of files goes on by a few milliseconds at a time; this was a moment later.
+    // File times have a resolution of milliseconds; this change came a moment later.
     let later = timespec(tv_sec: time(nil) + 1, tv_nsec: 0)
     unsafe utimensat(AT_FDCWD, ground.folder, [later, later], 0)
     #expect(try ground.publish(["a": "one", "b": "two"]).generation == 2)

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import Testing
 
-/// Links that were planted where a tree is to be made.
+/// Links that were planted in place of a tree.
 @Suite("A published tree among planted links")
 struct HostileTreeTests {
   private func outside(_ ground: TreeGround) -> String {
@@ -91,7 +91,7 @@ struct HostileTreeTests {
   }
 }
 
-/// A process of its own that swaps a folder for a link, again and again.
+/// A process that repeatedly swaps a folder for a link.
 private struct Swapper {
   let folder: String
   let outside: String

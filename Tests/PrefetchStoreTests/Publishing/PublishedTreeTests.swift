@@ -52,7 +52,7 @@ struct PublishedTreeTests {
     let file = try #require(FileTree.status(ground.folder + "/a"))
     #expect((file.st_ino == object.st_ino) == form.isLinked)
     #expect(file.st_mode & 0o777 == form.mode)
-    // Told otherwise, the files come in the other way.
+    // With the other setting, the files are created in the other way.
     ground.rules.link = form.isLinked ? .copy : .hardlink
     #expect(ground.trees.publish(try ground.plan(["a": "one"])).placed == 1)
     let other = try #require(FileTree.status(ground.folder + "/a"))
@@ -76,7 +76,7 @@ struct PublishedTreeTests {
       #expect(FileTree.listing(ground.folder)[path] == facts, "\(path) was touched")
     }
     #expect(ground.files["b"] == "b")
-    // What is theirs does not go either.
+    // Files of others are not removed either.
     try ground.publish(["c": "c"])
     #expect(
       ground.files == ["a": "theirs", "same": "same", "dir/beside": "beside", "c": "c"]

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import Testing
 
-/// A tree that others change, stop, or share while it is made.
+/// A tree that other processes change, lock or share while it is published.
 @Suite("A published tree that is not alone")
 struct SharedTreeTests {
   @Test("leaves what is changed while it is made")
@@ -15,7 +15,7 @@ struct SharedTreeTests {
     var questions = 0
     let busy = try ground.reopened {
       questions += 1
-      // After the first file is made, and before it gets its name.
+      // The change comes after the first file is written and before it is renamed.
       if FileTree.read(path) == Array("one".utf8), questions > 2 {
         FileTree.write(Array("mine".utf8), to: path)
       }

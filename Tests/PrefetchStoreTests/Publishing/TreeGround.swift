@@ -2,7 +2,7 @@ import Glibc
 import PrefetchCore
 import PrefetchStore
 
-/// A cache with bodies, and the trees that are made of them.
+/// A cache with bodies, and the trees published from it.
 struct TreeGround {
   let place: TemporaryPlace
   let store: DiskStore
@@ -24,14 +24,14 @@ struct TreeGround {
 
   var folder: String { rules.folder }
 
-  /// The same place for another segment.
+  /// Returns the ground of another segment with the same tree.
   func other(_ name: String) -> TreeGround {
     var other = self
     other.key = SegmentKey(identity: key.identity, name: name)
     return other
   }
 
-  /// Another process at the same trees.
+  /// Returns another process's publisher of the same trees.
   func reopened(
     state: String = "/state",
     declared: [String: String]? = nil,
@@ -50,7 +50,7 @@ struct TreeGround {
     return other
   }
 
-  /// Stores the texts under their paths, and says what the tree shall hold.
+  /// Stores the texts under their paths and returns the plan of the tree.
   func plan(_ contents: KeyValuePairs<String, String>, isWhole: Bool = true) throws -> TreePlan {
     var entries: [ManifestEntry] = []
     var changes: [StoreChange] = []
@@ -89,7 +89,7 @@ struct TreeGround {
     return trees.publish(plan)
   }
 
-  /// Every file below the tree's folder with what it says.
+  /// Texts of all files below the tree's folder.
   var files: [String: String] {
     Self.files(folder)
   }

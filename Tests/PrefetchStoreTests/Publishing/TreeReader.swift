@@ -2,7 +2,7 @@ import Glibc
 import PrefetchTestSupport
 import Synchronization
 
-/// Opens a tree again and again, reads every file of it, and notes where they do not belong together.
+/// Repeatedly reads all files of a tree and records those of different generations.
 final class TreeReader: Sendable {
   private struct Findings {
     var looks = 0
@@ -24,7 +24,7 @@ final class TreeReader: Sendable {
         while !findings.withLock(\.isOver) { look() }
       }
     }
-    // At least one look before anything is switched.
+    // Waits for at least one reading before the first switch.
     while findings.withLock(\.looks) == 0 { sched_yield() }
   }
 

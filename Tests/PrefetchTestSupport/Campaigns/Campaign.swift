@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// How long tests with made-up input go on: `PREFETCH_ROUNDS` says so, and nothing else.
+/// Duration of tests with generated input, which only `PREFETCH_ROUNDS` decides.
 package enum Campaign {
   private static let asked: Int =
     unsafe getenv("PREFETCH_ROUNDS").flatMap { unsafe Int(String(cString: $0)) } ?? 0
 
-  /// The one seed to look at, where `PREFETCH_SEED` names it.
+  /// The only seed to run, from `PREFETCH_SEED`.
   package static var seed: Int? {
     unsafe getenv("PREFETCH_SEED").flatMap { unsafe Int(String(cString: $0)) }
   }
 
-  /// Whether there is time for tests that take minutes.
+  /// Whether tests that take minutes run.
   package static var isLong: Bool { asked >= 100 }
 
-  /// How many documents each reader gets: 200,000 where there is time.
+  /// Number of documents per reader: 200,000 in a long campaign.
   package static func documents(usually count: Int) -> Int {
     isLong ? 200_000 : count * max(1, asked)
   }
 
-  /// How many made-up worlds are lived through: 2,000 where there is time.
+  /// Number of simulated worlds: 2,000 in a long campaign.
   package static func seeds(usually count: Int) -> Int {
     isLong ? 2_000 : count * max(1, asked)
   }

@@ -1,10 +1,10 @@
 internal import Foundation
 package import PrefetchCore
 
-/// What simulated runs do, as one number for each seed, all of them in one file.
+/// Fingerprints of simulated runs, one number per seed, in one file.
 ///
-/// A change inside the heart that means to change nothing leaves every number as it is; any other one
-/// says which of them it changes, and why. `PREFETCH_RECORD=1` writes the file anew.
+/// A refactoring keeps every number; other changes show which numbers change. `PREFETCH_RECORD=1`
+/// writes the file anew.
 package enum Fingerprints {
   private static let file = #filePath.replacing(
     "Campaigns/Fingerprints.swift",
@@ -13,8 +13,7 @@ package enum Fingerprints {
   private static let lock = NSLock()
   private static let perLine = 10
 
-  /// The seeds of a simulation, counted from zero, whose numbers are not the recorded ones; all of them
-  /// where none are recorded.
+  /// Returns the seeds whose numbers differ from the recorded ones; all when none are recorded.
   package static func differences(_ simulation: String, _ prints: [StableHash]) -> [Int] {
     lock.withLock {
       var recorded = read()
@@ -55,7 +54,7 @@ package enum Fingerprints {
 }
 
 extension StableHash {
-  /// Everything that a report says of how a run went and ended, but for times.
+  /// Adds everything that a report says about a run except times.
   package mutating func combine(_ report: Report?) {
     guard let report else { return combine("no end") }
     combine("\(report.verdict) \(report.totals) \(report.staleCount) \(report.emptyCount)")

@@ -1,6 +1,6 @@
 internal import PrefetchCore
 
-/// Damages samples in all the ways that come to mind.
+/// Damages samples in many ways.
 package struct Mutator {
   private var state: UInt64
   private let samples: [[UInt8]]
@@ -41,7 +41,7 @@ package struct Mutator {
     }
   }
 
-  /// The next digits become another number, perhaps one that is too large.
+  /// Replaces the next digits by another number, perhaps one that is too large.
   private mutating func replaceNumber(from place: Int, in bytes: inout [UInt8]) {
     guard let start = bytes[place...].firstIndex(where: ASCII.isDigit) else { return }
     let end = bytes[start...].firstIndex { !ASCII.isDigit($0) } ?? bytes.count

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// Something a server's script waits at until the test lets it pass; open ones stay open.
+/// A barrier at which a server's script waits until the test opens it; a gate never closes again.
 package final class Gate: Sendable {
-  /// Readable, and never read, once the gate is open.
+  /// Descriptor that becomes readable, and is never read, once the gate is open.
   let descriptor: CInt
   private let input: CInt
 
   package init() {
     var ends: [CInt] = [-1, -1]
-    // Without descriptors left, nothing that waits here would ever be woken.
+    // Without descriptors left, nothing would ever wake the waiting threads.
     precondition(unsafe pipe(&ends) == 0, "no descriptors left for a gate")
     for end in ends {
       Descriptors.closeOnExecution(end)
@@ -27,12 +27,12 @@ package final class Gate: Sendable {
     unsafe write(input, &byte, 1)
   }
 
-  /// False when the other gate opened first.
+  /// Waits for the gate; returns false when the other gate opened first.
   func wait(unless other: Gate) -> Bool {
     Descriptors.waitForInput(descriptor, unless: other)
   }
 
-  /// False as soon as it is open.
+  /// Returns false as soon as the gate opens within the duration.
   package func staysShut(for duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     while true {
@@ -44,7 +44,7 @@ package final class Gate: Sendable {
   }
 }
 
-/// Waiting for descriptors that ends when a server is stopped.
+/// Waits for descriptors until a server stops.
 enum Descriptors {
   static func waitForInput(_ descriptor: CInt, unless stop: Gate) -> Bool {
     wait(for: Int16(POLLIN), on: descriptor, unless: stop)
@@ -54,12 +54,12 @@ enum Descriptors {
     wait(for: Int16(POLLOUT), on: descriptor, unless: stop)
   }
 
-  /// Whether the other side of a connection has ended it, read or unread bytes before that aside.
+  /// Returns whether the peer has closed the connection, even if unread bytes precede the end.
   static func hasEnded(_ descriptor: CInt) -> Bool {
-    // While a thread sends, the system puts off what arrives; looking for bytes waits for that.
+    // Peeking at input makes the kernel process what arrived while a thread was sending.
     var byte: UInt8 = 0
     unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT))
-    let endOfInput: Int16 = 0x2000  // POLLRDHUP, which only GNU's own dialect of C names.
+    let endOfInput: Int16 = 0x2000  // POLLRDHUP, which Glibc declares only with _GNU_SOURCE.
     var entry = pollfd(fd: descriptor, events: endOfInput, revents: 0)
     return unsafe poll(&entry, 1, 0) > 0
   }
@@ -68,7 +68,7 @@ enum Descriptors {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   }
 
-  /// Lets each write leave at once, which the system otherwise holds until the one before it arrived.
+  /// Turns Nagle's algorithm off, so that each write leaves at once.
   static func sendAtOnce(_ connection: CInt) {
     var isOn: CInt = 1
     let size = socklen_t(MemoryLayout<CInt>.size)

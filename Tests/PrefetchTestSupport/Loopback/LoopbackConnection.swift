@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PrefetchCore
 
-/// One accepted connection: reads requests, plays scripts.
+/// An accepted connection: reads requests and plays scripts.
 final class LoopbackConnection {
   private enum Ending: Error {
     case gone
@@ -10,7 +10,7 @@ final class LoopbackConnection {
   private let descriptor: CInt
   private let number: Int
   private let stop: Gate
-  /// Told of the bytes of every write.
+  /// Receives the number of bytes of every write.
   private let sent: (Int) -> Void
   private let willClose: () -> Void
   private var unread: [UInt8] = []
@@ -37,10 +37,10 @@ final class LoopbackConnection {
     }
   }
 
-  /// Until one side ends the connection or the server stops.
+  /// Serves until one side closes the connection or the server stops.
   ///
-  /// `finished` is called before the last step: who has the last bytes may send its next request
-  /// before this thread runs again.
+  /// `finished` is called before the last step: a client that has the last bytes may send its next
+  /// request before this thread runs again.
   func serve(
     _ greeting: Script,
     _ answer: (LoopbackRequest) -> Script,
@@ -106,7 +106,7 @@ final class LoopbackConnection {
       let size = socklen_t(MemoryLayout<linger>.size)
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
     } else {
-      // A program started at the wrong moment may hold the descriptor too.
+      // A program that was started at the wrong moment may have inherited the descriptor.
       shutdown(descriptor, CInt(SHUT_RDWR))
     }
     close(descriptor)

@@ -1,15 +1,15 @@
 package import PrefetchCore
 
-/// A request as a loopback server read it.
+/// A request as a loopback server received it.
 package struct LoopbackRequest: Hashable, Sendable {
   package var method: String
-  /// Path and query, or whatever stood there.
+  /// Path and query, or any other target.
   package var target: String
   package var headers: HeaderBlock
-  /// Its lines as they came, for what is not text.
+  /// Raw bytes of the head, for heads that are not text.
   package var head: [UInt8]
   package var body: [UInt8]
-  /// The number of the connection it came on, counted from 1.
+  /// Number of the connection, counted from 1.
   package var connection: Int
 
   package init(
@@ -28,7 +28,6 @@ package struct LoopbackRequest: Hashable, Sendable {
     self.connection = connection
   }
 
-  /// The target without its query.
   package var path: String {
     String(target.prefix { $0 != "?" })
   }

@@ -1,9 +1,9 @@
 internal import Glibc
 package import PrefetchCore
 
-/// An HTTP/1.1 server on a loopback address that misbehaves exactly as a test scripts it.
+/// An HTTP/1.1 server on a loopback address that plays scripts, including misbehavior.
 ///
-/// It serves until it is released; then every connection is broken off and every thread joined.
+/// On release it breaks every connection and joins every thread.
 package final class LoopbackServer: Sendable {
   package typealias Handler = @Sendable (LoopbackRequest) -> Script
 
@@ -12,16 +12,16 @@ package final class LoopbackServer: Sendable {
   }
 
   package let port: Int
-  /// `127.0.0.1`, or another address of this machine.
+  /// `127.0.0.1`, or another loopback address.
   package let host: String
   private let listener: CInt
   private let stop = Gate()
   private let log = Log()
   private let acceptor: NativeThread
 
-  /// `greeting` is played on every new connection, before any request is read.
+  /// `greeting` is played on every new connection before any request is read.
   ///
-  /// `number` is the last part of its address: 2 for 127.0.0.2.
+  /// `number` is the last part of the address: 2 for 127.0.0.2.
   package init(
     number: UInt8 = 1,
     greeting: Script = Script([]),
@@ -59,12 +59,12 @@ package final class LoopbackServer: Sendable {
 
   // MARK: What a test asks
 
-  /// The URL of a path that begins with a slash.
+  /// Returns the URL of a path, which begins with a slash.
   package func url(_ path: String = "/") throws -> WebURL {
     try WebURL("http://\(host):\(port)\(path)")
   }
 
-  /// Every request so far, in the order in which they were read.
+  /// All requests so far, in the order of their arrival.
   package var requests: [LoopbackRequest] {
     log.state.withLock { $0.requests }
   }
@@ -73,18 +73,20 @@ package final class LoopbackServer: Sendable {
     log.state.withLock { $0.connections }
   }
 
-  /// The most connections that clients had open at one time: one that a client has ended does not
-  /// count any more when the next is accepted, though the server may not have noticed yet.
+  /// Largest number of connections that were open at a time.
+  ///
+  /// A connection that its client has closed no longer counts at the next accept, even if the
+  /// server has not noticed.
   package var peakConnectionCount: Int {
     log.state.withLock { $0.peakConnections }
   }
 
-  /// The most requests at one time for which the last step of the answer was still to come.
+  /// Largest number of requests in progress at a time: the last step of their script was to come.
   package var peakRequestCount: Int {
     log.state.withLock { $0.peakRequests }
   }
 
-  /// Everything sent so far, heads included.
+  /// Number of bytes sent so far, heads included.
   package var sentByteCount: Int {
     log.state.withLock { $0.sentBytes }
   }
@@ -106,12 +108,12 @@ package final class LoopbackServer: Sendable {
   }
 }
 
-/// What a server has seen, shared by its threads.
+/// Observations of a server, shared by its threads.
 private final class Log: Sendable {
   struct State: Sendable {
     var requests: [LoopbackRequest] = []
     var connections = 0
-    /// Descriptors by the numbers of their connections.
+    /// Descriptors by connection number.
     var openConnections: [Int: CInt] = [:]
     var peakConnections = 0
     var openRequests = 0
@@ -124,7 +126,7 @@ private final class Log: Sendable {
   func connectionOpened(_ descriptor: CInt) -> Int {
     state.withLock { state in
       state.connections += 1
-      // What a client sent before it called is here by now, only its reader may not have run since.
+      // The client's earlier data has arrived, although its reader may not have run yet.
       state.openConnections = state.openConnections.filter { !Descriptors.hasEnded($0.value) }
       state.openConnections[state.connections] = descriptor
       state.peakConnections = max(state.peakConnections, state.openConnections.count)
@@ -132,7 +134,7 @@ private final class Log: Sendable {
     }
   }
 
-  /// Said before the descriptor is closed, which another connection may get at once.
+  /// Called before the descriptor is closed, since another connection may reuse it at once.
   func connectionWillClose(_ number: Int) {
     state.withLock { $0.openConnections[number] = nil }
   }
@@ -154,7 +156,7 @@ private final class Log: Sendable {
   }
 }
 
-/// The server's first thread, which starts one more for every connection and joins them all.
+/// The accepting thread, which starts a thread per connection and joins them all.
 private struct AcceptLoop: Sendable {
   let listener: CInt
   let stop: Gate

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A POSIX thread that is joined by the caller that started it.
+/// A POSIX thread, joined by the caller that started it.
 @safe package struct NativeThread: Sendable {
   private final class Start: Sendable {
     let body: @Sendable () -> Void
@@ -12,7 +12,7 @@ internal import Glibc
 
   private let identifier: pthread_t
 
-  /// Nil when the system has no thread left.
+  /// Returns nil when the system cannot create another thread.
   package init?(_ body: @escaping @Sendable () -> Void) {
     let start = unsafe Unmanaged.passRetained(Start(body))
     var identifier = pthread_t()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One request, written byte by byte as a test wants it, and the whole answer.
+/// Sends a request byte by byte and returns the whole response.
 package struct RawClient: Sendable {
   package struct Answer: Sendable {
     package var status: Int
@@ -66,7 +66,7 @@ package struct RawClient: Sendable {
   }
 }
 
-/// A connection that is open until it is released.
+/// A connection that stays open until it is released.
 package final class RawConnection: Sendable {
   private let descriptor: Int32
 
@@ -96,7 +96,7 @@ package final class RawConnection: Sendable {
     close(descriptor)
   }
 
-  /// What the other side does not take any more is not missed.
+  /// Writes a text; ignores bytes that the server no longer accepts.
   package func write(_ text: String) throws {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -108,7 +108,7 @@ package final class RawConnection: Sendable {
     }
   }
 
-  /// Until the other side ends, or says nothing for a long time.
+  /// Reads until the server closes the connection or stays silent for a long time.
   package func readAll() -> [UInt8] {
     var answer: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

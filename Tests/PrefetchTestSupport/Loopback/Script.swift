@@ -1,23 +1,23 @@
-/// What a server does with one request, byte by byte.
+/// Steps of a server for one request, byte by byte.
 ///
 /// Afterwards the connection stays open for the next request unless the script ended it.
 package struct Script: Sendable {
   package enum Step: Sendable {
     case send([UInt8])
-    /// So many bytes a write, each in a packet of its own.
+    /// Sends `size` bytes per write, each in a packet of its own.
     case drip([UInt8], size: Int)
-    /// Over and over, until the other side goes away.
+    /// Sends the bytes again and again until the client disconnects.
     case repeatForever([UInt8])
     case pause(Gate)
-    /// Lets pass whoever waits there.
+    /// Opens a gate.
     case open(Gate)
-    /// Lets so much time pass, for servers whose pace is the point.
+    /// Waits for a duration, for servers whose pace matters.
     case wait(Duration)
-    /// Says nothing more until the other side goes away.
+    /// Sends nothing more until the client disconnects.
     case silence
-    /// Ends the connection in order (FIN).
+    /// Closes the connection with FIN.
     case close
-    /// Breaks the connection (RST).
+    /// Breaks the connection with RST.
     case reset
   }
 
@@ -27,12 +27,12 @@ package struct Script: Sendable {
     self.steps = steps
   }
 
-  /// The bytes as they are, with `\n` meaning just that.
+  /// Returns a script that sends the text unchanged, `\n` included.
   package static func raw(_ text: String, then steps: Step...) -> Script {
     Script([.send(Array(text.utf8))] + steps)
   }
 
-  /// A whole answer with a Content-Length.
+  /// Returns a complete response with a Content-Length.
   package static func respond(
     _ status: Int,
     _ headers: [(String, String)] = [],
@@ -49,7 +49,7 @@ package struct Script: Sendable {
     respond(status, headers, body: Array(text.utf8))
   }
 
-  /// An answer in chunks, one for each element.
+  /// Returns a chunked response with one chunk per element.
   package static func chunked(
     _ status: Int = 200,
     _ headers: [(String, String)] = [],
@@ -64,7 +64,7 @@ package struct Script: Sendable {
     return Script([.send(bytes + Array("0\r\n\r\n".utf8))])
   }
 
-  /// A status line, headers and the empty line, without any length.
+  /// Returns a status line, headers and the empty line, without any length.
   package static func head(_ status: Int, _ headers: [(String, String)] = []) -> [UInt8] {
     let lines = headers.map { "\($0.0): \($0.1)\r\n" }.joined()
     return Array("HTTP/1.1 \(status) \(reason(status))\r\n\(lines)\r\n".utf8)

@@ -2,23 +2,23 @@ internal import COpenSSL
 internal import Glibc
 package import PrefetchCore
 
-/// A server on 127.0.0.1 that speaks TLS as badly as a test wants, and counts what it could decrypt.
+/// A TLS server on 127.0.0.1 that can misbehave, and counts what it could decrypt.
 ///
-/// It serves until it is released; then every connection is broken off and every thread joined.
+/// On release it breaks every connection and joins every thread.
 package final class TLSServer: Sendable {
   package struct Options: Sendable {
-    /// The server's own first, then whatever it sends besides.
+    /// Certificates that the server sends, its own first.
     package var chain: [TestCertificate]
-    /// `TLSv1` to `TLSv1.3`, both ends included.
+    /// Accepted versions, both ends included.
     package var versions: ClosedRange<Version> = .tls10 ... .tls13
-    /// Of TLS 1.2 and older, in OpenSSL's words.
+    /// Cipher list for TLS 1.2 and older, in OpenSSL's syntax.
     package var ciphers = "DEFAULT"
     package var groups: String?
-    /// Asks the client for a certificate of this authority.
+    /// Authority whose client certificates the server requests.
     package var clientAuthority: TestCertificate?
     package var requiresClientCertificate = false
     package var conduct = Conduct.orderly
-    /// What an orderly one says, by the head of the request; each piece is a TLS record of its own.
+    /// Script of an orderly server by the request's head; each piece is a TLS record.
     package var script: @Sendable (String) -> Script = { _ in .respond(200, text: "hello") }
 
     package init(_ chain: TestCertificate...) {
@@ -44,34 +44,34 @@ package final class TLSServer: Sendable {
 
   package enum Conduct: Sendable {
     case orderly
-    /// Ends an answer without a length by closing the connection, with TLS's own end or without.
+    /// Ends a response without length by closing the connection, with or without TLS's
+    /// close_notify.
     case untilClose(saysSo: Bool)
-    /// Gives a length, and breaks off before all of it is there.
+    /// Announces a length and breaks off before the end.
     case cutShort
-    /// A proxy: takes `CONNECT` for a port of this machine, or leads to one port whatever the name,
-    /// and hands on whatever comes.
+    /// A proxy that accepts `CONNECT` to a port of this machine, or always connects to one port.
     case tunnel(to: Int? = nil)
     /// Sends these bytes in place of a handshake.
     case raw([UInt8])
-    /// Breaks the connection once it got the first bytes.
+    /// Breaks the connection after the first bytes from the client.
     case reset
     case close
     case silence
   }
 
-  /// What it has seen.
+  /// Observations of the server.
   package struct Record: Hashable, Sendable {
     package var connections = 0
-    /// Of them, those that are over.
+    /// Number of connections that have ended.
     package var ends = 0
     package var handshakes = 0
     package var resumptions = 0
-    /// Decrypted bytes of requests.
+    /// Number of decrypted request bytes.
     package var bytes = 0
     package var requests = 0
-    /// Whether some client showed a certificate of its own.
+    /// Whether any client sent a certificate.
     package var sawClientCertificate = false
-    /// The requests as they came.
+    /// Text of the requests.
     package var text = ""
   }
 
@@ -130,8 +130,7 @@ package final class TLSServer: Sendable {
     state.withLock { $0 }
   }
 
-  /// What it has seen once all its connections are over, for clients that have gone: they may be
-  /// done before it is.
+  /// Observations after all connections have ended, for clients that have disconnected.
   package var finalRecord: Record {
     let deadline = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < deadline {
@@ -146,7 +145,7 @@ package final class TLSServer: Sendable {
     record.text
   }
 
-  /// By the address, or by another name of this machine.
+  /// Returns the URL of a path at the server's address or another name of this machine.
   package func url(_ path: String = "/", host: String = "127.0.0.1") throws -> WebURL {
     try WebURL("https://\(host):\(port)\(path)")
   }

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// One connection of a server, from its handshake to its end.
+/// A connection of a TLS server, from the handshake to its end.
 @safe struct TLSServerConnection: Sendable {
   let descriptor: CInt
   let conduct: TLSServer.Conduct
@@ -35,7 +35,7 @@ internal import Glibc
     }
   }
 
-  /// OpenSSL writes without a care for who still reads.
+  /// Blocks SIGPIPE, since OpenSSL writes even after the client has disconnected.
   private func blockPipeSignal() {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
@@ -52,7 +52,7 @@ internal import Glibc
 
   private func speak(_ tls: OpaquePointer) {
     guard unsafe finished(tls, { unsafe SSL_accept(tls) }) > 0 else {
-      // Closed with something left to read, a connection breaks, and its last words are lost.
+      // Closing with unread input would reset the connection and lose its last bytes.
       shutdown(descriptor, CInt(SHUT_WR))
       return drain()
     }
@@ -86,7 +86,7 @@ internal import Glibc
     return unsafe answer(text, tls)
   }
 
-  /// Whether there may be another request.
+  /// Answers a request; returns whether another one may follow.
   private func answer(_ request: String, _ tls: OpaquePointer) -> Bool {
     switch conduct {
     case .untilClose(let saysSo):
@@ -101,7 +101,7 @@ internal import Glibc
     }
   }
 
-  /// False where the connection ends with the step.
+  /// Plays a step; returns false when the step ends the connection.
   private func play(_ step: Script.Step, _ tls: OpaquePointer) -> Bool {
     switch step {
     case .send(let bytes):
@@ -137,7 +137,7 @@ internal import Glibc
     unsafe finished(tls) { unsafe SSL_write(tls, bytes, CInt(bytes.count)) } > 0
   }
 
-  /// Waits for the socket as often as OpenSSL wants to.
+  /// Repeats an operation, waiting for the socket as often as OpenSSL asks to.
   private func finished(_ tls: OpaquePointer, _ step: () -> CInt) -> CInt {
     while true {
       ERR_clear_error()

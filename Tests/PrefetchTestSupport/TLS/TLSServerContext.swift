@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// How a server shakes hands, as OpenSSL has it.
+/// OpenSSL's configuration of a server's handshakes.
 @safe final class TLSServerContext: Sendable {
   private let address: UInt
 
@@ -8,7 +8,7 @@ internal import COpenSSL
     guard let context = unsafe SSL_CTX_new(TLS_server_method()), let own = options.chain.first
     else { throw TestKey.Fault(what: "no TLS") }
     address = UInt(bitPattern: context)
-    // What it may not do is for the client to find out.
+    // The server permits everything, since the client must find the faults.
     unsafe SSL_CTX_set_security_level(context, 0)
     let versions = options.versions
     unsafe prefetch_ssl_set_minimum_version(context, versions.lowerBound.rawValue)

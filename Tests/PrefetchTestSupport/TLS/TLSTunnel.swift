@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import Glibc
 
-/// What a proxy does once it is asked for a tunnel, over TLS or in the clear.
+/// A proxy's tunnel, over TLS or in the clear.
 @safe struct TLSTunnel {
   let descriptor: CInt
   let tls: OpaquePointer?
-  /// Where every tunnel leads, whatever it is asked for; nil for the port that is named.
+  /// Port that every tunnel leads to; nil for the requested port.
   let port: Int?
   let stop: Gate
 
@@ -78,7 +78,7 @@ internal import Glibc
     }
   }
 
-  /// All that is there, and something at least; nil at the end.
+  /// Returns all available bytes, waiting for the first; nil at the end.
   private func receive() -> [UInt8]? {
     var all: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 16_384)
@@ -96,7 +96,7 @@ internal import Glibc
     }
   }
 
-  /// Negative when there is nothing yet.
+  /// Reads available bytes; returns a negative number when there are none yet.
   private func read(_ bytes: inout [UInt8]) -> Int {
     guard let tls = unsafe tls else {
       let count = unsafe recv(descriptor, &bytes, bytes.count, 0)

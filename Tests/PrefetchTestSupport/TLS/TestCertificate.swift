@@ -1,18 +1,18 @@
 internal import COpenSSL
 
-/// A certificate made for a test, good or bad in just the way that the test wants.
+/// A certificate for a test, with exactly the faults that the test wants.
 @safe package final class TestCertificate: Sendable {
-  /// What stands in it.
+  /// Contents of a certificate.
   package struct Form: Sendable {
     package var name: String
-    /// `DNS:localhost,IP:127.0.0.1`; nil for none.
+    /// Alternative names such as `DNS:localhost,IP:127.0.0.1`; nil for none.
     package var alternatives: String?
     package var isAuthority = false
-    /// `basicConstraints` as a whole, where the usual one is not meant.
+    /// Value of `basicConstraints`, when it differs from the usual one.
     package var constraints: String?
-    /// `keyUsage`, `extendedKeyUsage`, `nameConstraints` and others, by OpenSSL's names.
+    /// Other extensions by OpenSSL's names, such as `keyUsage` and `nameConstraints`.
     package var extensions: [String: String] = [:]
-    /// Seconds from now.
+    /// Start of validity, in seconds from now.
     package var begins = -86_400
     package var ends = 86_400
     package var digest = Digest.sha256
@@ -29,16 +29,16 @@ internal import COpenSSL
     case sha1
     case sha224
     case sha256
-    /// Ed25519 brings its own.
+    /// Ed25519 has its own digest.
     case none
   }
 
   package let key: TestKey
   package let issuer: TestCertificate?
-  /// Of what OpenSSL made, as a number, since threads may share that.
+  /// Address of OpenSSL's certificate as a number, which threads may share.
   private let address: UInt
 
-  /// Without an issuer it signs itself.
+  /// Creates a certificate; without an issuer it is self-signed.
   package init(
     _ form: Form,
     by issuer: TestCertificate? = nil,
@@ -101,7 +101,7 @@ internal import COpenSSL
     }
   }
 
-  /// In PEM form.
+  /// Certificate in PEM form.
   package var text: String {
     unsafe PEM.text { unsafe PEM_write_bio_X509($0, pointer) == 1 }
   }

@@ -2,7 +2,7 @@ internal import COpenSSL
 package import PrefetchCore
 internal import PrefetchCrypto
 
-/// A key pair made for a test, with its private half in a file.
+/// A key pair for a test, with the private key in a file.
 @safe package final class TestKey: Sendable {
   package enum Kind: Hashable, Sendable {
     case curve(String)
@@ -14,7 +14,7 @@ internal import PrefetchCrypto
     package var what: String
   }
 
-  /// Of what OpenSSL made, as a number, since threads may share that.
+  /// Address of OpenSSL's key as a number, which threads may share.
   private let address: UInt
 
   package init(_ kind: Kind = .curve("P-256")) throws {
@@ -49,7 +49,7 @@ internal import PrefetchCrypto
     unsafe EVP_PKEY_free(pointer)
   }
 
-  /// SHA-256 of its SubjectPublicKeyInfo, as pins name it.
+  /// SHA-256 of the SubjectPublicKeyInfo, as pins state it.
   package var digest: ContentDigest {
     var start: UnsafeMutablePointer<UInt8>?
     let size = unsafe i2d_PUBKEY(pointer, &start)
@@ -59,13 +59,13 @@ internal import PrefetchCrypto
     return unsafe SHA256.digest(of: buffer.bytes)
   }
 
-  /// In PEM form, unencrypted.
+  /// Private key in PEM form, unencrypted.
   package var text: String {
     unsafe PEM.text { unsafe PEM_write_bio_PrivateKey($0, pointer, nil, nil, 0, nil, nil) == 1 }
   }
 }
 
-/// What OpenSSL writes as text.
+/// Returns the text that an OpenSSL function writes.
 enum PEM {
   static func text(_ write: (OpaquePointer) -> Bool) -> String {
     guard let output = unsafe BIO_new(BIO_s_mem()) else { return "" }

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 extension TrustRow {
-  /// Who signed what, and when.
+  /// Rows about certificate chains and validity.
   package static let chains: [TrustRow] = [
     TrustRow("a leaf of a trusted root", .accepted) { .init(try $0.leaf()) },
     TrustRow("a leaf below an intermediate", .accepted) {
@@ -87,7 +87,7 @@ extension TrustRow {
     },
   ]
 
-  /// For whom.
+  /// Rows about host names.
   package static let names: [TrustRow] = [
     TrustRow("another address", .refused(.certificate, "127.0.0.1")) {
       .init(try $0.leaf(for: "IP:127.0.0.2"))

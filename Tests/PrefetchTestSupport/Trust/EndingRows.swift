@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 extension TrustRow {
-  /// Who we are.
+  /// Rows about client certificates.
   package static let clients: [TrustRow] = [
     TrustRow(
       "wants a certificate of ours and gets it",
@@ -55,7 +55,7 @@ extension TrustRow {
     return options
   }
 
-  /// Connections that end before their time; no fault of any certificate.
+  /// Rows about connections that end early, through no fault of a certificate.
   package static let endings: [TrustRow] = [
     ending(
       "garbage in place of a handshake",

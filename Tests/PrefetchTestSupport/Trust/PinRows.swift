@@ -1,7 +1,7 @@
 @testable import PrefetchCore
 
 extension TrustRow {
-  /// Who the keys must belong to; the server's own is the ground's RSA key.
+  /// Rows about pinned keys; the server's own key is the ground's RSA key.
   package static let pinned: [TrustRow] = [
     row("a pinned leaf", .accepted, leaf: { [$0.rsa] }),
     row(

@@ -1,7 +1,7 @@
 internal import PrefetchCore
 
 extension TrustRow {
-  /// How strong keys and signatures are.
+  /// Rows about the strength of keys and signatures.
   package static let strengths: [TrustRow] = [
     TrustRow("RSA of 2048 bits", .accepted) { .init(try $0.leaf(key: $0.rsa)) },
     TrustRow("P-384", .accepted) { .init(try $0.leaf(key: try TestKey(.curve("P-384")))) },
@@ -61,7 +61,7 @@ extension TrustRow {
     return .init(try ground.leaf(by: between), between)
   }
 
-  /// What is agreed on before any certificate counts.
+  /// Rows about versions, ciphers and groups, which are negotiated before certificates.
   package static let handshakes: [TrustRow] = [
     TrustRow("TLS 1.3 only", .accepted) { try offering($0, .tls13 ... .tls13) },
     TrustRow("TLS 1.2 only", .accepted) { try offering($0, .tls12 ... .tls12) },
@@ -107,7 +107,7 @@ extension TrustRow {
     },
   ]
 
-  /// What an exception lets pass, and what it does not.
+  /// Rows about what an exception permits, and what it does not.
   package static let weakerRules: [TrustRow] = [
     TrustRow(
       "static RSA where it is allowed",

@@ -1,25 +1,25 @@
 package import PrefetchCore
 
-/// Authorities and keys that all servers of these tests have in common, since making them takes time.
+/// Authorities and keys that all servers of these tests share, since making them takes time.
 package struct TrustGround: Sendable {
   package static let shared = Result { try TrustGround() }
 
   private typealias Form = TestCertificate.Form
 
-  /// Names this machine by its address.
+  /// Alternative name of this machine: its address.
   package static let here = "IP:127.0.0.1"
 
   package let root: TestCertificate
   package let intermediate: TestCertificate
-  /// Not trusted.
+  /// Authority that is not trusted.
   package let stranger: TestCertificate
-  /// Trusted, and as weak as can be.
+  /// Trusted authority with the weakest possible key.
   package let weakRoot: TestCertificate
-  /// Trusted, its own signature being of no weight.
+  /// Trusted authority with a weak signature, which does not matter for a root.
   package let oldRoot: TestCertificate
   package let pastRoot: TestCertificate
   package let constrained: TestCertificate
-  /// Trusted itself.
+  /// Server certificate that is itself trusted.
   package let lonely: TestCertificate
   package let rsa: TestKey
   package let shortRSA: TestKey
@@ -57,7 +57,7 @@ package struct TrustGround: Sendable {
     }
   }
 
-  /// The file of all that is trusted.
+  /// Path of the file with all trusted authorities.
   package var authorities: String {
     folder.appending("ca.pem")
   }
@@ -69,7 +69,7 @@ package struct TrustGround: Sendable {
     )
   }
 
-  /// A server's certificate.
+  /// Creates a server's certificate.
   package func leaf(
     for names: String? = Self.here,
     by issuer: TestCertificate? = nil,

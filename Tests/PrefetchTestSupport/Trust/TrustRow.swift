@@ -1,12 +1,12 @@
 package import PrefetchCore
 
-/// A TLS server, what is asked of it, and what must come of it.
+/// A TLS server, the client's rules and the expected outcome.
 package struct TrustRow: Sendable, CustomStringConvertible {
   package enum Outcome: Sendable {
     case accepted
-    /// With words of the message; nothing of the request may reach the server.
+    /// Refused with words of the message; no byte of the request may reach the server.
     case refused(ErrorCode, String)
-    /// After the request was sent.
+    /// Failed after the request was sent.
     case failed(ErrorCode)
   }
 

@@ -1,19 +1,19 @@
-/// What one server was asked for in a night, and when.
+/// Requests that one server received in a night, with their times.
 struct FleetFigures: Equatable {
-  /// Of one request.
+  /// Share of one request.
   struct Share: Hashable {
     enum Kind: Int, Hashable {
-      /// Answered with a body.
+      /// Response with a body.
       case whole
-      /// Answered by 304.
+      /// Response with status 304.
       case confirmed
-      /// Asked for in vain, or only whether it is there.
+      /// Response without a body: not found, or a HEAD.
       case bare
       case written
     }
 
     var kind: Kind
-    /// Of the body, whichever way it went.
+    /// Bytes of the body, in either direction.
     var bytes: Int64
   }
 
@@ -26,7 +26,7 @@ struct FleetFigures: Equatable {
   private(set) var takenBytes: Int64 = 0
   private var perSecond: [Int64: Int] = [:]
 
-  /// The most requests that came in any one second.
+  /// Largest number of requests within a second.
   var peak: Int { perSecond.values.max() ?? 0 }
 
   mutating func add(_ share: Share, at milliseconds: Int64, times count: Int) {
@@ -45,7 +45,7 @@ struct FleetFigures: Equatable {
   }
 }
 
-/// What one machine asked for, and how long after its start: equal ones at one time are counted.
+/// Requests of a machine with their times since its start; equal ones at one time are counted.
 struct FleetTrace {
   struct Point: Hashable {
     var host: FleetServers.Host

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import PrefetchTransfer
 
-/// What a machine has when its night begins.
+/// Contents of a machine's cache when its night begins.
 struct FleetCache {
   static let key = SegmentKey(identity: "fleet", name: "nightly")
 
@@ -45,15 +45,16 @@ struct FleetCache {
   }
 }
 
-/// One run of a machine, or of many that are alike: the dispatcher, the transport that asks the
-/// tier, and between them what an engine does.
+/// A run of one machine, or of many identical ones.
+///
+/// It connects the dispatcher with the tiered transport, as the engine does.
 final class FleetMachine {
-  /// How many there are of it.
+  /// Number of identical machines.
   let count: Int
   let start: Int64
   let wire: FleetWire
   var trace = FleetTrace()
-  /// When it is next to be looked at though nothing comes; nil where that is not asked for.
+  /// Time at which the machine acts without an event; nil when it only waits.
   private(set) var alarm: Int64?
   private(set) var report: Report?
   private(set) var changes: [StoreChange] = []
@@ -126,7 +127,7 @@ final class FleetMachine {
     (transport, tier) = (tiered, tiered)
   }
 
-  /// Whatever has come is told, and what is to be done for it done, until nothing is left.
+  /// Handles all events and performs their effects until nothing is left.
   func go(at time: Int64) {
     clock.advance(by: .milliseconds(time - self.time))
     self.time = time
@@ -180,7 +181,7 @@ final class FleetMachine {
     case .commit(let changes):
       if keepsChanges { self.changes += changes }
       return .committed(removed: [], RoomReading())
-    // Nothing of a fleet asks for these.
+    // A fleet's machines never use these effects.
     case .record, .readBundle, .stageTexts, .claim, .release, .findDocument, .readRemovals,
       .publish, .findTree, .discard, .forgetPartial:
       break

@@ -2,18 +2,17 @@ import PrefetchTestSupport
 
 @testable import PrefetchCore
 
-/// Nights of a whole fleet, by one clock.
+/// Nights of a whole fleet on one clock.
 ///
-/// The first one is that of a single machine, which brings everything and leaves it in the tier.
-/// Then all machines have what it has, and some of the items change.
+/// In the first night a single machine fetches everything and fills the tier. Then all machines
+/// have its cache, and some items change.
 final class FleetNight {
   static let epoch = Instant(seconds: 1_700_000_000)
 
-  /// Whether each machine is played by itself.
+  /// Whether each machine is played separately.
   ///
-  /// Else those that begin in the same moment are one that counts for all of them, and once the
-  /// tier has all that it will have, one machine more is played, whose requests are those of each
-  /// that begins later.
+  /// Otherwise machines with equal start times are played once and counted together; once the tier
+  /// is complete, one more machine stands for all later ones.
   let isPlayedInFull: Bool
   let servers: FleetServers
   /// In milliseconds since the epoch, as the times below are since then.
@@ -23,7 +22,7 @@ final class FleetNight {
   private(set) var inventory = FleetCache.inventory(of: [])
   private(set) var manifest = Manifest()
   private(set) var playedCount = 0
-  /// What machines reported that was not as it should be.
+  /// Errors in the machines' reports.
   private(set) var problems: [String] = []
 
   private enum Happening {
@@ -44,7 +43,7 @@ final class FleetNight {
   private var lastNumber = 0
   private var now: Int64 = 0
   private var isSettled = false
-  /// Once the tier is settled: the one that is played, and those that are as it is.
+  /// Machine that stands for all later ones once the tier is complete, and the starts of those.
   private var reference: FleetMachine?
   private var likened: [(time: Int64, count: Int)] = []
 

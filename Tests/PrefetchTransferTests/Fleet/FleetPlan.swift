@@ -1,15 +1,15 @@
 import PrefetchCore
 import PrefetchTestSupport
 
-/// Many machines that prefetch one list at night, and what lies between them and its origin.
+/// Machines that prefetch one list at night, with the servers between them and the origin.
 struct FleetPlan: Sendable {
-  /// What is known of a body before it is asked for.
+  /// Facts about a body that are known before its request.
   enum Items: String, CaseIterable, Sendable {
-    /// Nothing.
+    /// No facts.
     case silent = "nothing"
-    /// That an answer of the origin holds for an hour.
+    /// The origin's responses are fresh for an hour.
     case lasting = "`max-age` of an hour"
-    /// The digest, from the list.
+    /// The list pins digests.
     case pinned = "digests"
   }
 
@@ -23,19 +23,19 @@ struct FleetPlan: Sendable {
   var tier = Tier.none
   var machineCount = 1_000
   var itemCount = 10_000
-  /// How many of these have a new body tonight.
+  /// Number of items with a new body tonight.
   var changedCount = 100
-  /// Machines begin at any moment of it, as `--splay` has it.
+  /// Period within which machines start at random, as with `--splay`.
   var splay: Duration = .seconds(1)
   var seed = 1
   let bodySize: Int64 = 64 << 10
-  /// What the list takes for an item.
+  /// Bytes of the list per item.
   let lineSize: Int64 = 120
 
-  /// Those that begin within it begin together.
+  /// Machines that start within one tick start together.
   static let tick: Int64 = 100
 
-  /// When machines begin, in milliseconds, and how many of them at once.
+  /// Start times in milliseconds, with the number of machines.
   var starts: [(time: Int64, count: Int)] {
     var random = SeededRandom(mixing: [seed, machineCount])
     var counts: [Int64: Int] = [:]

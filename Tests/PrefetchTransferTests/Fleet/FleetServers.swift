@@ -1,8 +1,7 @@
 import PrefetchCore
 import PrefetchCrypto
 
-/// An origin with a list and its items, and the store beside it that machines share: they answer as
-/// real ones do, have no bytes, and count.
+/// An origin with a list and its items, and a shared store; they count requests and send no bytes.
 final class FleetServers {
   enum Host: Hashable {
     case origin
@@ -24,7 +23,7 @@ final class FleetServers {
   private(set) var pages: [String: Page] = [:]
   private(set) var origin = FleetFigures()
   private(set) var tier = FleetFigures()
-  /// By their names below the tier's URL; a record has its number in ``said``.
+  /// Bodies by their names below the tier's URL; a record is its index in ``said``.
   private var bodies: [String: (digest: ContentDigest, size: Int64)] = [:]
   private var records: [String: [UInt8]] = [:]
   private var said: [OriginAnswer] = []
@@ -47,7 +46,7 @@ final class FleetServers {
     for item in 0..<plan.changedCount {
       change(item * (plan.itemCount / max(1, plan.changedCount)), night: night)
     }
-    // A list of names alone is the same as yesterday.
+    // A list of names alone does not change from night to night.
     if plan.items == .pinned { changeList(night: night) }
     (origin, tier) = (FleetFigures(), FleetFigures())
   }
@@ -68,7 +67,7 @@ final class FleetServers {
     return Page(digest: digest, size: size, headers: HeaderBlock(fields), tag: tag)
   }
 
-  /// What the list says.
+  /// Manifest that lists all items.
   var manifest: Manifest {
     var entries: [ManifestEntry] = []
     for item in 0..<plan.itemCount {
@@ -88,7 +87,7 @@ final class FleetServers {
   struct Answer {
     var response: TransferResponse
     var share: FleetFigures.Share
-    /// Until it is whole, in milliseconds.
+    /// Time until the response is complete, in milliseconds.
     var delay: Int64 = 0
 
     init(_ response: TransferResponse, _ kind: FleetFigures.Share.Kind, bytes: Int64 = 0) {
@@ -168,7 +167,7 @@ final class FleetServers {
 
   // MARK: What the tier has
 
-  /// What was sent there is whole now, and others find it from now on.
+  /// Completes an upload, which other machines find from now on.
   func finish(_ request: TransferRequest) {
     guard case .put(let body) = request.method else { return }
     switch body {
@@ -178,7 +177,7 @@ final class FleetServers {
     }
   }
 
-  /// As long as a real record is.
+  /// Encodes a record with the size of a real one.
   func encode(_ answer: OriginAnswer) -> [UInt8] {
     said.append(answer)
     let number = String(said.count - 1)
@@ -191,7 +190,7 @@ final class FleetServers {
     return said[number].url == url ? said[number] : nil
   }
 
-  /// Whether whatever a machine may yet ask of it tonight is answered as it would be now.
+  /// Returns whether the tier's remaining responses tonight are all determined.
   func isSettled(since night: Instant) -> Bool {
     guard plan.tier != .none else { return true }
     let kept = Set(bodies.values.map(\.digest))
@@ -202,7 +201,7 @@ final class FleetServers {
     let lasts = plan.tier == .trusted && plan.items == .lasting
     return pages.allSatisfy { url, page in
       guard kept.contains(page.digest) else { return false }
-      // What is named by digest has no record.
+      // Items pinned by digest have no record.
       if plan.items == .pinned, url != Self.list { return true }
       guard let answer = last[url], answer.digest == page.digest else { return false }
       return !lasts || night <= answer.answeredAt

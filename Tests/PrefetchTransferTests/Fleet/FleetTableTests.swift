@@ -2,7 +2,7 @@ internal import Glibc
 import PrefetchTestSupport
 import Testing
 
-/// What `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
+/// The table that `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
 @Suite("The table of a fleet", .enabled(if: FleetTable.isAsked, "Tests/Benchmarks/fleet makes it"))
 struct FleetTableTests {
   @Test("is made of nights that go well")
@@ -24,7 +24,7 @@ struct FleetTableTests {
 enum FleetTable {
   static var isAsked: Bool { unsafe getenv("PREFETCH_FLEET") != nil }
 
-  /// How long an answer holds counts only for a tier that is trusted: all of them are a day old.
+  /// Freshness only matters for a trusted tier, since all stored responses are a day old.
   static let rows: [(FleetPlan.Items, FleetPlan.Tier)] = [
     (.silent, .none), (.silent, .untrusted), (.silent, .trusted), (.lasting, .trusted),
     (.pinned, .none), (.pinned, .untrusted), (.pinned, .trusted),

@@ -52,11 +52,11 @@ struct FleetTests {
     #expect(alone.playedCount == 1 && alone.servers.tier == FleetFigures())
     let pinned = played(Self.small(.pinned, .none), inFull: false).servers
     #expect((pinned.origin.requests, pinned.origin.whole) == (6 * 3, 6 * 3))
-    // Machines that do the same in the same moment are of no use to each other.
+    // Machines that act at the same moment cannot use each other's uploads.
     let together = Self.small(.lasting, .trusted, splay: .zero)
     let race = played(together, inFull: false).servers
     #expect((race.origin.requests, race.origin.whole) == (6 * 21, 6 * 2))
-    // Those that come one after another need one question for all of them.
+    // Machines that start one after another need a single request for all of them.
     var apart = together
     apart.splay = .seconds(1_200)
     let calm = played(apart, inFull: false).servers

@@ -1,11 +1,11 @@
 import PrefetchCore
 
-/// The requests of one machine: some on the wire, the others in line, as the workers have them.
+/// The requests of a machine: some in flight, the others queued, as with real workers.
 final class FleetWire: Transport {
-  /// What was sent, and when its answer is whole.
+  /// Called with each request that is sent.
   var send: (TransferRequest) -> Void = { _ in }
   private var lines: [FleetServers.Host: [TransferRequest]] = [:]
-  /// Of a line, those that are sent already.
+  /// Number of sent requests in each queue.
   private var sent: [FleetServers.Host: Int] = [:]
   private var onWire: [FleetServers.Host: Int] = [:]
   private var ended: [TransferEvent] = []
@@ -24,7 +24,7 @@ final class FleetWire: Transport {
     fill()
   }
 
-  /// Nothing in a fleet goes wrong, so nothing is called back.
+  /// No transfer of a fleet fails or is cancelled.
   func cancel(_ id: TransferID) {}
 
   func wait(until deadline: Duration?) -> [TransferEvent] {
@@ -38,7 +38,7 @@ final class FleetWire: Transport {
     figures.version = .http11
     figures.wireBytes = response.body?.size ?? 0
     let answer: Result<TransferResponse, Failure> = .success(response)
-    // The worker judges what it can, as a real one does.
+    // The worker judges plain orders, as a real one does.
     if let order = request.order,
       let outcome = order.outcome(
         of: answer,

@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import PrefetchTransfer
 
-/// A transport before a tier and an origin, all of it in memory.
+/// A transport with a simulated tier and origin in memory.
 final class TierBench {
   typealias Answer = FakeTransport.Answer
 
@@ -13,13 +13,13 @@ final class TierBench {
   let clock = FakeClock()
   let store = MemoryTier()
   let site = Site()
-  /// What comes in place of an honest answer; nil answers honestly.
+  /// Returns a response in place of the correct one; nil responds correctly.
   var conduct: (TransferRequest) -> Answer? = { _ in nil }
   private(set) var fake: FakeTransport?
   private(set) var transport: TieredTransport?
-  /// The bytes of bodies that are stored here, by what the terms call their paths.
+  /// Bytes of bodies stored on this machine, by their paths.
   var bodies: [String: [UInt8]] = [:]
-  /// Records by the text that stands for them, since their form is another module's.
+  /// Records by their encoded text, since another module defines the real encoding.
   private var records: [String: OriginAnswer] = [:]
   private var lastNumber = 0
 
@@ -112,7 +112,7 @@ final class TierBench {
     return digest
   }
 
-  /// What the origin said of a page, and the body that it had then.
+  /// Returns the origin's record of a page with the body it had then.
   func record(
     _ path: String,
     _ text: String,
@@ -149,21 +149,21 @@ final class TierBench {
     )
   }
 
-  /// For whatever others were told.
+  /// Returns a request that accepts records of other machines.
   func question(_ path: String, _ headers: [HeaderField] = []) throws -> TransferRequest {
     var request = try request(path, headers)
     request.tierQuestion = TierQuestion(granted: [])
     return request
   }
 
-  /// For a body, whoever gives it.
+  /// Returns a request for a body from either server.
   func question(_ path: String, _ digest: ContentDigest) throws -> TransferRequest {
     var request = try request(path)
     request.tierQuestion = TierQuestion(digest: digest)
     return request
   }
 
-  /// All that is told until nothing is under way.
+  /// Returns all ends until nothing is in flight.
   func ends() -> [TransferID: [TransferResult]] {
     var ends: [TransferID: [TransferResult]] = [:]
     repeat {
@@ -177,7 +177,7 @@ final class TierBench {
     return ends
   }
 
-  /// The one end of a transfer.
+  /// Returns the only end of a transfer.
   func end(of request: TransferRequest) throws -> TransferResult {
     transport?.start(request)
     let ends = ends()
@@ -195,7 +195,8 @@ final class TierBench {
     response.body.map { String(decoding: staging.bytes(of: $0), as: UTF8.self) }
   }
 
-  /// What was asked since the last call: `record`, `body`, `put` and `look` at the tier, else the path.
+  /// Returns requests since the last call: `record`, `body`, `put` or `look` at the tier, else the
+  /// path.
   func takeAsked() -> [String] {
     let requests = fake?.requests ?? []
     defer { seen = requests.count }

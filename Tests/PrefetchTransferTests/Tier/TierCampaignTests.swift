@@ -18,12 +18,12 @@ struct TierCampaignTests {
   }
 }
 
-/// One life of a tier.
+/// A random sequence of operations on a tier.
 private final class Play {
   private let bench: TierBench
   private var random: SeededRandom
   private var open: [TransferID: TransferRequest] = [:]
-  /// What honest records say that a page is, or was.
+  /// Contents of each page according to correct records.
   private var told: [String: Set<String>] = [:]
   private let isTrusted: Bool
   private(set) var problems: [String] = []
@@ -42,7 +42,7 @@ private final class Play {
     }
     self.random = random
     for number in 0..<Self.pages {
-      // The last is not there.
+      // The last page does not exist.
       if number < Self.pages - 1 { bench.site["/\(number)"] = Site.Page("page \(number)") }
       let text = self.random.happens(70) ? "page \(number)" : "earlier page \(number)"
       if self.random.happens(70) { _ = bench.put(text) }

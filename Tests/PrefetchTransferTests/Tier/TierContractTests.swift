@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-/// What is relied on of a tier, asked of a server on the wire and of the one in memory.
+/// Contract of a second tier, checked on a real server and on the one in memory.
 @Suite("Every second tier", .timeLimit(.minutes(10)))
 struct TierContractTests {
   enum Kind: CaseIterable {
@@ -60,7 +60,7 @@ struct TierContractTests {
     let (word, body): (String, [UInt8]) =
       switch request.method {
       case .put(.bytes(let bytes)): ("PUT", bytes)
-      // All bodies of these tests are what the end of their paths is the digest of.
+      // Every path of these tests ends with the digest of its body.
       case .put(.file): ("PUT", Self.bytes)
       case .head: ("HEAD", [])
       case .get, .post: ("GET", [])

@@ -14,7 +14,7 @@ struct TierWritingTests {
 
   private var figures: TierFigures { bench.transport?.figures ?? TierFigures(host: "") }
 
-  /// An answer whose body is stored here.
+  /// Returns a response whose body is stored on this machine.
   private func stored(_ path: String, _ text: String) -> OriginAnswer {
     let answer = bench.record(path, text)
     bench.bodies["object \(answer.digest.hexadecimal)"] = Array(text.utf8)
@@ -43,7 +43,7 @@ struct TierWritingTests {
     #expect(figures.written == 1 && figures.writtenBytes == 9)
     #expect(offer(stored("/b", "body of a")) == ["put record"])
     #expect(bench.transport?.isWriting == false)
-    // What came from there is there.
+    // A body that came from the tier is not uploaded again.
     let digest = bench.put("body of c")
     _ = try bench.response(to: bench.question("/c", digest))
     _ = bench.takeAsked()

@@ -56,7 +56,7 @@ struct TieredTransportTests {
     #expect(response.status == 304 && response.headers["Age"] == "5" && response.body == nil)
     #expect(response.toldByTierAt == answer.answeredAt)
     #expect(bench.takeAsked() == ["record"])
-    // No 304 is believed over a body that nobody has.
+    // A 304 is useless without a stored body.
     let other = try bench.question("/a", [HeaderField("If-None-Match", "\"other\"")])
     let whole = try bench.response(to: other)
     #expect(whole.status == 200 && whole.toldByTierAt == nil)
@@ -95,7 +95,7 @@ struct TieredTransportTests {
     #expect(response.toldByTierAt == bench.clock.now().wall)
     #expect(bench.takeAsked() == ["record", "/a", "body"])
     #expect(bench.site.requests.last?.headers["If-None-Match"] == bench.site["/a"]?.entityTag)
-    // What the origin has now is its own.
+    // The newer page comes from the origin itself.
     bench.site["/a"] = Site.Page("newer body of a")
     let newer = try bench.response(to: bench.question("/a"))
     #expect(bench.text(of: newer) == "newer body of a" && newer.toldByTierAt == nil)
@@ -167,7 +167,7 @@ struct TieredTransportTests {
 
   // MARK: Lies and trouble
 
-  /// What it may do in the place of giving a record or a body.
+  /// Incorrect responses in place of a record or body.
   enum Lie: String, CaseIterable {
     case otherBytes, page, empty, tooLarge, withoutLength, truncated, redirect, busy, forbidden
     case silence, unreachable
@@ -273,7 +273,7 @@ struct TieredTransportTests {
       #expect(result.failure?.message == "`cache.remote` is required: refused")
       #expect(result.figures.tierTrouble == .refusal)
     }
-    // After some troubles nobody is asked any more.
+    // After several failures the tier is no longer asked.
     #expect(bench.takeAsked() == [String](repeating: "record", count: 4))
   }
 

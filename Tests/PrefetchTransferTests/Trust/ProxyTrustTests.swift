@@ -51,7 +51,7 @@ struct ProxyTrustTests {
   func pins(isEncrypted: Bool) throws {
     let proxy = try proxy(isEncrypted: isEncrypted)
     let bench = try bench(proxy, isEncrypted: isEncrypted)
-    // Twice each: the second one may use what the first one left behind.
+    // Twice each, since the second request may reuse connections and sessions of the first.
     for _ in 0..<2 {
       let good = bench.request(try origin.url()) { $0.connection = pinning(key) }
       #expect(try bench.response(to: good).status == 200)

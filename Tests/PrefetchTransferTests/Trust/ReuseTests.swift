@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchCore
 
-/// libcurl alone takes a connection or session that was agreed on under other rules for good.
+/// Reuse of connections and sessions between rules, which libcurl alone would permit.
 @Suite("What was agreed on under other rules", .timeLimit(.minutes(10)))
 struct ReuseTests {
   private let ground: TrustGround
@@ -46,7 +46,7 @@ struct ReuseTests {
     #expect(failure.code == .pinMismatch)
     #expect(server.record.bytes == before.bytes)
     #expect(server.record.connections == before.connections + 1)
-    // And back again: what was refused must not poison what is allowed.
+    // A refused connection must not affect a permitted one.
     #expect(try ask(nil).outcome.get().status == 200)
     #expect(server.record.bytes > before.bytes)
   }
@@ -63,7 +63,7 @@ struct ReuseTests {
   @Test("No session is resumed, since nobody would see a certificate")
   func sessions() throws {
     for round in 0..<4 {
-      // Each in a pool of its own, so each makes a connection.
+      // Each rule has its own pool, so that each request connects anew.
       var rules = ConnectionRules()
       rules.pins = [PinRule(leaf: [key.digest], authority: nil, entries: ["\(round)"])]
       #expect(try ask(Shared(rules)).outcome.get().status == 200)

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/// Room for the three streams beside a message.
+/// Buffer for the three streams that are sent with a message.
 union control {
   char bytes[CMSG_SPACE(3 * sizeof(int))];
   struct cmsghdr header;
@@ -28,7 +28,7 @@ struct request {
   char **variables;
 };
 
-/// Takes the texts of a message apart in place.
+/// Splits the texts of a message in place.
 static char **texts(char **next, char *end, int count) {
   char **list = calloc((size_t)count + 1, sizeof *list);
   for (int index = 0; index < count && *next < end; index++) {
@@ -62,9 +62,9 @@ static int receive(int socket, char *buffer, size_t capacity, struct request *re
   return 1;
 }
 
-/// What `fork` does, but that the copy's parent is this process's own.
+/// Forks a copy whose parent is this process's parent.
 ///
-/// The library keeps a thread's number in a place that the kernel knows, and reads it from there.
+/// The kernel writes the new thread id to the place where the C library reads it.
 static pid_t copy(void) {
   int *number = NULL;
   if (prctl(PR_GET_TID_ADDRESS, &number, 0, 0, 0) != 0) return -1;
@@ -83,7 +83,7 @@ static void be(struct request *request, int socket, int (*run)(int, char **)) {
   exit(run(request->word_count, request->words));
 }
 
-/// Signals do what they do in a program that has just been started.
+/// Resets signals to the state of a program that has just been started.
 static void forget_signals(void) {
   for (int signal = 1; signal < NSIG; signal++) {
     struct sigaction action = {.sa_handler = SIG_DFL};

@@ -2,10 +2,9 @@ import CZygote
 import Glibc
 import PrefetchCLI
 
-/// What the copies are spared: by then the tables of options and keys, and what Swift's runtime makes
-/// of types when they are first used, are there.
+/// Fills the tables of options and keys and Swift's type metadata, which the forked copies inherit.
 ///
-/// The folder that is named holds what these runs leave.
+/// `folder` holds what these runs leave behind.
 private func warmUp(in folder: String) {
   let configuration = "\(folder)/warm.json"
   guard let file = unsafe fopen(configuration, "w") else { return }
@@ -26,7 +25,7 @@ private func warmUp(in folder: String) {
   }
 }
 
-/// Without a word of what these runs say.
+/// Prepares the process with its output suppressed.
 private func prepare() {
   guard CommandLine.arguments.count == 2 else { return }
   let silence = unsafe open("/dev/null", O_RDWR)
@@ -38,7 +37,7 @@ private func prepare() {
   for descriptor: CInt in 4..<64 { close(descriptor) }
 }
 
-/// The program; what stands at the top of this file would be the main thread's alone.
+/// Runs the program; variables at the top of this file would belong to the main thread.
 private func run(
   _ count: CInt,
   _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
