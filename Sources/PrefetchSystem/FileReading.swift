@@ -96,6 +96,12 @@ package enum FileReading {
     unsafe access(path, F_OK) == 0
   }
 
+  /// Whether a file holds text in PEM; files of authorities have at most a few megabytes.
+  package static func isPEM(_ path: String) -> Bool {
+    guard let bytes = try? read(path, limit: 64 << 20) else { return true }
+    return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
+  }
+
   package static func isReadable(_ path: String, asFolder: Bool) -> Bool {
     guard isFolder(path) == asFolder else { return false }
     return unsafe access(path, asFolder ? R_OK | X_OK : R_OK) == 0

@@ -16,6 +16,15 @@ struct OverrideTests {
     return PrefetchConfigTests.load(yaml: yaml) { $0.overrides = overrides }
   }
 
+  @Test("An unset variable of a shell lifts no demand: an empty value is no list")
+  func refusesEmptyList() throws {
+    for assignment in ["manifest_keys=", "segments.basics.manifest_keys= ", "manifest_keys=[]"] {
+      let loaded = try load(assignment)
+      #expect(loaded.hasErrors, "\(assignment): \(loaded.rendered)")
+    }
+    #expect(try load("segments.basics.manifest_keys=[]").rendered == "\n")
+  }
+
   @Test("A path leads into mappings, lists, hosts and segments")
   func sets() throws {
     let loaded = try load(

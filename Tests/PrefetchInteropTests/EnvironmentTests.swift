@@ -153,6 +153,21 @@ struct EnvironmentTests {
     #expect(origin.requests.last?.headers["Authorization"] != nil)
   }
 
+  @Test("holds credentials of a host, over which a header of a rule wins")
+  func credentialsBesideRule() throws {
+    let origin = try LoopbackServer { _ in .respond(200, text: "x") }
+    declare(
+      "{ proxy: none, netrc: true }",
+      try origin.url("/a"),
+      "allow_http: [127.0.0.1]\n"
+        + "transport: { rules: [{ match: \"http://127.0.0.1:*/**\", headers: { Authorization: Bearer one } }] }"
+    )
+    let run = try home.run()
+    #expect(run.status == 0, "\(run)")
+    #expect(origin.requestText.contains("Authorization: Bearer one"))
+    #expect(!origin.requestText.contains("Basic "))
+  }
+
   @Test("holds credentials, whose refusal is one of ours")
   func refusedCredentials() throws {
     let origin = try LoopbackServer { _ in .respond(401, text: "no") }

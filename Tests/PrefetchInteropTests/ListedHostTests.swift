@@ -123,6 +123,38 @@ struct ListedHostTests {
   }
 
   @Test(
+    "may be signed anew with an expiry date, which is asked for once the old signature does not do",
+    .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
+  )
+  func signedAnew() throws {
+    #expect(try home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "sec").status == 0)
+    let key = try #require(home.read("pub")?.split(separator: "\n").last)
+    let list = "\(Digest.hexadecimal("one"))  one\n"
+    home.write(list, to: "SHA256SUMS")
+    site["/SHA256SUMS"] = Site.Page(list, entityTag: "\"same\"")
+    #expect(try home.tool("minisign", "-S", "-s", "sec", "-m", "SHA256SUMS").status == 0)
+    site["/SHA256SUMS.minisig"] = Site.Page(try #require(home.read("SHA256SUMS.minisig")))
+    func run(_ expiry: String) throws -> ProgramRun {
+      home.configure(
+        """
+        manifest_keys: [\(key)]
+        manifest_expiry: \(expiry)
+        cache: { min_free: 0 }
+        segments: [{ name: files, manifest: "\(try here("/SHA256SUMS"))" }]
+        """
+      )
+      return try home.run("run")
+    }
+    #expect(try run("optional").status == 0)
+    #expect(try run("required").status == 5)
+    let signed = try home.run("manifest", "sign", "SHA256SUMS", "--key", "sec", "--expires", "7d")
+    #expect(signed.status == 0, "\(signed)")
+    site["/SHA256SUMS.minisig"] = Site.Page(try #require(home.read("SHA256SUMS.minisig")))
+    let renewed = try run("required")
+    #expect(renewed.status == 0, "\(renewed)")
+  }
+
+  @Test(
     "may be signed by minisign alone, whose signatures have a time and no end",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )

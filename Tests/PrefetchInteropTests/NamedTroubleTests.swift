@@ -75,6 +75,18 @@ struct NamedTroubleTests {
     #expect(try home.run("check", "--no-secrets").status == 0)
   }
 
+  @Test("is told before anything is asked where `tls.ca_file` is not PEM")
+  func notPEM() throws {
+    home.write([0x30, 0x82, 0x01, 0xFF], to: "ca.der")
+    declare("tls: { ca_file: ca.der }")
+    for command in ["run", "check"] {
+      let run = try home.run(command)
+      #expect(run.status == 78, "\(run)")
+      #expect(run.errors.contains("holds no certificate in PEM"), "\(run)")
+      #expect(run.errors.contains("openssl x509 -inform der"), "\(run)")
+    }
+  }
+
   @Test("names the key for authorities of one's own where a certificate's issuer is unknown")
   func unknownAuthority() throws {
     let trust = try TrustGround.shared.get()
@@ -106,9 +118,15 @@ struct NamedTroubleTests {
     let list = "manifest: \"\(try lists.url("/list"))\""
     let plain = try report(list)
     #expect(
-      plain.contains("answered 401; `headers` of its segment, or `network.netrc`"),
+      plain.contains("answered 401; a rule of `transport.rules` with `headers`, or `network.netrc`"),
       "\(plain)"
     )
+    home.write("\(try other.url("/a"))\n", to: "list.txt")
+    let local = try report("manifest: list.txt", secret)
+    #expect(local.contains("a local list has no server of its own"), "\(local)")
+    #expect(local.contains("`transport.rules`"), "\(local)")
+    let inline = try report("urls: [\"\(try other.url("/a"))\"]")
+    #expect(inline.contains("answered 401; `headers` of its segment"), "\(inline)")
     let held = "the header `X-Token` was not sent to it: `headers` go to"
     let own = try lists.url("/").authority
     #expect(try report(list, secret).contains("\(held) `\(own)` alone"))

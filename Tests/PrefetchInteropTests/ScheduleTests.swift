@@ -50,6 +50,13 @@ struct ScheduleTests {
     return (home.read("units/\(names[0])") ?? "", home.read("units/\(names[1])") ?? "")
   }
 
+  @Test("The unit of a server that fetches what it does not have says so")
+  func pullingServer() throws {
+    let unit = try home.run("schedule", "systemd", "--serve", "--pull")
+    #expect(unit.output.contains("/prefetch serve --pull "), "\(unit)")
+    #expect(try home.run("schedule", "systemd", "--pull").status == 64)
+  }
+
   @Test("A unit with paths below `/tmp` sees the machine's `/tmp`, or says that it cannot")
   func temporaryPaths() throws {
     let text = "segments: [{name: a, urls: [\"https://example.com/a\"], publish: {dir: /tmp/tree}}]"

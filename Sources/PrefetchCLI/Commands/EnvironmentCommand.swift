@@ -9,17 +9,21 @@ struct EnvironmentCommand: Command {
   let options: EnvironmentOptions
 
   func run() throws(CommandExit) -> Int32 {
-    let scope = try PublishingScope(context, options.segments)
+    let scope = try PublishingScope(context, options.segments, needsSecrets: false)
     let store = try context.readingStore(scope.places)
     let state = try context.readingState(scope.places)
     let records = try context.reading { () throws(Failure) in try store?.segments() ?? [] }
     var folders: [(layout: PublishingRules.Layout, folder: String)] = []
     var isOffline = true
     var withheld: Set<PublishingRules.Layout> = []
+    var isComplete = true
     for segment in scope.segments {
-      guard let rules = segment.publishing else { continue }
       let key = scope.key(segment)
       let record = records.first { $0.key == key }
+      guard let rules = segment.publishing else {
+        if record?.state != .current { isComplete = false }
+        continue
+      }
       let limit = scope.builder.policy.maximumManifestSize
       let objection = try context.reading { () throws(Failure) -> String? in
         guard record?.state == .current else {
@@ -30,11 +34,12 @@ struct EnvironmentCommand: Command {
           try PublishedTrees.standing(of: key, rules, in: state) != nil
         }
         return stands == true
-          ? nil : "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
+          ? nil : "its tree `\(rules.folder)` is missing or incomplete; `prefetch publish` makes it"
       }
       if let objection {
         context.console.note("segment `\(segment.name)` gets no variable: \(objection)")
         withheld.insert(rules.layout)
+        isComplete = false
         continue
       }
       // Cargo unpacks crates below its home, and builds nothing where it cannot.
@@ -55,6 +60,12 @@ struct EnvironmentCommand: Command {
     for (name, value) in ToolVariables.of(folders, withheld: withheld, isOffline: isOffline) {
       context.console.print(exactly: options.shell.line(name, value))
     }
-    return options.isStrict && !withheld.isEmpty ? ExitStatus.nothing.code : ExitStatus.ok.code
+    if folders.isEmpty, withheld.isEmpty {
+      context.console.note(
+        "no segment publishes a tree; `publish: {layout: …, dir: …}` of a segment makes one"
+      )
+      isComplete = false
+    }
+    return options.isStrict && !isComplete ? ExitStatus.nothing.code : ExitStatus.ok.code
   }
 }

@@ -115,6 +115,7 @@ struct ScheduleCommand: Command {
     let files = (given.isEmpty ? Array(loaded.files.prefix(1)) : given).map(absolute)
     var command = [FileReading.realPath("/proc/self/exe") ?? "/usr/bin/prefetch"]
     command += options.isForServer ? ["serve"] : ["run", "--quiet"]
+    if options.pulls { command.append("--pull") }
     for file in files { command += ["--config", file] }
     if let profile = context.shared.profile { command += ["--profile", profile] }
     for setting in context.shared.settings {

@@ -14,22 +14,23 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     summary: "Print the variables that point tools at published trees",
     paragraphs: [
       """
-      One `NAME=value` a line, quoted for a shell where that is needed (`--shell sh` writes `export` \
-      before each, for `eval`; `github` what `$GITHUB_ENV` takes, `dotenv` what files of that name \
-      hold): `npm_config_cache`, `npm_config_prefer_offline` and `npm_config_audit` for layout `npm`, \
+      One `NAME=value` a line, quoted for a shell. `--shell sh` writes `export` before each, for \
+      `eval`; `--shell github` writes the form of `$GITHUB_ENV`, `--shell dotenv` that of `.env` files. \
+      The variables are \
+      `npm_config_cache`, `npm_config_prefer_offline` and `npm_config_audit` for layout `npm`, \
       `PIP_NO_INDEX`, `PIP_FIND_LINKS`, `UV_OFFLINE` and `UV_FIND_LINKS` for `pip`, \
       `GOPROXY` for `go`, `CARGO_HOME` for `cargo`, `YARN_YARN_OFFLINE_MIRROR` for `yarn`. Bazel has \
       no variable of its own: `BAZEL_REPOSITORY_CACHE` is for \
       `bazel build --repository_cache="$BAZEL_REPOSITORY_CACHE"`.
       """,
       """
-      A segment that is not `current`, whose tree does not stand, or whose local list has changed since \
-      the last run, gets no line, so that its tool falls back to the network; standard error says which and what is missing. A missing tree of \
-      layout `pip` leaves `PIP_NO_INDEX` and `UV_OFFLINE` unset, one of layout `go` adds `direct`, so that the trees \
-      beside it are used and the rest comes from the network. With `--strict` the command ends with \
-      4. A tree of a uv.lock sets no \
-      `UV_OFFLINE`, since `uv sync` asks the addresses in that file. npm, Bazel, Cargo and Yarn know one folder \
-      only, that of the first segment; the layouts `url`, `basename` and `hls` have no variable. A tree \
+      Nothing is printed for a segment that is not `current`, whose tree is missing or incomplete, or \
+      whose local list has changed since the last run; standard error says why. Its tool then uses the \
+      network. If a tree of layout `pip` is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; \
+      if one of layout `go` is missing, `GOPROXY` ends with `,direct`. With `--strict` the command then \
+      ends with 4, as it does if no segment publishes a tree. Secrets need not be set. A tree of a \
+      uv.lock sets no `UV_OFFLINE`, since `uv sync` downloads from the URLs in that file. npm, Bazel, \
+      Cargo and Yarn use one folder: that of the first segment with their layout. The layouts `url`, `basename` and `hls` have no variable. A tree \
       of layout `cargo` that cannot be written gets none either: `cargo --config \
       TREE/.cargo/config.toml` builds from it.
       """,
@@ -40,7 +41,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
           "Write `export` lines (`sh`), what `$GITHUB_ENV` takes (`github`), `dotenv`, or `plain` lines"
         ),
       .flag("strict", \.isStrict).help(
-        "End with 4 where a segment gets no variable for want of its tree"
+        "End with 4 if a segment's tree is missing or not up to date"
       ),
     ],
     operands: .any("SEGMENT", \.segments, completion: .segments),

@@ -32,7 +32,7 @@ enum ManualProse {
     ("XDG_CONFIG_HOME", "The folder that holds `prefetch/config.yaml`; `~/.config` when unset."),
     (
       "http_proxy, https_proxy, all_proxy, no_proxy",
-      "The proxies to use where `network.proxy` is `env`; the last three in capitals too. No pin applies to a proxy, and one that is spoken to over TLS has to be trusted by the system."
+      "The proxies to use if `network.proxy` is not set, or is `env`; `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` too. `tls.pins` and `tls.ca_file` do not apply to a proxy: the system's CAs must trust an https proxy."
     ),
     (
       "SSL_CERT_FILE, SSL_CERT_DIR",
@@ -40,7 +40,7 @@ enum ManualProse {
     ),
     (
       "SSLKEYLOGFILE, OPENSSL_CONF, OPENSSL_MODULES, OPENSSL_ENGINES, HOSTALIASES, RES_OPTIONS, LOCALDOMAIN",
-      "Without effect, since they would weaken connections or write their keys down. `~/.netrc` is read only where `network.netrc` says so; each entry goes to its own host, over https or where an exception names the host, and `default` is ignored."
+      "Without effect, since they would weaken connections or write their keys down. `~/.netrc` is read only with `network.netrc: true`. An entry goes to its host over https, or over http if `NSExceptionDomains` allows that; a header of a rule wins over it, and the entry `default` is ignored."
     ),
     (
       "NO_COLOR, CLICOLOR_FORCE, TERM, CI",

@@ -93,7 +93,10 @@ extension CommandContext {
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
     // A check with placeholders for secrets is made elsewhere than the run.
     if needsSources || !own.isEmpty, !allowsUnsetSecrets {
-      loaded.diagnostics += loaded.trustFileDiagnostics(isReadable: FileReading.isReadable)
+      loaded.diagnostics += loaded.trustFileDiagnostics(
+        isReadable: FileReading.isReadable,
+        isPEM: FileReading.isPEM
+      )
     }
     outset.configuration = loaded
     console.secrets = loaded.secrets

@@ -95,7 +95,10 @@ package enum Program {
 extension CommandContext {
   /// Ends the command where a file of certificates is missing, before anything is asked.
   func requireTrustFiles(_ loaded: LoadedConfiguration) throws(CommandExit) {
-    let missing = loaded.trustFileDiagnostics(isReadable: FileReading.isReadable)
+    let missing = loaded.trustFileDiagnostics(
+      isReadable: FileReading.isReadable,
+      isPEM: FileReading.isPEM
+    )
     guard missing.isEmpty else { throw failed(.config, missing) }
   }
 

@@ -11,8 +11,13 @@ struct PublishingScope {
   let segments: [SegmentDeclaration]
   let subscriptions: Subscriptions
 
-  init(_ context: CommandContext, _ patterns: [String]) throws(CommandExit) {
-    let loaded = try context.configuration(isRequired: false)
+  /// `needsSecrets` is false for a command that shows its secrets to nobody.
+  init(
+    _ context: CommandContext,
+    _ patterns: [String],
+    needsSecrets: Bool = true
+  ) throws(CommandExit) {
+    let loaded = try context.configuration(isRequired: false, allowsUnsetSecrets: !needsSecrets)
     let builder = context.builder(loaded)
     let places = try context.places(loaded)
     self.places = places

@@ -94,7 +94,7 @@ extension Configuration {
       .help("What may be switched off, here or by the publisher")
     Field("manifests", \.manifests, .manifestTemplate)
       .help("Where the manifest of a segment is that has only a name")
-    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey))
+    Field("manifest_keys", \.manifestKeys, .list(of: .publicKey, atLeast: 1))
       .help("Keys of which one must have signed every manifest")
     Field("manifest_expiry", \.policy.manifestExpiry, .choice())
       .help("Whether a signed manifest must say when it expires")

@@ -69,7 +69,7 @@ extension TransportRule {
 
   private static let matchTable = ObjectType(Self(), name: "match", shorthand: "url") {
     Field("url", \.url, .urlPattern)
-      .help("Pattern of the whole URL; `*` stays within a path part, `**` does not")
+      .help("Pattern of the whole URL; `*` matches within one part of the path, `**` across parts")
     Field("method", \.method, .choice(ignoringCase: true)).help("Method of the request")
   }
 }

@@ -73,7 +73,7 @@ extension Segment {
       decode: decodeHeaders,
       encode: { ValueType<[HeaderField]>.headers.encode($0.declaration.headers) }
     )
-    .help("Headers of its requests, added to those of `defaults` with other names").secret
+    .help("Headers for the server of its list; other hosts need `transport.rules`").secret
     Field("priority", \.declaration.priority, .integer(1...100))
       .help("Rank among the segments, 1 first; unset comes last")
     Field("initial", \.isInitial, .boolean)

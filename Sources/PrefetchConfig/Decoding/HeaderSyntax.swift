@@ -83,7 +83,10 @@ extension ValueType where Value == Secret {
       text throws(ValueComplaint) in
       let trimmed = Blanks.trimmed(text)
       guard trimmed.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
-        throw ValueComplaint("the value holds a line break or control character")
+        throw ValueComplaint(
+          "the value holds a line break or control character",
+          hint: "credentials in base64 must be one line: `base64 -w0`"
+        )
       }
       return Secret(trimmed)
     } encode: { _ in

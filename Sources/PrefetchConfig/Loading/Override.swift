@@ -158,8 +158,17 @@ struct OverrideApplication {
       var shaping = TreeShaping()
       return Self.unplaced(shaping.normalised(node, as: shape))
     }
-    let scalar = Node(.scalar(Scalar(override.text, kind: .plain)), at: nil, in: override.source)
-    guard case .list = shape, !override.text.isEmpty else { return scalar }
+    guard case .list = shape else {
+      return Node(.scalar(Scalar(override.text, kind: .plain)), at: nil, in: override.source)
+    }
+    // An unset shell variable must not lift what the list demands.
+    guard !trimmed.isEmpty else {
+      throw complaint(
+        override,
+        "the value of `\(override.path)` is empty",
+        hint: "an empty list is `\(override.path)=[]`"
+      )
+    }
     let separator: Character = override.text.contains("\n") ? "\n" : ","
     let parts = override.text.split(separator: separator).map(Blanks.trimmed).filter { !$0.isEmpty }
     let nodes = parts.map { Node(.scalar(Scalar($0, kind: .plain)), at: nil, in: override.source) }

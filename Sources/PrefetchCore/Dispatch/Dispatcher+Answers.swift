@@ -95,9 +95,18 @@ extension Dispatcher {
     if let withheld = withheldHeaders(of: job) {
       failure.message += "; \(withheld)"
     } else if response.status == 401 {
-      failure.message += "; `headers` of its segment, or `network.netrc`, give credentials"
+      failure.message += "; \(credentialsKey(of: job)), or `network.netrc`, gives credentials"
     }
     return failure
+  }
+
+  /// Key of the configuration that reaches the server that answered.
+  private func credentialsKey(of job: Job) -> String {
+    guard let exchange = exchange(of: job)?.value,
+      let owner = segments[segment(of: job)].declaration.headerOwner(for: exchange.url),
+      owner.origin == exchange.hop.origin
+    else { return "a rule of `transport.rules` with `headers`" }
+    return "`headers` of its segment"
   }
 
   /// Headers of the configuration that the server that answered did not get, and who does.
@@ -110,6 +119,10 @@ extension Dispatcher {
       case .item(let item): items.active(item).entry.headers
       }
     let owner = declaration.headerOwner(for: exchange.url)
+    if owner == nil, let first = declaration.headers.first {
+      return
+        "the header `\(first.name)` was not sent to it: a local list has no server of its own, and only rules of `transport.rules` send headers to hosts that it names"
+    }
     var names: [String] = []
     if let owner, owner.origin != exchange.hop.origin { names = declaration.headers.map(\.name) }
     if !exchange.isAtFirstOrigin { names += own.map(\.name) }

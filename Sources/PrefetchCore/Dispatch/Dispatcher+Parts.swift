@@ -73,10 +73,17 @@ extension Dispatcher {
       if asksAgain(number, after: failure) { return }
       fail(document: number, failure)
     case .success(let manifest):
-      // The same bytes may have been signed anew, for longer.
-      let isOver = isToBeSigned(number) && manifest.expires.map { $0 <= now.wall } ?? false
-      let expiry = Failure(.signature, "it expired")
-      if isOver, asksAgain(number, after: expiry) { return }
+      // The same bytes may have been signed anew, with later or further times.
+      if isToBeSigned(number),
+        let objection = ManifestGuard.objection(
+          toTimesOf: manifest,
+          isSigned: true,
+          expiry: request.policy.manifestExpiry,
+          now: now.wall
+        ), asksAgain(number, after: objection)
+      {
+        return
+      }
       take(manifest, of: number)
     }
   }

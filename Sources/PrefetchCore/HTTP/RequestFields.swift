@@ -43,7 +43,10 @@ extension RunPolicy {
       rule.map {
         connections.rules[$0].headers(for: purpose, isFirstOrigin: isFirstOrigin())
       } ?? []
-    if let field = netrcField(for: url, purpose: purpose, at: now) { fields.append(field) }
+    // A rule says more of a request than a file that knows only its host.
+    if let field = netrcField(for: url, purpose: purpose, at: now) {
+      fields += RequestFields.missing([field], in: fields)
+    }
     return fields
   }
 }

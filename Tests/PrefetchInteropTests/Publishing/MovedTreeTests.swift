@@ -114,6 +114,6 @@ struct MovedTreeTests {
       "rm 'tree of ours/\(Self.names[0])'; \"$prefetch\" env --strict || test $? = 4"
     )
     #expect(run.status == 0 && run.output.isEmpty, "\(run)")
-    #expect(run.errors.contains("/elsewhere/tree of ours` does not stand"), "\(run)")
+    #expect(run.errors.contains("/elsewhere/tree of ours` is missing"), "\(run)")
   }
 }

@@ -86,6 +86,31 @@ struct VariableFormTests {
     #expect(try home.tool("rm", "-rf", home.path("trees")).status == 0)
     let run = try home.run("env", "--strict")
     #expect(run.status == 4, "\(run)")
-    #expect(run.errors.contains("its tree `\(home.path("trees/here"))` does not stand"))
+    #expect(run.errors.contains("its tree `\(home.path("trees/here"))` is missing"))
+  }
+
+  @Test("need a tree: with `--strict` a configuration that publishes none ends with 4")
+  func noTree() throws {
+    let bare = try home.run("env", "--strict")
+    #expect(bare.status == 4, "\(bare)")
+    #expect(bare.errors.contains("no segment publishes a tree"), "\(bare)")
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: a, urls: [\"\(try server.url("/pub/a"))\"] }]"
+    )
+    let run = try home.run("env", "--strict")
+    #expect(run.status == 4, "\(run)")
+    #expect(try home.run("env").status == 0)
+  }
+
+  @Test("are printed without the secrets that only runs need")
+  func withoutSecrets() throws {
+    try declare(("here", "pip", wheel))
+    #expect(try home.run("run").status == 0)
+    let text = try #require(home.read("prefetch.yaml"))
+    home.write(text + "\ntransport: { rules: [{ match: \"https://x.example/**\", headers: { X-Key: \"${env:NOT_SET}\" } }] }\n")
+    #expect(try home.run("run").status == 78)
+    let run = try home.run("env", "--strict")
+    #expect(run.status == 0, "\(run)")
+    #expect(run.output.contains("PIP_FIND_LINKS"), "\(run)")
   }
 }
