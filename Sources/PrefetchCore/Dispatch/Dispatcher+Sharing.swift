@@ -77,10 +77,7 @@ extension Dispatcher {
       return false
     }
     let keeper = first.entries[Int(mention.entry)]
-    if keepsForFailedList(known, keeper, of: first, against: step, of: index) {
-      withholdUnlessComparable(keeper, of: Int(mention.segment))
-      return false
-    }
+    if keepsForFailedList(known, keeper, of: first, against: step, of: index) { return false }
     if let failure = objection(toKept: known, entry, of: index, step, for: keeper) {
       reject(entry, failure, of: index)
       return true
@@ -143,13 +140,6 @@ extension Dispatcher {
   ) -> Bool {
     first.lastList != nil && segments[index].lastList == nil && step.asks
       && !keeper.digests.isEmpty && (known < 0 || items[known].step.isKept)
-  }
-
-  /// Leaves the file of a failed list's item as it is in the tree, where no SHA-256 would tell that
-  /// another body has come for another segment.
-  mutating func withholdUnlessComparable(_ entry: ManifestEntry, of index: Int) {
-    guard !entry.digests.contains(where: { $0.algorithm == .sha256 }) else { return }
-    segments[index].otherVariants.insert(URLKey(entry.recordURL))
   }
 
   /// The same of an entry that is kept and only counted.
