@@ -1,43 +1,5 @@
 /// Several segments that name one URL.
 extension Dispatcher {
-  /// A segment that asks for an item of an earlier one with other headers.
-  struct Rivalry: Sendable {
-    var segment: Int
-    var url: String
-    var id: String?
-    /// Whose item it is.
-    var first: String
-    /// Headers in which the two differ.
-    var names: Set<String>
-    /// What it declares the bytes to be.
-    var digests: [ExpectedDigest] = []
-    var isRequired = true
-
-    /// Whether an answer depends on any of them, and is not the declared one all the same.
-    func parts(by selecting: [String], from body: StagedBody?) -> Bool {
-      let proofs = digests.filter(\.algorithm.isTrustworthy)
-      return isMet(by: selecting) && !(body.map { proofs.contains(where: $0.matches) } ?? false)
-    }
-
-    /// Whether an answer depends on any of them.
-    func isMet(by selecting: [String]) -> Bool {
-      selecting.contains { $0 == Variance.anything || names.contains($0) }
-    }
-
-    var reason: String {
-      "segment `\(first)` asks for it with other headers"
-    }
-
-    var failure: Failure {
-      Failure(
-        .unsupported,
-        "its server's answer depends on "
-          + names.sorted().map { "`\($0)`" }.joined(separator: " and ")
-          + ", for which segment `\(first)` has another value; a cache holds one body for a URL"
-      )
-    }
-  }
-
   /// Whether the item of another segment answers for this one as well.
   ///
   /// `elders` are those whose answer is stored while this one's is asked for.
@@ -247,7 +209,7 @@ extension Dispatcher {
     return false
   }
 
-  /// What two segments would send differently for one URL; nil where it is the same.
+  /// Returns what two segments would send differently for one URL; nil where it is the same.
   private func rivalry(
     _ entry: ManifestEntry,
     of index: Int,
@@ -255,27 +217,10 @@ extension Dispatcher {
     _ other: ManifestEntry
   ) -> Rivalry? {
     let second = segments[index].declaration
-    // Tags of one ad space need not be asked with the same headers; their ad is the same.
-    guard entry.zone == nil else { return nil }
-    guard
-      !first.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
-        || !entry.headers.isEmpty
-    else { return nil }
     let purpose = RequestPurpose(itemType: entry.type)
-    let names = Variance.difference(
-      facts.selector(of: first).fields(of: other, for: purpose),
-      facts.selector(of: second).fields(of: entry, for: purpose)
-    )
-    guard !names.isEmpty else { return nil }
-    return Rivalry(
-      segment: index,
-      url: entry.url.string,
-      id: entry.id,
-      first: first.name,
-      names: names,
-      digests: entry.digests,
-      isRequired: entry.isRequired
-    )
+    return Rivalry(entry, of: second, at: index, against: other, of: first) { segment, entry in
+      facts.selector(of: segment).fields(of: entry, for: purpose)
+    }
   }
 
   /// Tells segments apart that an answer turned out to depend on: it is the answer to the first of
