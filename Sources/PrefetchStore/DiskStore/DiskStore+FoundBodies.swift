@@ -41,19 +41,20 @@ extension DiskStore {
 
   /// Gives a file of the user's a name among the objects.
   ///
-  /// By a clone where the file system has these, else by a second name with this mode, else by a copy,
-  /// as always where no mode is given. Returns false where the file has changed meanwhile.
+  /// By a clone where the file system has these, else by a second name where one is allowed, else by a
+  /// copy. The file keeps its mode until its tree is published, since the commit may refuse the body.
+  /// Returns false where the file has changed meanwhile.
   func adopt(
     _ file: OpenFile,
     _ status: FileStatus,
     named leaf: String,
     in folder: Folder,
     as digest: ContentDigest,
-    mode: mode_t?
+    mayLink: Bool
   ) throws(Failure) -> Bool {
     if try intactObject(digest) != nil { return true }
     let writing = try requireWriting()
-    let source = ObjectPublisher.Source(file: file, leaf: leaf, folder: folder, linkMode: mode)
+    let source = ObjectPublisher.Source(file: file, leaf: leaf, folder: folder, mayLink: mayLink)
     try writing.publisher.take(source, as: digest, noting: &times)
     guard FileIdentity(try file.status()) == FileIdentity(status),
       let home = try objects?.folder(of: digest.prefix),

@@ -75,17 +75,15 @@ extension PublishedTrees {
       named: find.spot.leaf,
       in: find.spot.folder,
       as: digest,
-      mode: Self.linkMode(wanted.rules)
+      mayLink: Self.mayLink(wanted.rules)
     )
     return isTaken ? find.body : nil
   }
 
-  /// The mode of a file that is a stored body too; nil where the tree's files are none.
-  private static func linkMode(_ rules: PublishingRules) -> mode_t? {
-    guard !rules.needsOwnFiles, !rules.layout.isWrittenByTools,
-      [.auto, .hardlink].contains(rules.link)
-    else { return nil }
-    return rules.mirror == nil ? 0o444 : Folder.plainMode
+  /// Whether a file of the tree may be a stored body too.
+  private static func mayLink(_ rules: PublishingRules) -> Bool {
+    !rules.needsOwnFiles && !rules.layout.isWrittenByTools
+      && [.auto, .hardlink].contains(rules.link)
   }
 }
 
