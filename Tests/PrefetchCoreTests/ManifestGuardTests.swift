@@ -6,7 +6,7 @@ import Testing
 
   struct Given: Sendable {
     var manifest: Manifest
-    var segment = SegmentDeclaration(name: "s", source: .file("/dev/stdin"))
+    var segment = SegmentDeclaration(name: "s", source: .file("/m", isStream: true))
     var policy = RunPolicy()
 
     mutating func mirror() {

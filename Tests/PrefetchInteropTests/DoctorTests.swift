@@ -21,6 +21,32 @@ struct DoctorTests {
     ) { first, _ in first }
   }
 
+  @Test(
+    "A version of HTTP that libcurl lacks is reported by `check`, `doctor`, `plan` and `run` alike"
+  )
+  func missingVersion() throws {
+    let lacks = try !#require(findings(home.run("doctor"))["libcurl"]).contains("HTTP/3")
+    home.configure(
+      """
+      segments: [{ name: one, urls: [] , allow_empty: true }]
+      network: { http: "3" }
+      transport: { rules: [{ match: { url: "https://a.example/**" }, http: "3" }] }
+      """
+    )
+    for command in ["check", "doctor", "plan", "run"] {
+      let run = try home.run(command)
+      #expect(run.status == 0, "\(command): \(run)")
+      for path in ["network.http", "transport.rules[0].http"] {
+        let told = (run.output + run.errors).contains("`\(path): 3` has no effect: libcurl ")
+        #expect(told == lacks, "\(command): \(run)")
+      }
+    }
+    home.configure(
+      "segments: [{ name: one, urls: [] , allow_empty: true }]\nnetwork: { http: \"2\" }"
+    )
+    #expect(try !home.run("check").errors.contains("has no effect"))
+  }
+
   @Test("says what there is, writes nothing and asks nobody")
   func healthy() throws {
     let run = try home.run("doctor")

@@ -132,6 +132,40 @@ struct InitTests {
     #expect(FileTree.names(home.work) == ["broken.json"])
   }
 
+  @Test("A list that can be read only once is refused, since every run reads it")
+  func streams() throws {
+    try #require(home.tool("mkfifo", home.path("pipe")).status == 0)
+    for line in [
+      "echo https://e.example/a | \"$prefetch\" init --from -",
+      "echo https://e.example/a | \"$prefetch\" init --from /dev/stdin",
+      "echo https://e.example/a >pipe & \"$prefetch\" init --from pipe",
+      "\"$prefetch\" init --from <(echo https://e.example/a)",
+    ] {
+      let run = try home.shell(line, within: 20)
+      #expect(run.status == 78 && run.errors.contains("save it as a file"), "\(line): \(run)")
+      #expect(FileTree.names(home.work) == ["pipe"])
+    }
+  }
+
+  @Test("A list without items is taken with a warning, since `check` refuses it")
+  func empty() throws {
+    home.write("", to: "urls.txt")
+    let run = try home.run("init", "--from", "urls.txt")
+    #expect(run.status == 0 && run.errors.contains("`urls.txt` has no items now"), "\(run)")
+    #expect(try home.run("check").status == 78)
+  }
+
+  @Test(
+    "A list beside the written file is named relative to it",
+    arguments: ["prefetch.yaml", "./prefetch.yaml", "sub/../prefetch.yaml"]
+  )
+  func beside(path: String) throws {
+    FileTree.makeFolder(home.path("sub"))
+    home.write("https://e.example/a\n", to: "urls.txt")
+    #expect(try home.run("init", "--from", "urls.txt", "-o", path).status == 0)
+    #expect(home.read("prefetch.yaml")?.contains("manifest: \"./urls.txt\"") == true)
+  }
+
   @Test("`get` takes a digest for the body beside its URL")
   func digest() throws {
     let server = try LoopbackServer { _ in .respond(200, [], text: "one") }

@@ -265,4 +265,35 @@ struct LastListTests {
     #expect(home.read("old/a") == "second a")
     #expect(try home.run("verify").status == 0)
   }
+
+  @Test(
+    "brings its file back where the server confirms the body to another segment",
+    arguments: ["sha256", "sha512"],
+    [true, false]
+  )
+  func confirmedForAnother(algorithm: String, isFirst: Bool) throws {
+    let url = try server.url("/a").string
+    site["/a"] = Site.Page(Array("first a".utf8), entityTag: "\"1\"", headers: Self.stale)
+    let sum = try home.shell("printf %s 'first a' | \(algorithm)sum").output.prefix { $0 != " " }
+    site["/list"] = Site.Page(
+      #"{"format": "prefetch-manifest", "version": 1, "items": [{"url": "\#(url)", "digests": {"\#(algorithm)": "\#(sum)"}}]}"#
+    )
+    let other = "{ name: other, urls: ['\(url)'] }"
+    let rules = "format: native, publish: { dir: tree, layout: basename, link: copy }"
+    let files = "{ name: files, manifest: '\(try server.url("/list").string)', \(rules) }"
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0, lookups: 0 } }
+      segments: [\((isFirst ? [files, other] : [other, files]).joined(separator: ", "))]
+      """
+    )
+    #expect(try home.run("run").status == 0)
+    site["/list"] = Site.Page([], status: 503)
+    try #require(home.tool("rm", home.path("tree/a")).status == 0)
+    site.clearRequests()
+    #expect(try home.run("run").status == 3)
+    #expect(site.requests.map(\.path).contains("/a"))
+    #expect(home.read("tree/a") == "first a")
+  }
 }

@@ -33,6 +33,7 @@ struct CheckCommand: Command {
       )
       newer = places?.objectionsToNewer ?? []
       diagnostics += HookTrust.diagnostics(loaded)
+      diagnostics += LibraryLints(configuration: loaded.configuration).diagnostics
       diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)

@@ -15,6 +15,9 @@ struct DoctorCommand: Command {
     var findings = libraries
     let loaded = context.loadConfiguration(isRequired: false, needsSources: true)
     findings.append(configuration(loaded))
+    findings += LibraryLints(configuration: loaded.configuration).diagnostics.map {
+      Finding("http", $0.message)
+    }
     if let places = context.namedPlaces(loaded) {
       findings += DoctorFolders(loaded: loaded, places: places).findings
       findings +=

@@ -75,6 +75,9 @@ struct InitCommand: Command {
       let hosts = [try? WebURL(PlainHostName.undotted(url.url.string)), base].compactMap(\.self)
       return (BeginningText.of(list, plainHosts: hosts.plainHosts), list)
     }
+    guard origin != "-", !SystemFiles.isStream(origin) else {
+      throw fail("it can be read only once, and every run reads its list; save it as a file")
+    }
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
     let bytes: [UInt8]
@@ -119,6 +122,15 @@ struct InitCommand: Command {
         "nothing says where the names of `\(SafeText.line(origin))` lead",
         severity: .warning,
         hint: "set `base` in what was written, or give `--base-url` to `init`"
+      )
+    }
+    if manifest.itemCount + manifest.parts.count == 0 {
+      context.console.report(
+        "manifest.empty",
+        "`\(SafeText.line(origin))` has no items now",
+        severity: .warning,
+        hint:
+          "`check` and `run` refuse the list until it has items, or the segment has `allow_empty: true`"
       )
     }
     let list = BeginningText.List(
@@ -190,8 +202,9 @@ struct InitCommand: Command {
   /// As the file that is written names it, whose folder it is relative to.
   private func place(of origin: String, in path: String) -> String {
     guard !origin.hasPrefix("/") else { return origin }
-    let isBeside = path == "-" || !path.contains("/")
     let current = context.environment.currentDirectory
+    let isBeside =
+      path == "-" || PathText.split(PathText.absolute(path, in: current)).folder == current
     if !isBeside { return FileReading.realPath("\(current)/\(origin)") ?? "\(current)/\(origin)" }
     return origin.hasPrefix("./") || origin.hasPrefix("../") ? origin : "./\(origin)"
   }

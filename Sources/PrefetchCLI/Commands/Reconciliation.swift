@@ -31,9 +31,11 @@ struct Reconciliation {
     context.console.runID = runID
     if !isPlan, loaded.configuration.isEnabled { context.console.journal = journal }
     context.console.keep("run \(runID) begins")
-    let expiries = loaded.expiryDiagnostics(at: now, expired: .warning)
-    context.console.report(expiries)
-    let notices = loaded.diagnostics + expiries
+    let warnings =
+      loaded.expiryDiagnostics(at: now, expired: .warning)
+      + LibraryLints(configuration: loaded.configuration).diagnostics
+    context.console.report(warnings)
+    let notices = loaded.diagnostics + warnings
     var session = RunSession(
       context: context,
       loaded: loaded,

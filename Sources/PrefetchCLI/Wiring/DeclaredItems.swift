@@ -238,7 +238,7 @@ struct DeclaredItems {
     let head: Result<Manifest, Failure> =
       switch segment.source {
       case .inline(let entries): .success(Manifest(entries: entries.value))
-      case .file(let path): readFile(path, of: segment, limit: limit)
+      case .file(let path, _): readFile(path, of: segment, limit: limit)
       case .remote(let url): readStored(record, of: url, segment, in: store)
       }
     return addParts(to: head, of: segment, record, store)

@@ -10,9 +10,7 @@ struct LocalList {
 
   /// Nil for a list from a server, for items in the configuration, and for a stream, which can be read once.
   init?(_ declaration: SegmentDeclaration) {
-    guard case .file(let path) = declaration.source, !FileReading.isStream(path) else {
-      return nil
-    }
+    guard case .file(let path, isStream: false) = declaration.source else { return nil }
     self.declaration = declaration
     self.path = path
   }
@@ -23,7 +21,7 @@ struct LocalList {
     case .inline: return nil
     case .remote(let url):
       return ManifestReader.tool(for: source(url.path, declaration), bytes: nil)
-    case .file(let path):
+    case .file(let path, _):
       let source = source(path, declaration)
       guard let list = LocalList(declaration) else { return nil }
       let found = try? FileReading.withBytes(of: list.path, limit: 64 << 20) {

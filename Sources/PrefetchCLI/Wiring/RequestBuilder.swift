@@ -99,7 +99,7 @@ struct RequestBuilder {
         entry.lifetime = BundleForm.adLifetime
       }
       return .inline([entry])
-    case .local(let path): return .file(path)
+    case .local(let path): return .file(path, isStream: SystemFiles.isStream(path))
     case nil: return .inline(Shared(entries(of: segment)))
     }
   }

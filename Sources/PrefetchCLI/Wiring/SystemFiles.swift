@@ -16,6 +16,11 @@ final class SystemFiles: LocalFiles {
     held = (path, bytes)
   }
 
+  /// Returns whether the bytes at a path are read only once: those of standard input, a pipe or a device.
+  static func isStream(_ path: String) -> Bool {
+    path == standardInput || FileReading.isStream(path)
+  }
+
   func withBytes<Value>(
     of path: String,
     limit: Int64,

@@ -530,7 +530,10 @@ extension Dispatcher {
       row(of: items[item].step)?.digest != digest || facts.missing.contains(digest)
     {
       let form = items[item].step.bundle
-      noteFresh(record.url, TreeBody(digest: digest, size: record.size, form: form))
+      noteFresh(
+        record.url,
+        TreeBody(digest: digest, otherDigests: record.otherDigests, size: record.size, form: form)
+      )
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {

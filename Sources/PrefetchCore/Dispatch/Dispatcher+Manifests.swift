@@ -24,7 +24,7 @@ extension Dispatcher {
         return
       }
       withInventory(.plan(segment: index, rejected: []))
-    case .file(let path):
+    case .file(let path, _):
       segments[index].openDocuments = 1
       documents[index].bytes = .file(path)
       readWhenSigned(index)
@@ -80,7 +80,7 @@ extension Dispatcher {
     switch segment.declaration.source {
     case .inline, .remote:
       record.manifest = staged?.digest ?? record.manifest
-    case .file(let path):
+    case .file(let path, _):
       // Read anew every time, and remembered so that the next one can be compared with it.
       record.manifestURL = path
       record.manifest = nil

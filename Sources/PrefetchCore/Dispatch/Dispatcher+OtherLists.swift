@@ -6,7 +6,7 @@ extension Dispatcher {
     else { return false }
     return switch segment.declaration.source {
     case .remote(let url): url.string != last
-    case .file(let path): path != last
+    case .file(let path, _): path != last
     case .inline: false
     }
   }

@@ -250,7 +250,11 @@ extension Dispatcher {
       arrival.variance == nil ? freshUntil(arrival.freshness, in: index) : nil
     noteQuiet(item, until: isPinned ? .distantFuture : until)
     if segments.publishes {
-      noteFresh(arrival.url, TreeBody(digest: arrival.body.digest, size: arrival.body.size))
+      let (digest, others) = (arrival.body.digest, arrival.body.otherDigests)
+      noteFresh(
+        arrival.url,
+        TreeBody(digest: digest, otherDigests: others, size: arrival.body.size)
+      )
     }
     if segments.count > 1 {
       settled.note(arrival.variance, of: item)

@@ -129,11 +129,9 @@ extension Dispatcher {
         fresh.count -= 1
         fresh.bytes.add(-size, isPinned: isPinned)
         guard known.item >= 0, !items[Int(known.item)].step.isKept else { continue }
-        guard segments[index].lastList == nil else {
-          withholdUnlessComparable(entries[entry], of: index)
-          continue
-        }
-        guard defend(entry, row, of: index, against: Int(known.item)) else { continue }
+        guard segments[index].lastList == nil,
+          defend(entry, row, of: index, against: Int(known.item))
+        else { continue }
         kept.count -= 1
         kept.bytes.add(-size, isPinned: isPinned)
         segments[index].usableCount -= 1

@@ -59,7 +59,7 @@ extension Dispatcher {
   private func lists(of index: Int) -> [(name: String, bytes: ManifestSource.Bytes)] {
     switch segments[index].declaration.source {
     case .inline: return []
-    case .file(let path):
+    case .file(let path, _):
       let name = PathText.split(path).leaf
       let signature: [(name: String, bytes: ManifestSource.Bytes)] =
         segments[index].declaration.manifestKeys.isEmpty

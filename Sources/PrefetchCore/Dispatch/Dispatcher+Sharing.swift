@@ -1,43 +1,5 @@
 /// Several segments that name one URL.
 extension Dispatcher {
-  /// A segment that asks for an item of an earlier one with other headers.
-  struct Rivalry: Sendable {
-    var segment: Int
-    var url: String
-    var id: String?
-    /// Whose item it is.
-    var first: String
-    /// Headers in which the two differ.
-    var names: Set<String>
-    /// What it declares the bytes to be.
-    var digests: [ExpectedDigest] = []
-    var isRequired = true
-
-    /// Whether an answer depends on any of them, and is not the declared one all the same.
-    func parts(by selecting: [String], from body: StagedBody?) -> Bool {
-      let proofs = digests.filter(\.algorithm.isTrustworthy)
-      return isMet(by: selecting) && !(body.map { proofs.contains(where: $0.matches) } ?? false)
-    }
-
-    /// Whether an answer depends on any of them.
-    func isMet(by selecting: [String]) -> Bool {
-      selecting.contains { $0 == Variance.anything || names.contains($0) }
-    }
-
-    var reason: String {
-      "segment `\(first)` asks for it with other headers"
-    }
-
-    var failure: Failure {
-      Failure(
-        .unsupported,
-        "its server's answer depends on "
-          + names.sorted().map { "`\($0)`" }.joined(separator: " and ")
-          + ", for which segment `\(first)` has another value; a cache holds one body for a URL"
-      )
-    }
-  }
-
   /// Whether the item of another segment answers for this one as well.
   ///
   /// `elders` are those whose answer is stored while this one's is asked for.
@@ -77,10 +39,7 @@ extension Dispatcher {
       return false
     }
     let keeper = first.entries[Int(mention.entry)]
-    if keepsForFailedList(known, keeper, of: first, against: step, of: index) {
-      withholdUnlessComparable(keeper, of: Int(mention.segment))
-      return false
-    }
+    if keepsForFailedList(known, keeper, of: first, against: step, of: index) { return false }
     if let failure = objection(toKept: known, entry, of: index, step, for: keeper) {
       reject(entry, failure, of: index)
       return true
@@ -143,13 +102,6 @@ extension Dispatcher {
   ) -> Bool {
     first.lastList != nil && segments[index].lastList == nil && step.asks
       && !keeper.digests.isEmpty && (known < 0 || items[known].step.isKept)
-  }
-
-  /// Leaves the file of a failed list's item as it is in the tree, where no SHA-256 would tell that
-  /// another body has come for another segment.
-  mutating func withholdUnlessComparable(_ entry: ManifestEntry, of index: Int) {
-    guard !entry.digests.contains(where: { $0.algorithm == .sha256 }) else { return }
-    segments[index].otherVariants.insert(URLKey(entry.recordURL))
   }
 
   /// The same of an entry that is kept and only counted.
@@ -257,7 +209,7 @@ extension Dispatcher {
     return false
   }
 
-  /// What two segments would send differently for one URL; nil where it is the same.
+  /// Returns what two segments would send differently for one URL; nil where it is the same.
   private func rivalry(
     _ entry: ManifestEntry,
     of index: Int,
@@ -265,27 +217,10 @@ extension Dispatcher {
     _ other: ManifestEntry
   ) -> Rivalry? {
     let second = segments[index].declaration
-    // Tags of one ad space need not be asked with the same headers; their ad is the same.
-    guard entry.zone == nil else { return nil }
-    guard
-      !first.headers.isEmpty || !second.headers.isEmpty || !other.headers.isEmpty
-        || !entry.headers.isEmpty
-    else { return nil }
     let purpose = RequestPurpose(itemType: entry.type)
-    let names = Variance.difference(
-      facts.selector(of: first).fields(of: other, for: purpose),
-      facts.selector(of: second).fields(of: entry, for: purpose)
-    )
-    guard !names.isEmpty else { return nil }
-    return Rivalry(
-      segment: index,
-      url: entry.url.string,
-      id: entry.id,
-      first: first.name,
-      names: names,
-      digests: entry.digests,
-      isRequired: entry.isRequired
-    )
+    return Rivalry(entry, of: second, at: index, against: other, of: first) { segment, entry in
+      facts.selector(of: segment).fields(of: entry, for: purpose)
+    }
   }
 
   /// Tells segments apart that an answer turned out to depend on: it is the answer to the first of

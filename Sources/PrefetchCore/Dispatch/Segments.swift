@@ -26,7 +26,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
         switch declaration.source {
         case .inline: nil
         case .remote(let url): url.string
-        case .file(let path): path
+        case .file(let path, _): path
         }
       var work = SegmentWork(
         declaration: declaration,

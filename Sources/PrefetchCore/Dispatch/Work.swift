@@ -208,11 +208,11 @@ final class ActiveItem {
   var sparing: [Int] = []
   var exchange: ExchangeBox?
   /// Those of the segments that ask for it with other headers than the first.
-  var rivals: [Dispatcher.Rivalry] = []
+  var rivals: [Rivalry] = []
   /// Those of the segments that declare something of their own of it, besides the first.
   var sharers: [Dispatcher.Sharer] = []
   /// Those segments whose answer is stored while this one's is asked for with other headers.
-  var elders: [Dispatcher.Rivalry] = []
+  var elders: [Rivalry] = []
   /// Whether what has to be known of it is being read.
   var isBeingRead = false
   /// Whether it is being found out whose it is; what else was being read is read again with that.

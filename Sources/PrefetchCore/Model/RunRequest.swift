@@ -58,8 +58,8 @@ package struct SegmentDeclaration: Sendable {
     /// In a box, since declarations are handed around.
     case inline(Shared<EntryTable>)
     case remote(WebURL)
-    /// A local file, by its absolute path.
-    case file(String)
+    /// Absolute path of a local file, and whether its bytes come once, as those of a pipe.
+    case file(String, isStream: Bool = false)
 
     package static func inline(_ entries: [ManifestEntry]) -> Source {
       .inline(Shared(EntryTable(entries)))

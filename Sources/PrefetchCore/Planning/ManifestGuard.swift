@@ -197,7 +197,7 @@ extension SegmentDeclaration.Source {
   fileprivate var isFromServer: Bool {
     switch self {
     case .remote: true
-    case .file(let path): path == "/dev/stdin" || path.hasPrefix("/dev/fd/")
+    case .file(_, let isStream): isStream
     case .inline: false
     }
   }

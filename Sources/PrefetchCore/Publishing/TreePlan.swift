@@ -274,33 +274,29 @@ package struct TreePlan: Sendable {
     !bodies.isEmpty && entries.indices.contains { bodies[entries.key(at: $0)] != nil }
   }
 
-  /// A body that is known not to be the declared one has no place under the declared name.
+  /// Body for an entry; nil where no stored body is known to be the declared one.
   private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
     let key = entries.key(at: position)
     guard !withheld.contains(key) else { return nil }
+    // What is declared of a stream is the digest of its pristine playlist.
+    let digests = entry.bundleForm == nil ? entry.digests : []
     if let body = bodies[key] {
-      let pins = entry.bundleForm == nil ? entry.digests.filter { $0.algorithm == .sha256 } : []
-      let isOther = !pins.isEmpty && !pins.contains { $0.bytes == body.digest.bytes }
-      return body.digest.isNone || isOther ? nil : body
+      // Another segment may have fetched the body without these digests.
+      let isDeclared = body.fits(digests) ?? digests.isEmpty
+      return body.digest.isNone || !isDeclared ? nil : body
     }
     guard let place = facts.inventory.position(of: key) else { return nil }
     let row = facts.inventory.rows[place]
     guard facts.isUsable(row) else { return nil }
-    let strong = facts.inventory.strongDigests(of: place)
-    // What is declared of a stream is the digest of its pristine playlist.
-    for expected in entry.bundleForm == nil ? entry.digests : [] {
-      let stored = expected.algorithm == .sha256 ? row.digest.bytes : strong[expected.algorithm]
-      guard let stored else { continue }
-      let alternatives = entry.digests.filter { $0.algorithm == expected.algorithm }
-      guard alternatives.contains(where: { $0.bytes == stored }) else { return nil }
-      return TreeBody(digest: row.digest, size: row.size)
-    }
+    let others = facts.inventory.strongDigests(of: place)
+    let body = TreeBody(digest: row.digest, otherDigests: others, size: row.size)
+    if let isDeclared = body.fits(digests) { return isDeclared ? body : nil }
     if row.variance > 0 {
       let variance = facts.inventory.variances[Int(row.variance) - 1]
       let purpose = RequestPurpose(itemType: entry.type)
       guard selector.selection(variance, of: entry, for: purpose) != .other else { return nil }
     }
-    return TreeBody(digest: row.digest, size: row.size)
+    return body
   }
 
   /// A number that differs where the tree would: the same one means that there is nothing to do.
@@ -345,13 +341,35 @@ package struct TreePlan: Sendable {
 /// A stored body; ``ContentDigest/none`` for one that is gone.
 package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
+  /// Digests besides SHA-256 that were computed of it.
+  package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   /// Form of an item that has more files than this body; nil for one file.
   package var form: BundleForm?
 
-  package init(digest: ContentDigest, size: Int64, form: BundleForm? = nil) {
+  package init(
+    digest: ContentDigest,
+    otherDigests: [DigestAlgorithm: [UInt8]] = [:],
+    size: Int64,
+    form: BundleForm? = nil
+  ) {
     self.digest = digest
+    self.otherDigests = otherDigests
     self.size = size
     self.form = form
+  }
+
+  /// Returns whether the body has a declared digest of each algorithm that was computed of it; nil
+  /// where none was.
+  fileprivate func fits(_ declared: [ExpectedDigest]) -> Bool? {
+    var hasMatch: Bool?
+    for digest in declared {
+      let known = digest.algorithm == .sha256 ? self.digest.bytes : otherDigests[digest.algorithm]
+      guard let known else { continue }
+      let isMatch = declared.contains { $0.algorithm == digest.algorithm && $0.bytes == known }
+      guard isMatch else { return false }
+      hasMatch = true
+    }
+    return hasMatch
   }
 }

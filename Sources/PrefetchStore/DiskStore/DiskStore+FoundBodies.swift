@@ -38,19 +38,21 @@ extension DiskStore {
     return lost
   }
 
-  /// Clones, hard-links (with a `mode`) or copies a file of the user into the objects; returns
-  /// false when the file has changed meanwhile.
+  /// Clones, hard-links or copies a file of the user into the objects.
+  ///
+  /// The file keeps its mode until its tree is published, since the commit may refuse the body.
+  /// Returns false when the file has changed meanwhile.
   func adopt(
     _ file: OpenFile,
     _ status: FileStatus,
     named leaf: String,
     in folder: Folder,
     as digest: ContentDigest,
-    mode: mode_t?
+    mayLink: Bool
   ) throws(Failure) -> Bool {
     if try intactObject(digest) != nil { return true }
     let writing = try requireWriting()
-    let source = ObjectPublisher.Source(file: file, leaf: leaf, folder: folder, linkMode: mode)
+    let source = ObjectPublisher.Source(file: file, leaf: leaf, folder: folder, mayLink: mayLink)
     try writing.publisher.take(source, as: digest, noting: &times)
     guard FileIdentity(try file.status()) == FileIdentity(status),
       let home = try objects?.folder(of: digest.prefix),

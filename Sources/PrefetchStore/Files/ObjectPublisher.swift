@@ -84,8 +84,8 @@ struct ObjectPublisher {
     let file: OpenFile
     let leaf: String
     let folder: Folder
-    /// Mode of a hard link to the file; nil forbids a link.
-    let linkMode: mode_t?
+    /// Whether the object may be a second name of the file.
+    let mayLink: Bool
   }
 
   func take(
@@ -118,11 +118,8 @@ struct ObjectPublisher {
     do throws(Failure) {
       let isCloned =
         SystemCall.number { prefetch_clone_file(target.number, source.file.number) } == 0
-      if !isCloned, let mode = source.linkMode,
-        source.folder.link(source.leaf, to: name, in: folder) == 0
-      {
+      if !isCloned, source.mayLink, source.folder.link(source.leaf, to: name, in: folder) == 0 {
         try own.remove(temporary)
-        try SystemCall.require("change", source.file.path) { fchmod(source.file.number, mode) }
         guard try folder.status(of: name)?.inode == source.file.status().inode else {
           try folder.remove(name)
           throw Failure(.failed, "`\(source.file.path)` was replaced while it was read")

@@ -73,17 +73,15 @@ extension PublishedTrees {
       named: find.spot.leaf,
       in: find.spot.folder,
       as: digest,
-      mode: Self.linkMode(wanted.rules)
+      mayLink: Self.mayLink(wanted.rules)
     )
     return isTaken ? find.body : nil
   }
 
-  /// Returns the mode of a published hard link; nil when the tree's files are not links.
-  private static func linkMode(_ rules: PublishingRules) -> mode_t? {
-    guard !rules.needsOwnFiles, !rules.layout.isWrittenByTools,
-      [.auto, .hardlink].contains(rules.link)
-    else { return nil }
-    return rules.mirror == nil ? 0o444 : Folder.plainMode
+  /// Whether a file of the tree may be a hard link to a stored body.
+  private static func mayLink(_ rules: PublishingRules) -> Bool {
+    !rules.needsOwnFiles && !rules.layout.isWrittenByTools
+      && [.auto, .hardlink].contains(rules.link)
   }
 }
 

@@ -7,7 +7,7 @@ struct Query: ExpressibleByStringInterpolation {
     self.init(text: text, values: [])
   }
 
-  init(stringInterpolation parts: Interpolation) {
+  init(stringInterpolation parts: StringInterpolation) {
     self.init(text: parts.text, values: parts.values)
   }
 
@@ -16,7 +16,7 @@ struct Query: ExpressibleByStringInterpolation {
     self.values = values
   }
 
-  struct Interpolation: StringInterpolationProtocol {
+  struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
     fileprivate var values: [any StatementValue] = []
 
@@ -44,8 +44,4 @@ struct Query: ExpressibleByStringInterpolation {
       text += part
     }
   }
-}
-
-extension Query {
-  typealias StringInterpolation = Interpolation
 }

@@ -164,6 +164,31 @@ struct MirrorNightTests {
     }
   }
 
+  @Test("A short list from a pipe of any name removes nothing without `--allow mass-removal`")
+  func shortPipes() throws {
+    let names = ["a", "b", "c", "d"]
+    for name in names { ground.serve("body \(name)", at: "/\(name)") }
+    let urls = names.map { ground.server.address("/\($0)") + "\n" }
+    ground.home.write(urls.joined(), to: "whole")
+    ground.home.write(urls[0], to: "short")
+    let words = ground.arguments([]).dropFirst().joined(separator: " ")
+    try #require(ground.home.tool("mkfifo", ground.home.path("pipe")).status == 0)
+    for (folder, list) in [("named", "pipe"), ("input", "-"), ("device", "/dev/stdin")] {
+      func mirror(_ source: String, _ more: String = "") throws -> ProgramRun {
+        let feed = list == "pipe" ? "cat \(source) >pipe &" : "cat \(source) |"
+        let line = "\(feed) $prefetch mirror \(list) \(folder) \(more) \(words)"
+        return try ground.home.shell(line, within: 20)
+      }
+      #expect(try mirror("whole").status == 0, "\(folder)")
+      let short = try mirror("short")
+      #expect(short.status == 3, "\(folder): \(short)")
+      #expect(short.errors.contains("`--allow mass-removal` accepts it once"), "\(short)")
+      #expect(ground.files(folder).count == 4, "\(folder)")
+      #expect(try mirror("short", "--allow mass-removal").status == 0, "\(folder)")
+      #expect(ground.files(folder) == ["a": "body a"], "\(folder)")
+    }
+  }
+
   @Test("An empty list from a pipe or standard input ends with 4 and removes nothing")
   func emptyPipes() throws {
     ground.publish(files: ["a": "one"])
