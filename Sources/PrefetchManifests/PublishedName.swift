@@ -11,7 +11,7 @@ enum PublishedName {
       return Failure(.badName, "the name `\(shown)` has a backslash, which some take for a slash")
     }
     return TreeName.objection(to: name, below: "")
-      ?? Failure(.badName, "the name `\(TreeName.visible(name))` is none that a file can have")
+      ?? Failure(.badName, "the name `\(TreeName.visible(name))` cannot be the name of a file")
   }
 
   /// Relative, with slashes, no part of it empty, `.` or `..`, without backslashes and controls.

@@ -137,7 +137,7 @@ import Testing
       ),
       (
         #"{"a": "x"}"#, "/a/*", [],
-        "manifest_invalid: line 1, column 7: `json.items` `/a/*` leads to text, which holds no items"
+        "manifest_invalid: line 1, column 7: `json.items` `/a/*` has text, which holds no items"
       ),
       (
         #"[{"name": "a"}]"#, nil, ["/url", "/href"],

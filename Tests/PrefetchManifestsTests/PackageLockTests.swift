@@ -177,7 +177,7 @@ import Testing
       ),
       (
         packages(package("a", "\"integrity\": \"sha512-x\"")),
-        "manifest_invalid: line 2, column 72: `integrity` holds `sha512-x`, which is no algorithm, dash and base64 digest"
+        "manifest_invalid: line 2, column 72: `integrity` holds `sha512-x`, which is not an algorithm, dash and base64 digest"
       ),
     ]
   )

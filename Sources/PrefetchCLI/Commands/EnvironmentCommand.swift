@@ -30,7 +30,7 @@ struct EnvironmentCommand: Command {
           try PublishedTrees.standing(of: key, rules, in: state) != nil
         }
         return stands == true
-          ? nil : "its tree `\(rules.folder)` does not stand; `prefetch publish` makes it"
+          ? nil : "its tree `\(rules.folder)` is missing; `prefetch publish` makes it"
       }
       if let objection {
         context.console.note("segment `\(segment.name)` gets no variable: \(objection)")

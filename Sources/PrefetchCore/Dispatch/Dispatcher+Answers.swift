@@ -95,7 +95,7 @@ extension Dispatcher {
     if let withheld = withheldHeaders(of: job) {
       failure.message += "; \(withheld)"
     } else if response.status == 401 {
-      failure.message += "; `headers` of its segment, or `network.netrc`, give credentials"
+      failure.message += "; set credentials in `headers` of its segment, or `network.netrc`"
     }
     return failure
   }

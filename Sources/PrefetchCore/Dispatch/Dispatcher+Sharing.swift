@@ -25,7 +25,7 @@ extension Dispatcher {
     }
 
     var reason: String {
-      "segment `\(first)` asks for it with other headers"
+      "segment `\(first)` requests it with other headers"
     }
 
     var failure: Failure {

@@ -47,7 +47,7 @@ final class RoomHistory {
   private let store = WatchedStore()
   private let clock = FakeClock()
   private let seed: Int
-  /// Whether a `get` fetches single items while a run is under way.
+  /// Whether a `get` fetches single items while a run is in progress.
   private var hasCompany = false
 
   init(seed: Int) {

@@ -6,7 +6,7 @@ extension Happening {
     .page(name, tag: "\"\(number)\"", year)
   }
 
-  /// `/x` leads to `/v1` and later to `/v2`, both of which are good for a year; the hop says `hop`.
+  /// `/x` has `/v1` and later to `/v2`, both of which are good for a year; the hop says `hop`.
   private static func moving(_ name: String, hop: String..., asks: Bool) -> Happening {
     let first = Reply.redirect(to: "/v1").with { $0.lines += hop }
     let second = Reply.redirect(to: "/v2").with { $0.lines += hop }

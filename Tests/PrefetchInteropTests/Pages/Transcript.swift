@@ -4,8 +4,8 @@ import Testing
 /// What one user typed and saw, as a text file has it; the report of a fault can be one.
 ///
 /// A line that begins with `# ` is a remark. `== NAME` begins a file of the user's folder, and
-/// `== origin/NAME` what `http://origin/NAME` answers from then on; it ends where the next begins,
-/// or the next prompt. Below a command stands what it prints on both streams, and the exit status
+/// `== origin/NAME` what `http://origin/NAME` answers from then on, with a status and a header of
+/// its own where these follow the name; it ends where the next begins, or the next prompt. Below a command stands what it prints on both streams, and the exit status
 /// as `[78]` in the last line where it is not 0.
 struct Transcript {
   static let folder = "Tests/PrefetchInteropTests/Transcripts"
