@@ -40,7 +40,7 @@ import Testing
 
   private static func isCode(_ text: String) -> Bool {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2 else { return false }
+    guard parts.count == 2, parts[1] != "html" else { return false }
     return parts.allSatisfy { part in
       !part.isEmpty && part.allSatisfy { $0.isLowercase && $0.isASCII || $0 == "-" || $0 == "_" }
     }
