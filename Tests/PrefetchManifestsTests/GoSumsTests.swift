@@ -53,7 +53,7 @@ import Testing
       LockReader.goSums.read(text, rules: rules).lines == """
         https://corp.example/go/x.example/a/@v/v1.0.0.mod id=x.example/a@v1.0.0.mod \
         path=x.example/a/@v/v1.0.0.mod \(Self.sum) \(Self.other) immutable
-        warning left out: 1 sum of another function than `h1:`
+        warning left out: `x.example/a v1.0.0/go.mod` of another function than `h1:`
         """
     )
   }

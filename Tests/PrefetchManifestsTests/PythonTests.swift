@@ -154,8 +154,8 @@ import Testing
         path=only_source-2.0.tar.gz sha256:\(Self.other) immutable
         \(Self.files)/arch%2B1.zip id=arch+1.zip path=arch+1.zip sha256:\(Self.other) immutable
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 1 package from version control or local folders
-        warning left out: 1 file beside the lock file
+        warning left out: `git` from version control or local folders
+        warning left out: `beside-1-py3-none-any.whl` beside the lock file
         """
     )
   }
@@ -285,8 +285,8 @@ import Testing
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 1 `--find-links` place
-        warning left out: 2 packages from version control or local files
+        warning left out: `./wheels` of `--find-links`
+        warning left out: `local` and `./other.whl` from version control or local files
         """
     )
   }

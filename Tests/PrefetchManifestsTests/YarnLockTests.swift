@@ -48,8 +48,8 @@ import Testing
     #expect(
       LockReader.yarnLock.read(text).lines == """
         https://codeload.g.example/x/e/tar.gz/0123 id=e@1.0.0 path=0123 immutable
-        warning left out: 1 package without `resolved`, such as links and workspaces
-        warning left out: 4 packages from git or local files
+        warning left out: `mine` without `resolved`, such as links and workspaces
+        warning left out: `a`, `b`, `c` and 1 more from git or local files
         """
     )
   }

@@ -62,8 +62,13 @@ struct ManifestBuild: Command {
     guard let seconds = Int64(epoch), (0..<253_402_300_800).contains(seconds) else {
       throw context.failed(
         .usage,
-        "usage.bad-value",
-        "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`"
+        [
+          Diagnostic(
+            "usage.bad-value",
+            "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`",
+            hint: "correct the variable, or unset it"
+          )
+        ]
       )
     }
     return Instant(seconds: seconds)

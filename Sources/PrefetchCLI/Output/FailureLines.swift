@@ -201,6 +201,12 @@ struct FailureLines {
     return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
   }
 
+  /// Command that explains an item; empty where only manifests failed.
+  private var explanation: String {
+    let isOfItems = envelope.report.items.contains { $0.failure != nil }
+    return isOfItems ? "; `\(envelope.explanation)` explains an item" : ""
+  }
+
   /// Step of the one code that all failures have; nil where they have several.
   private var commonStep: String? {
     let codes = Set(ReportFailures(envelope: envelope).all.map(\.code))
@@ -212,7 +218,7 @@ struct FailureLines {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
       return envelope.isRetryable
         ? "next: run it again for the rest; `\(envelope.explanation)` explains an item"
-        : commonStep.map { "next: \($0); `\(envelope.explanation)` explains an item" }
+        : commonStep.map { "next: \($0)\(explanation)" }
           ?? "next: `\(envelope.explanation)` explains an item and the rules that it meets"
     }
     let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)

@@ -19,7 +19,7 @@ enum ModuleSource {
     var draft = ManifestDraft()
     guard ["archive", nil].contains(root.member("type")?.text) else {
       draft.leaveOut(
-        Self.name(of: source.base) ?? "",
+        Self.name(of: source.base) ?? source.base?.redacted ?? "",
         LeftOut(
           CountedNoun("module"),
           "from git or a local folder",

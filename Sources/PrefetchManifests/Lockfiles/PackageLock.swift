@@ -94,7 +94,7 @@ private struct PackageLockReader {
         name,
         LeftOut(
           CountedNoun("link or bundled package", "links and bundled packages"),
-          "without a file of their own",
+          "without a file of its own",
           isMissed: false
         )
       )
