@@ -8,7 +8,7 @@ extension StagedBody {
     do throws(ZipReader.Fault) {
       otherDigests[.goZip] = try ModuleSum.ofZip(bytes)
     } catch {
-      let message = "it is no zip file that could have the declared sum: \(error)"
+      let message = "it is not a zip file that could have the declared sum: \(error)"
       objection = Failure(.digestMismatch, message)
     }
   }

@@ -112,7 +112,10 @@ package struct BucketSignature: Sendable {
         32,
         &count
       )
-      precondition(unsafe made != nil && count == 32, "libcrypto without HMAC is no installation")
+      precondition(
+        unsafe made != nil && count == 32,
+        "libcrypto without HMAC is not an installation"
+      )
     }
   }
 }

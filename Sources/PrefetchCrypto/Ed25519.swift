@@ -38,7 +38,7 @@ enum Ed25519 {
       unsafe EVP_MD_CTX_free(context)
     }
     let begun = unsafe EVP_DigestSignInit(context, nil, nil, nil, key)
-    precondition(begun == 1, "libcrypto without Ed25519 is no working installation")
+    precondition(begun == 1, "libcrypto without Ed25519 is not a working installation")
     return unsafe [UInt8](unsafeUninitializedCapacity: signatureByteCount) { signature, count in
       count = signatureByteCount
       let status = unsafe message.withUnsafeBytes { buffer in
@@ -83,7 +83,7 @@ enum BLAKE2b {
           nil
         )
       }
-      precondition(status == 1, "libcrypto without BLAKE2b is no working installation")
+      precondition(status == 1, "libcrypto without BLAKE2b is not a working installation")
       count = 64
     }
   }

@@ -34,7 +34,8 @@ extension Integrity.Fault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .nothingKnown: "names no digest; write it as `sha512-` and base64"
-    case .malformed(let token): "holds `\(token)`, which is no algorithm, dash and base64 digest"
+    case .malformed(let token):
+      "holds `\(token)`, which is not an algorithm, dash and base64 digest"
     }
   }
 }

@@ -118,13 +118,13 @@ extension Minisign.Fault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .malformedKey(let number, let problem):
-      "public key \(number) is none of minisign's: \(problem)"
+      "public key \(number) is not valid in minisign: \(problem)"
     case .malformedSignature(let line, let problem):
-      "line \(line) of the signature is none of minisign's: \(problem)"
+      "line \(line) of the signature is not valid in minisign: \(problem)"
     case .wrongKey(let signer, let trusted) where trusted.isEmpty:
       "it is signed with the key \(signer), and no key is trusted"
     case .wrongKey(let signer, let trusted):
-      "it is signed with the key \(signer), which is none of the trusted ones "
+      "it is signed with the key \(signer), which is not one of the trusted keys "
         + "(\(trusted.map(\.description).joined(separator: ", ")))"
     case .badSignature(let signer):
       "the key \(signer) did not sign these bytes"
@@ -138,12 +138,12 @@ extension Minisign.Malformation: CustomStringConvertible {
   package var description: String {
     switch self {
     case .missing(let part): "\(part) is missing"
-    case .notBase64: "it is no base64"
+    case .notBase64: "it is not base64"
     case .byteCount(let found, let expected): "it holds \(found) bytes instead of \(expected)"
     case .unknownAlgorithm: "it is for another algorithm than Ed25519"
-    case .notText: "it is no UTF-8"
+    case .notText: "it is not UTF-8"
     case .surplus: "nothing may follow here"
-    case .tooLong: "it is longer than any of minisign's"
+    case .tooLong: "it is too long for minisign"
     case .unreadableDate: "`timestamp` and `expires` are seconds since 1970, each at most once"
     }
   }

@@ -151,7 +151,7 @@ extension MinisignSecretKey.Fault: CustomStringConvertible {
   package var description: String {
     switch self {
     case .malformed(let line, let problem):
-      "line \(line) is none of a secret key of minisign's: \(problem)"
+      "line \(line) is not valid in a secret key of minisign: \(problem)"
     case .needsPassword: "it is encrypted, so its password is needed"
     case .wrongPassword: "the password is not this key's"
     case .damaged: "its halves do not belong together, so it is damaged"

@@ -58,7 +58,13 @@ internal import PrefetchCore
         add(parts, in: line)
       } else {
         flush()
-        reject(content, .manifestInvalid, "it is no digest and name", at: content.lowerBound, line)
+        reject(
+          content,
+          .manifestInvalid,
+          "it is not a digest and name",
+          at: content.lowerBound,
+          line
+        )
       }
     }
     flush()
@@ -119,7 +125,7 @@ internal import PrefetchCore
     _ line: TextLines.Line
   ) {
     pending = nil
-    let words = algorithm.map { "this is no \($0.rawValue) in hexadecimal or base64" }
+    let words = algorithm.map { "this is not a \($0.rawValue) in hexadecimal or base64" }
     reject(
       name,
       .manifestInvalid,
@@ -226,7 +232,7 @@ internal import PrefetchCore
     } catch {
       let message =
         isWhole || collector.base != nil
-        ? error.message : "it is a relative name, and nothing says to what; set `base`"
+        ? error.message : "it is a relative name, and no base URL is set; set `base`"
       reject(name, .badURL, message, at: name.lowerBound, item.line)
     }
   }

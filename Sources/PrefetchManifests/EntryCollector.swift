@@ -149,7 +149,7 @@ struct EntryCollector {
     guard ownHost == nil || declared.url.host == ownHost else {
       throw Refusal(
         message:
-          "it is on another host, `\(declared.url.host)`; `cross_host: true` would allow that"
+          "it is on another host, `\(declared.url.host)`; `cross_host: true` allows this"
       )
     }
     return declared
@@ -163,7 +163,7 @@ struct EntryCollector {
     var all = others
     for url in urls {
       guard let digests = url.digests(beside: all) else {
-        throw Failure(.manifestInvalid, "its URL and what stands beside it name different digests")
+        throw Failure(.manifestInvalid, "its URL and the fields beside it name different digests")
       }
       all = digests
     }

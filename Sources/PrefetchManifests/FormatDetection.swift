@@ -14,7 +14,7 @@ enum FormatDetection {
     case .page:
       // A Python package index may answer with an HTML page, which its reader understands.
       if case .packageIndex = source.part { return .packageIndex }
-      throw Failure(.manifestGuard, "an HTML page came in its place")
+      throw Failure(.manifestGuard, "it is an HTML page, not the expected file")
     case .binary(let words): throw Failure(.manifestInvalid, words)
     case .kind, .syntax: break
     }
@@ -104,12 +104,12 @@ enum FormatDetection {
     case .syntax(.text, _), .page, .binary:
       throw Failure(
         .manifestInvalid,
-        "it is text of no format that is known; where it is a list of names, say `format: list`"
+        "it is text of an unknown format; for a list of names set `format: list`"
       )
     }
   }
 
-  private static let unknown = "which is no format that is known"
+  private static let unknown = "which is an unknown format"
 
   private static func disagreement(
     _ claim: String,

@@ -57,7 +57,7 @@ enum FormatSniffer {
       ([0xFE, 0xFF], "it is written in UTF-16; save it as UTF-8"),
     ]
     for (mark, words) in marks where unsafe bytes.starts(with: mark) { return words }
-    return unsafe bytes.prefix(512).contains(0) ? "it is no text, but holds zeros" : nil
+    return unsafe bytes.prefix(512).contains(0) ? "it is not text, but holds zeros" : nil
   }
 
   // MARK: Markup

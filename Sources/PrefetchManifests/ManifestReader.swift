@@ -78,7 +78,7 @@ package enum ManifestReader {
     guard !missed.isEmpty else { return manifest }
     manifest.warnings.removeAll(where: isMissed)
     let words = missed.map(\.message).joined(separator: "; ")
-    let failure = Failure(.leftOut, "\(words); `strict` allows nothing to be")
+    let failure = Failure(.leftOut, "\(words); `strict` does not allow this")
     manifest.rejected.append(RejectedEntry(url: "", failure: failure))
     return manifest
   }
@@ -99,15 +99,15 @@ package enum ManifestReader {
     if kind == .vast {
       return Failure(
         .unsupported,
-        "it is an answer of an ad server, which is no list; `format: vast` keeps the ad behind it"
+        "it is an answer of an ad server, which is not a list; `format: vast` keeps the ad behind it"
       )
     }
     let row = FormatTable.row(kind)
     let advice = row?.advice ?? "list its files in a manifest or a list of URLs"
-    return Failure(
-      .unsupported,
-      "it is \(row?.words ?? "of a known format"), which this version does not read; \(advice)"
-    )
+    let words = row?.words ?? "of a known format"
+    // Some formats name what they lack.
+    let reason = words.contains(", which") ? words : "\(words), which this version does not read"
+    return Failure(.unsupported, "it is \(reason); \(advice)")
   }
 }
 

@@ -61,7 +61,7 @@ struct Metalink: XMLVocabulary {
       for url in urls {
         guard let digests = url.digests(beside: entry.digests) else {
           throw EntryRefusal(
-            message: "a URL of it and what stands beside it name different digests",
+            message: "its URL and the fields beside it name different digests",
             element: element
           )
         }
@@ -148,7 +148,7 @@ struct Metalink: XMLVocabulary {
       }
       guard let digest = DigestText.decode(element.text, algorithm: algorithm) else {
         throw EntryRefusal(
-          message: "this is no \(algorithm.rawValue) in hexadecimal or base64",
+          message: "this is not a \(algorithm.rawValue) in hexadecimal or base64",
           element: element
         )
       }

@@ -210,7 +210,7 @@ struct NativeItemReader {
       guard let text = entry.value.text, let digest = DigestText.decode(text, algorithm: algorithm)
       else {
         throw invalid(
-          "`digests.\(entry.key)` is no \(algorithm.rawValue) in hexadecimal or base64",
+          "`digests.\(entry.key)` is not a \(algorithm.rawValue) in hexadecimal or base64",
           at: entry.value
         )
       }

@@ -81,7 +81,7 @@ struct NativeNetworkRules {
       do throws(ClockWindow.Malformed) {
         windows.append(try ClockWindow(item.text ?? ""))
       } catch {
-        throw Fault(message: error.message, node: item)
+        throw Fault(message: "`windows`: \(error.message)", node: item)
       }
     }
     return windows
@@ -168,12 +168,12 @@ extension PublisherPolicy {
     let bytes = Array("{\"policy\":\(text)}".utf8)
     let reading = DocumentReader.read(bytes, source: "policy", syntax: .json, limits: limits)
     guard let node = reading.node, reading.diagnostics.isEmpty else {
-      throw Failure(.badResponse, "the `policy` is no JSON object")
+      throw Failure(.badResponse, "the `policy` is not a JSON object")
     }
     do throws(NativeNetworkRules.Fault) {
       self = try Self.read(node) ?? PublisherPolicy()
     } catch {
-      throw Failure(.badResponse, "in the `policy` \(error.message)")
+      throw Failure(.badResponse, error.message)
     }
   }
 }

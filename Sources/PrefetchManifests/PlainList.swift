@@ -88,7 +88,7 @@ internal import PrefetchCore
         reject(
           item,
           .manifestInvalid,
-          "`#\(part.prefix(80))` is no \(algorithm.rawValue) in hexadecimal or base64",
+          "`#\(part.prefix(80))` is not a \(algorithm.rawValue) in hexadecimal or base64",
           at: fragment.lowerBound - 1
         )
         return false
@@ -134,7 +134,7 @@ internal import PrefetchCore
         collector.warn(
           "manifest.mirror",
           NativeManifest.invalid(
-            "the mirror is no http or https URL, or its digest is none or another one",
+            "the mirror is not an http or https URL, or its digest is invalid or differs",
             at: place
           ).message
         )
@@ -236,7 +236,7 @@ internal import PrefetchCore
     guard namedOptions.count < 20, namedOptions.insert(name).inserted else { return }
     collector.warn(
       "manifest.option",
-      NativeManifest.invalid("the option `\(name.prefix(40))` means nothing here", at: location)
+      NativeManifest.invalid("the option `\(name.prefix(40))` has no meaning here", at: location)
         .message
     )
   }

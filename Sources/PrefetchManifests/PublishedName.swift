@@ -10,7 +10,7 @@ enum PublishedName {
       return Failure(.badName, "the name `\(shown)` has a backslash, which some take for a slash")
     }
     return TreeName.objection(to: name, below: "")
-      ?? Failure(.badName, "the name `\(TreeName.visible(name))` is none that a file can have")
+      ?? Failure(.badName, "the name `\(TreeName.visible(name))` cannot be the name of a file")
   }
 
   /// Rejects absolute paths, `.`, `..`, empty components, backslashes and control characters.

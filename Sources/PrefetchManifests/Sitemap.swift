@@ -109,7 +109,7 @@ struct Sitemap: XMLVocabulary {
   ) throws(Failure) {
     guard level < Self.maximumLevel else {
       throw manifest.failure(
-        "it is an index of sitemaps below \(Self.maximumLevel) others; no more are followed",
+        "it is an index of sitemaps below \(Self.maximumLevel) others, and deeper ones are not followed",
         at: element.byte
       )
     }

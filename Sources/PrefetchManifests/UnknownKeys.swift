@@ -143,7 +143,7 @@ extension UnknownKeys.Finding {
     let others = count > 1 ? ", and \(count - 1) more of it" : ""
     return Diagnostic(
       "manifest.unknown-key",
-      "unknown key `\(key)` in \(part.rawValue)\(others), which is passed over",
+      "unknown key `\(key)` in \(part.rawValue)\(others), which is ignored",
       severity: .warning,
       hint: Suggestion.nearest(to: key, among: part.keys).map { "did you mean `\($0)`?" },
       at: location

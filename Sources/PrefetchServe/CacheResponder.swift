@@ -44,7 +44,8 @@ package final class CacheResponder: Responder {
           return inquiry(request, part.address).reply(withPart: part)
         }
         if name?.hasPrefix("@") == true, held?.part != nil {
-          let words = "that generation is over: nobody read it for ten minutes; open the item anew"
+          let words =
+            "this generation was unused for ten minutes and is closed; open the item again"
           return .now(refusal(410, .miss, of: nil, CacheStatus(.own, detail: "absent"), words))
         }
         guard let held else {
@@ -156,7 +157,7 @@ package final class CacheResponder: Responder {
       if let opening = held.opening {
         desk.counts.note(.hit, of: held.record.url)
         let headers = [(name: "Location", value: opening)] + status.headers
-        return .now(.refusal(302, "its files lie below this one", headers))
+        return .now(.refusal(302, "its files are below this one", headers))
       }
       let plan = ConditionalAnswer(request, held.version, [])
       guard let part = plan.part else { return .now(answer(held, nil, status)) }

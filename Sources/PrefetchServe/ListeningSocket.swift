@@ -30,7 +30,7 @@ struct ListeningSocket: ~Copyable {
     var length = socklen_t(MemoryLayout<Int32>.size)
     unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length)
     guard isListening != 0 else {
-      throw Failure(.failed, "descriptor \(descriptor) is no socket that listens")
+      throw Failure(.failed, "descriptor \(descriptor) is not a socket that listens")
     }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL, 0) | O_NONBLOCK)
@@ -104,7 +104,7 @@ struct ListeningSocket: ~Copyable {
       }
     }
     guard status == 0 else {
-      throw Failure(errno: errno, "descriptor \(descriptor) is no socket")
+      throw Failure(errno: errno, "descriptor \(descriptor) is not a socket")
     }
     return try unsafe withUnsafeBytes(of: storage) { bytes throws(Failure) in
       let place: Range<Int>
@@ -112,7 +112,7 @@ struct ListeningSocket: ~Copyable {
       case AF_INET: place = 4..<8
       case AF_INET6: place = 8..<24
       default:
-        throw Failure(.failed, "descriptor \(descriptor) is no socket of IPv4 or IPv6")
+        throw Failure(.failed, "descriptor \(descriptor) is not a socket of IPv4 or IPv6")
       }
       // The port is at the same offset in both families.
       let port = UInt16(bigEndian: unsafe bytes.load(fromByteOffset: 2, as: UInt16.self))

@@ -180,7 +180,7 @@ final class RequestDesk: Sendable {
     of connection: OpaquePointer,
     _ target: (path: String, hasToken: Bool)?
   ) -> ServedAnswer? {
-    guard let target else { return .refusal(403, "it has another token", Self.lastWords) }
+    guard let target else { return .refusal(403, "the token is wrong", Self.lastWords) }
     let host = unsafe AnswerQueue.header("Host", of: connection)
     let origin = unsafe AnswerQueue.header("Origin", of: connection)
     let site = unsafe AnswerQueue.header("Sec-Fetch-Site", of: connection)
@@ -191,7 +191,7 @@ final class RequestDesk: Sendable {
     let lengths = unsafe AnswerQueue.count("Content-Length", of: connection)
     let codings = unsafe AnswerQueue.count("Transfer-Encoding", of: connection)
     guard lengths + codings <= 1, unsafe AnswerQueue.count("Host", of: connection) <= 1 else {
-      return .refusal(400, "it does not say in one way where it ends", Self.lastWords)
+      return .refusal(400, "its length is ambiguous", Self.lastWords)
     }
     return nil
   }

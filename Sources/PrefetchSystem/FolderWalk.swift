@@ -53,7 +53,7 @@ package struct FolderWalk {
     wants: @escaping (_ path: [UInt8], _ isFolder: Bool) -> Verdict
   ) throws(FileReading.Fault) {
     guard let real = FileReading.realPath(folder) else { throw .missing }
-    guard FileReading.isFolder(real) else { throw .unreadable(reason: "it is no folder") }
+    guard FileReading.isFolder(real) else { throw .unreadable(reason: "it is not a folder") }
     root = Array(folder.utf8)
     realRoot = Array(real.utf8)
     self.wants = wants

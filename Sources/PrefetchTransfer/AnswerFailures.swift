@@ -9,7 +9,7 @@ struct AnswerFailures {
   }
 
   var openEnd: Failure {
-    let message = "`\(host)` gave no length, so nobody can tell whether the body is whole"
+    let message = "`\(host)` gave no length, so the body may be incomplete"
     return Failure(.truncated, message, isTransient: true)
   }
 
@@ -30,7 +30,7 @@ struct AnswerFailures {
   }
 
   func brokenChunk(_ size: String) -> Failure {
-    Failure(.badResponse, "`\(host)` sent a body in broken chunks: `\(size)` is no size")
+    Failure(.badResponse, "`\(host)` sent a body in broken chunks: `\(size)` is not a size")
   }
 
   var shortRest: Failure {
@@ -47,7 +47,7 @@ struct AnswerFailures {
   }
 
   var excess: Failure {
-    Failure(.badResponse, "`\(host)` sent more than its answer")
+    Failure(.badResponse, "`\(host)` sent bytes after its response")
   }
 
   var noMemory: Failure {

@@ -149,7 +149,7 @@ extension ResponseFault: CustomStringConvertible {
     case .statusLine(let line): "the status line `\(line)`, which is not HTTP"
     case .status(let status): "the status \(status), which does not exist"
     case .version(let version): "HTTP/\(version.rawValue) though that was not agreed upon"
-    case .protocolSwitch: "a switch of protocols that nobody asked for"
+    case .protocolSwitch: "a switch of protocols that was not requested"
     case .secondHead: "a second head within the body of the first"
     case .lineEnd: "a header line that does not end as HTTP demands"
     case .foldedLine: "a header folded over several lines"
@@ -157,14 +157,14 @@ extension ResponseFault: CustomStringConvertible {
     case .controlCharacter(let field): "a control character in the header `\(field)`"
     case .tooManyFields: "more than \(ResponseHeadParser.maximumFields) headers"
     case .tooManyBytes: "more than \(ResponseHeadParser.maximumBytes) bytes of headers"
-    case .contentLength(let value): "the Content-Length `\(value)`, which is no single length"
+    case .contentLength(let value): "the Content-Length `\(value)`, which is not a single length"
     case .lengthAndTransferCoding: "both a Content-Length and a Transfer-Encoding"
     case .transferCoding(let value): "the Transfer-Encoding `\(value)`; only `chunked` is read"
     case .severalCodings(let value): "the Content-Encoding `\(value)`; only one coding is read"
-    case .unaskedRange: "a part (206) though the whole was asked for"
+    case .unaskedRange: "a part (206) though the whole was requested"
     case .unaskedNotModified: "“not modified” (304) though no validator was sent"
-    case .unaskedCoding(let value): "the Content-Encoding `\(value)` that nobody asked for"
-    case .otherRest(let objection): "\(objection) though the rest of a body was asked for"
+    case .unaskedCoding(let value): "the Content-Encoding `\(value)` that was not requested"
+    case .otherRest(let objection): "\(objection) though the rest of a body was requested"
     }
   }
 }

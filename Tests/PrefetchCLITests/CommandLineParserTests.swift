@@ -257,7 +257,7 @@ import Testing
         "`get --json` needs `--output PATH`, since standard output holds the document", nil
       ),
       ("get - a --path", "`-` reads every item from standard input, so name no others", nil),
-      ("serve --max-stale", "`--max-stale` needs `--pull`: nobody is asked else", nil),
+      ("serve --max-stale", "`--max-stale` needs `--pull`, which sends requests", nil),
       (
         "serve --pull --origin .", "`--origin` and `--pull` exclude each other, so leave one out",
         nil

@@ -63,7 +63,7 @@ struct ReportSizeTests {
     let text = ReportMarkdown(envelope: Self.envelope(items, segments: 10_000)).text
     #expect(text.utf8.count <= 65_536)
     #expect(Self.count("- `https://", in: text) == 10)
-    #expect(text.contains("more segments; the JSON report has all."))
+    #expect(text.contains("more segments; `--report json=FILE` has all."))
   }
 
   @Test("Markdown of one failure as long as a page leaves it out rather than break a limit")

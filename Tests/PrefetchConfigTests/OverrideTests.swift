@@ -66,7 +66,7 @@ struct OverrideTests {
       ("segments.basisc.ttl=5m", "there is no segment `basisc`"),
       ("segments.basics=5m", "names no key of a segment"),
       ("cache.size.more=1", "has no parts that could be set"),
-      ("cache..size=1", "is no path of keys"),
+      ("cache..size=1", "is not a key path"),
     ]
   )
   func refuses(_ assignment: String, _ words: String) throws {

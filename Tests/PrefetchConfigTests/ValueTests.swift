@@ -162,12 +162,12 @@ struct ValueTests {
   @Test(
     "Timetables that are none",
     arguments: [
-      ("08:00 2MB/s, 18:00", "`18:00` is no time and rate"),
+      ("08:00 2MB/s, 18:00", "`18:00` is not a time and rate"),
       ("08:00 2MB/s, 08:00 unlimited", "two rates begin on mon at 08:00"),
-      ("25:00 2MB/s", "`25:00` is no time of day"),
+      ("25:00 2MB/s", "`25:00` is not a time of day"),
       ("08:00 2MB", "`2MB` has the unknown rate unit `MB`"),
       ("08:00 0", "a rate of `0` would never end"),
-      ("somday 08:00 1MB/s", "`somday` is no day of the week"),
+      ("somday 08:00 1MB/s", "`somday` is not a day of the week"),
     ]
   )
   func refusesTimetables(_ text: String, _ message: String) {

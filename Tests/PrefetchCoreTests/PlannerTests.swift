@@ -11,7 +11,7 @@ import Testing
     algorithm: .sha512,
     bytes: [UInt8](repeating: 6, count: 64)
   )
-  static let otherVariantText = "what is stored answered other request headers"
+  static let otherVariantText = "it was stored for other request headers"
   /// Variance of a request with other headers.
   static let otherVariance = Variance([.init(url: nil, names: ["accept-language"], digest: 1)])
   static let md5 = ExpectedDigest(algorithm: .md5, bytes: [UInt8](repeating: 6, count: 16))
@@ -73,7 +73,7 @@ import Testing
     row(
       "a digest never taken",
       .update,
-      "the stored body was never held against that digest"
+      "the stored body was never checked against that digest"
     ) {
       $0.entry.digests = [otherSHA512]
       $0.entry.lifetime = .immutable
@@ -125,12 +125,11 @@ import Testing
       $0.record?.freshness = .asked
       $0.segment.lifetime = .immutable
     },
-    row("another variant", .revalidate, "what is stored answered other request headers") {
+    row("another variant", .revalidate, "it was stored for other request headers") {
       $0.record?.freshness = .stated(until: .distantFuture)
       $0.record?.variance = otherVariance
     },
-    row("another variant with a weak tag", .update, "what is stored answered other request headers")
-    {
+    row("another variant with a weak tag", .update, "it was stored for other request headers") {
       $0.record?.validators = Validators(entityTag: "W/\"1\"")
       $0.record?.variance = otherVariance
     },
@@ -170,15 +169,15 @@ import Testing
     row("stale without validators", .update, "stale, and the server gave no validators") {
       $0.record?.validators = Validators()
     },
-    row("revalidate what is fresh", .revalidate, "revalidation asked for") {
+    row("revalidate what is fresh", .revalidate, "revalidation requested") {
       $0.policy.revalidatesAll = true
       $0.record?.freshness = .stated(until: .distantFuture)
     },
-    row("revalidate what is proven", .revalidate, "revalidation asked for") {
+    row("revalidate what is proven", .revalidate, "revalidation requested") {
       $0.policy.revalidatesAll = true
       $0.entry.digests = [same]
     },
-    row("refetch", .update, "refetch asked for") {
+    row("refetch", .update, "refetch requested") {
       $0.policy.refetchesAll = true
       $0.entry.digests = [same]
     },

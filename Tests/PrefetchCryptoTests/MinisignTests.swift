@@ -115,7 +115,7 @@ struct MinisignTests {
     }
     #expect(
       fault?.description
-        == "it is signed with the key 556C4708DAFD8013, which is none of the trusted ones (\(Made.otherID))"
+        == "it is signed with the key 556C4708DAFD8013, which is not one of the trusted keys (\(Made.otherID))"
     )
     #expect(
       Self.message { try Made.verify(Made.signature, keys: []) }
@@ -151,36 +151,39 @@ struct MinisignTests {
   @Test(
     "A malformed signature is named with its line",
     arguments: [
-      ("", "line 1 of the signature is none of minisign's: `untrusted comment: ` is missing"),
-      ("hi", "line 1 of the signature is none of minisign's: `untrusted comment: ` is missing"),
+      ("", "line 1 of the signature is not valid in minisign: `untrusted comment: ` is missing"),
+      ("hi", "line 1 of the signature is not valid in minisign: `untrusted comment: ` is missing"),
       (
         "untrusted comment: x",
-        "line 2 of the signature is none of minisign's: the signature is missing"
+        "line 2 of the signature is not valid in minisign: the signature is missing"
       ),
-      ("untrusted comment: x\n%", "line 2 of the signature is none of minisign's: it is no base64"),
+      (
+        "untrusted comment: x\n%",
+        "line 2 of the signature is not valid in minisign: it is not base64"
+      ),
       (
         "untrusted comment: x\nRUQT",
-        "line 2 of the signature is none of minisign's: it holds 3 bytes instead of 74"
+        "line 2 of the signature is not valid in minisign: it holds 3 bytes instead of 74"
       ),
       (
         Made.signature.replacing("\nRU", with: "\nRV"),
-        "line 2 of the signature is none of minisign's: it is for another algorithm than Ed25519"
+        "line 2 of the signature is not valid in minisign: it is for another algorithm than Ed25519"
       ),
       (
         Made.signature.replacing("\ntrusted", with: "\nTrusted"),
-        "line 3 of the signature is none of minisign's: `trusted comment: ` is missing"
+        "line 3 of the signature is not valid in minisign: `trusted comment: ` is missing"
       ),
       (
         Made.signature.split(separator: "\n").dropLast().joined(separator: "\n"),
-        "line 4 of the signature is none of minisign's: the signature of the trusted comment is missing"
+        "line 4 of the signature is not valid in minisign: the signature of the trusted comment is missing"
       ),
       (
         Made.signature + "more",
-        "line 5 of the signature is none of minisign's: nothing may follow here"
+        "line 5 of the signature is not valid in minisign: nothing may follow here"
       ),
       (
         String(repeating: "x", count: 20_000),
-        "line 1 of the signature is none of minisign's: it is longer than any of minisign's"
+        "line 1 of the signature is not valid in minisign: it is too long for minisign"
       ),
     ]
   )
@@ -191,7 +194,7 @@ struct MinisignTests {
   @Test(
     "A malformed key is named, also beside a good one",
     arguments: [
-      ("", "the key is missing"), ("RWQ", "it is no base64"),
+      ("", "the key is missing"), ("RWQ", "it is not base64"),
       ("AAAA", "it holds 3 bytes instead of 42"),
       (Made.publicKey.replacing("RW", with: "RU"), "it is for another algorithm than Ed25519"),
       ("\(Made.publicKey)\n\(Made.otherKey)", "nothing may follow here"),
@@ -200,7 +203,7 @@ struct MinisignTests {
   func malformedKeys(key: String, problem: String) {
     #expect(
       Self.message { try Made.verify(Made.signature, keys: [Made.publicKey, key]) }
-        == "public key 2 is none of minisign's: \(problem)"
+        == "public key 2 is not valid in minisign: \(problem)"
     )
   }
 

@@ -82,7 +82,7 @@ struct BinaryPlistReaderTests {
       (
         [[0xD1, 1, 2], [0x51, 0x61], [0x0F]], "a document.syntax the object type `0xf` is not known"
       ),
-      ([[0xD1, 1, 1], [0x09]], "- document.syntax a key of a dictionary is no text"),
+      ([[0xD1, 1, 1], [0x09]], "- document.syntax a key of a dictionary is not text"),
       (
         [[0xD2, 1, 1, 2, 2], [0x51, 0x61], [0x09]],
         "a document.duplicate-key duplicate key `a`"
@@ -108,11 +108,11 @@ struct BinaryPlistReaderTests {
       ([[0x53, 0x61]], "- document.syntax an object is longer than the file"),
       (
         [[0x23, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0]],
-        "- document.syntax `inf` is no number that can be used"
+        "- document.syntax `inf` is not a number that can be used"
       ),
       (
         [[0x33, 0x7F, 0, 0, 0, 0, 0, 0, 0]],
-        "- document.syntax a date lies outside of the years 1 to 9999"
+        "- document.syntax a date is outside of the years 1 to 9999"
       ),
     ] as [([[UInt8]], String)]
   )
@@ -141,7 +141,7 @@ struct BinaryPlistReaderTests {
     }
     #expect(
       outcome(Self.read(Fixture.file([[0x09]], offsets: [0x7FFF])))
-        == "- document.syntax an object lies outside of the file"
+        == "- document.syntax an object is outside of the file"
     )
   }
 

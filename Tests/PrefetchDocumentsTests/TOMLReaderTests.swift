@@ -85,19 +85,19 @@ struct TOMLReaderTests {
       ("[a]\n[a]", "2:2+1 document.duplicate-key duplicate key `a`, first written on line 1"),
       (
         "a = 1\na.b = 2",
-        "2:1+1 document.duplicate-key `a` is written on line 1, and is no table that can be added to here"
+        "2:1+1 document.duplicate-key `a` is written on line 1, and is not a table that can be added to here"
       ),
       (
         "a = {}\n[a.b]",
-        "2:2+1 document.duplicate-key `a` is written on line 1, and is no table that can be added to here"
+        "2:2+1 document.duplicate-key `a` is written on line 1, and is not a table that can be added to here"
       ),
       (
         "a = {}\na.b = 1",
-        "2:1+1 document.duplicate-key `a` is written on line 1, and is no table that can be added to here"
+        "2:1+1 document.duplicate-key `a` is written on line 1, and is not a table that can be added to here"
       ),
       (
         "[a.b.c]\n[a]\nb.d = 1",
-        "3:1+1 document.duplicate-key `b` is written on line 1, and is no table that can be added to here"
+        "3:1+1 document.duplicate-key `b` is written on line 1, and is not a table that can be added to here"
       ),
       (
         "[f]\na.b = 1\n[f.a]",
@@ -139,26 +139,28 @@ struct TOMLReaderTests {
         "a = 1\rb = 2",
         "1:6+1 document.syntax expected the end of the line, found the end of the line"
       ),
-      ("a = yes", "1:5+3 document.syntax `yes` is no value in TOML"),
-      ("a = True", "1:5+4 document.syntax `True` is no value in TOML"),
-      ("a = 01", "1:5+2 document.syntax `01` is no value in TOML"),
-      ("a = 1__0", "1:5+4 document.syntax `1__0` is no value in TOML"),
-      ("a = _1", "1:5+2 document.syntax `_1` is no value in TOML"),
-      ("a = 1.", "1:5+2 document.syntax `1.` is no value in TOML"),
-      ("a = .5", "1:5+2 document.syntax `.5` is no value in TOML"),
-      ("a = 1.e5", "1:5+4 document.syntax `1.e5` is no value in TOML"),
-      ("a = +0x1", "1:5+4 document.syntax `+0x1` is no value in TOML"),
-      ("a = 0xG", "1:5+3 document.syntax `0xG` is no value in TOML"),
+      ("a = yes", "1:5+3 document.syntax `yes` is not a value in TOML"),
+      ("a = True", "1:5+4 document.syntax `True` is not a value in TOML"),
+      ("a = 01", "1:5+2 document.syntax `01` is not a value in TOML"),
+      ("a = 1__0", "1:5+4 document.syntax `1__0` is not a value in TOML"),
+      ("a = _1", "1:5+2 document.syntax `_1` is not a value in TOML"),
+      ("a = 1.", "1:5+2 document.syntax `1.` is not a value in TOML"),
+      ("a = .5", "1:5+2 document.syntax `.5` is not a value in TOML"),
+      ("a = 1.e5", "1:5+4 document.syntax `1.e5` is not a value in TOML"),
+      ("a = +0x1", "1:5+4 document.syntax `+0x1` is not a value in TOML"),
+      ("a = 0xG", "1:5+3 document.syntax `0xG` is not a value in TOML"),
       (
         "a = 9223372036854775808",
-        "1:5+19 document.syntax `9223372036854775808` is no value in TOML"
+        "1:5+19 document.syntax `9223372036854775808` is not a value in TOML"
       ),
-      ("a = 2023-02-29", "1:5+10 document.syntax `2023-02-29` is no value in TOML"),
+      ("a = 2023-02-29", "1:5+10 document.syntax `2023-02-29` is not a value in TOML"),
       (
         "a = 2023-01-01T25:00:00Z",
-        "1:5+20 document.syntax `2023-01-01T25:00:00Z` is no value in TOML"
+        "1:5+20 document.syntax `2023-01-01T25:00:00Z` is not a value in TOML"
       ),
-      ("a = 2023-01-01T10:00Z", "1:5+17 document.syntax `2023-01-01T10:00Z` is no value in TOML"),
+      (
+        "a = 2023-01-01T10:00Z", "1:5+17 document.syntax `2023-01-01T10:00Z` is not a value in TOML"
+      ),
     ]
   )
   func invalid(_ text: String, _ fault: String) {

@@ -51,24 +51,24 @@ struct XMLPlistReaderTests {
       ),
       (
         "<plist><array><key>a</key></array></plist>",
-        "1:15+5 document.syntax `<key>` stands outside of a `<dict>`"
+        "1:15+5 document.syntax `<key>` is outside of a `<dict>`"
       ),
-      ("<plist><key>a</key></plist>", "1:8+5 document.syntax `<key>` stands outside of a `<dict>`"),
+      ("<plist><key>a</key></plist>", "1:8+5 document.syntax `<key>` is outside of a `<dict>`"),
       (
         "<plist><dict><key>é</key><true/>\n<key>é</key><true/></dict></plist>",
         "2:6+1 document.duplicate-key duplicate key `é`, first written on line 1"
       ),
       (
         "<plist><strng>a</strng></plist>",
-        "1:8+7 document.syntax `<strng>` is no element of a property list"
+        "1:8+7 document.syntax `<strng>` is not an element of a property list"
       ),
       (
         "<html><body/></html>",
-        "1:1+6 document.syntax `<html>` is no property list, expected `<plist>`"
+        "1:1+6 document.syntax `<html>` is not a property list, expected `<plist>`"
       ),
       (
         "<plist><string>é<b/></string></plist>",
-        "1:17+4 document.syntax `<b>` is no element of a property list"
+        "1:17+4 document.syntax `<b>` is not an element of a property list"
       ),
       (
         "<plist><string><true/></string></plist>",
@@ -78,17 +78,17 @@ struct XMLPlistReaderTests {
       ("<plist> </plist>", "1:1+1 document.empty the property list holds no value"),
       (
         "<plist><array>\n x</array></plist>",
-        "2:2+1 document.syntax text stands outside of an element"
+        "2:2+1 document.syntax text is outside of an element"
       ),
       ("<plist><true>x</true></plist>", "1:14+1 document.syntax `<true/>` holds no text"),
-      ("<plist><integer>1.5</integer></plist>", "1:17+3 document.syntax `1.5` is no integer"),
-      ("<plist><integer>0x</integer></plist>", "1:17+2 document.syntax `0x` is no integer"),
-      ("<plist><integer/></plist>", "1:8+10 document.syntax `` is no integer"),
-      ("<plist><real>nan</real></plist>", "1:14+3 document.syntax `nan` is no number"),
-      ("<plist><real>0x1p3</real></plist>", "1:14+5 document.syntax `0x1p3` is no number"),
+      ("<plist><integer>1.5</integer></plist>", "1:17+3 document.syntax `1.5` is not an integer"),
+      ("<plist><integer>0x</integer></plist>", "1:17+2 document.syntax `0x` is not an integer"),
+      ("<plist><integer/></plist>", "1:8+10 document.syntax `` is not an integer"),
+      ("<plist><real>nan</real></plist>", "1:14+3 document.syntax `nan` is not a number"),
+      ("<plist><real>0x1p3</real></plist>", "1:14+5 document.syntax `0x1p3` is not a number"),
       (
         "<plist><date>2023-02-29T00:00:00Z</date></plist>",
-        "1:14+20 document.syntax `2023-02-29T00:00:00Z` is no date such as `2026-03-01T12:00:00Z`"
+        "1:14+20 document.syntax `2023-02-29T00:00:00Z` is not a date such as `2026-03-01T12:00:00Z`"
       ),
       (
         "<plist><data>SGVsbG8</data></plist>",

@@ -101,13 +101,16 @@ struct YAMLReaderTests {
       ("a: !!set {b}", "1:4+1 document.unknown-tag the tag `!!set` is not known for a mapping"),
       ("a: !!map [b]", "1:4+1 document.unknown-tag the tag `!!map` is not known for a list"),
       ("a: !e!x b", "1:4+1 document.syntax the tag's prefix is not declared"),
-      ("a:\n\tb: 1", "2:1+1 document.tab a tab is no indentation in YAML"),
-      ("a:\n  b: 1\n\tc: 2", "3:1+1 document.tab a tab is no indentation in YAML"),
-      ("a: |\n  x\n\ty", "3:1+1 document.tab a tab is no indentation in YAML"),
+      ("a:\n\tb: 1", "2:1+1 document.tab YAML does not allow a tab as indentation"),
+      ("a:\n  b: 1\n\tc: 2", "3:1+1 document.tab YAML does not allow a tab as indentation"),
+      ("a: |\n  x\n\ty", "3:1+1 document.tab YAML does not allow a tab as indentation"),
       ("a: 1\n---\nb: 2", "2:1+3 document.syntax a second document starts here"),
       ("a: *b", "1:4+2 document.alias the alias `*b` names nothing above it"),
-      ("a: &a [*a]", "1:8+2 document.alias the alias `*a` stands inside of what it names"),
-      ("a: &a {b: {c: *a}}", "1:15+2 document.alias the alias `*a` stands inside of what it names"),
+      ("a: &a [*a]", "1:8+2 document.alias the alias `*a` is inside of the value that it names"),
+      (
+        "a: &a {b: {c: *a}}",
+        "1:15+2 document.alias the alias `*a` is inside of the value that it names"
+      ),
       ("? [a]\n: b", "1:3+1 document.syntax a key is text, not a list"),
       ("{a: b}: c", "1:1+1 document.syntax a key is text, not a mapping"),
       ("a: &x [1]\n*x : 2", "2:1+2 document.syntax a key is text, not a list"),
@@ -176,7 +179,7 @@ struct YAMLReaderTests {
         "a\(level): &a\(level) [\(Array(repeating: item, count: 10).joined(separator: ", "))]\n"
     }
     #expect(
-      outcome(read(text, .yaml)) == "4:45+3 document.alias aliases stand for more than 10000 values"
+      outcome(read(text, .yaml)) == "4:45+3 document.alias aliases expand to more than 10000 values"
     )
   }
 

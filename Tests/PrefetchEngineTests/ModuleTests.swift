@@ -49,7 +49,7 @@ import Testing
     let failure = report.items.first?.failure
     #expect(failure?.code == .digestMismatch)
     #expect(
-      failure?.message == "its sum is h1:\(Self.emptySum); declared is h1:\(Self.otherSum)"
+      failure?.message == "its sum is h1:\(Self.emptySum), but h1:\(Self.otherSum) is declared"
     )
     #expect(try bench.contents == [:])
     #expect(bench.store.staging.bodyCount == 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(bench.asked == ["GET /m/@v/v1.0.0.zip"])
     #expect(
       report.items.first?.failure?.message
-        == "it is no zip file that could have the declared sum: it has no list of files at its end"
+        == "it is not a zip file that could have the declared sum: it has no list of files at its end"
     )
     // The older body is unchanged.
     #expect(try bench.contents["m"] == String(decoding: Self.empty, as: UTF8.self))

@@ -30,7 +30,7 @@ struct BreakerTests {
     #expect(run.status == 69, "\(run)")
     let lines = run.errors.split(separator: "\n").filter { $0.contains("[run.breaker]") }
     #expect(lines.count == 1, "\(run)")
-    #expect(lines.first?.contains("`127.0.0.1:\(server.port)` is left alone until ") == true)
+    #expect(lines.first?.contains("`127.0.0.1:\(server.port)` until ") == true)
     let report = try run.json()
     #expect(report.number("totals.failed") == 5, "\(report)")
     let rest = report.list("items").filter { $0.text("deferred.rule") == "breaker" }

@@ -133,7 +133,7 @@ struct ControlTests {
     #expect(try states()["b"] == "cached")
   }
 
-  @Test("leaves a paused item so when a run is under way that fetches it")
+  @Test("leaves a paused item so when a run is in progress that fetches it")
   func pausedMeanwhile() throws {
     let (isAsked, mayAnswer) = (Latch(), Latch())
     let slow = try LoopbackServer { [site] request in

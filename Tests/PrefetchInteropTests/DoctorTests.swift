@@ -62,7 +62,7 @@ struct DoctorTests {
     #expect(found["clock"]?.hasPrefix("20") == true && found["network"] != nil)
     let versions = try home.run("--version").lines
     #expect(versions.count == 9 && versions.contains { $0.hasPrefix("zlib ") }, "\(versions)")
-    #expect(found["sends"] == "nothing to anybody, but requests for what is declared")
+    #expect(found["sends"] == "nothing but the requests for declared items")
     #expect(FileTree.names(home.cache).isEmpty)
     #expect(try home.run("-q").status == 0)
     let later = findings(try home.run("doctor"))

@@ -37,7 +37,7 @@ struct EmptyListTests {
       #expect(report.text("segments.0.manifest.error.code") == "empty")
     case .guarded:
       #expect(run.status == 4, "\(run)")
-      #expect(run.errors.contains("set `allow_empty: true` if that is meant"), "\(run)")
+      #expect(run.errors.contains("set `allow_empty: true` if this is intended"), "\(run)")
       #expect(report.text("segments.0.manifest.error.code") == "manifest_guard")
     }
   }

@@ -49,7 +49,7 @@ struct FragmentTests {
   func malformed(command: [String]) throws {
     let run = try home.run(command + [url("sha256=zz")])
     #expect(run.status == 64, "\(run)")
-    #expect(run.errors.contains("`#sha256=zz`, which is no sha256"))
+    #expect(run.errors.contains("`#sha256=zz`, which is not a sha256"))
     #expect(server.requests.isEmpty)
   }
 

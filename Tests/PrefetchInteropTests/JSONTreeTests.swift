@@ -27,7 +27,7 @@ struct JSONTreeTests {
     return try ground.home.run(ground.arguments(["./list.json", "dir"] + keys))
   }
 
-  @Test("keeps its tree where `json.path` leads to names, which are URLs too")
+  @Test("keeps its tree where `json.path` has names, which are URLs too")
   func paths() throws {
     let list = """
       [{"Path": "a.txt", "Size": 1, "IsDir": false}, {"Path": "deep/b c#.txt", "Size": 1},

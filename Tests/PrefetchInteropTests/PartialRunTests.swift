@@ -50,7 +50,7 @@ struct PartialRunTests {
     #expect(changed.allSatisfy { $0.contains("segment=\"first\"") }, "\(changed)")
     #expect(after["prefetch_segment_current segment=\"first\"}"] == "0")
     let page = try #require(home.read("page.html"))
-    #expect(page.contains("second<span class=\"about\">not asked for; as the run of "))
+    #expect(page.contains("second<span class=\"about\">not requested; as the run of "))
   }
 
   @Test("is no success of the whole, also for the runs after it")

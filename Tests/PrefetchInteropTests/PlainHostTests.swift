@@ -99,7 +99,7 @@ struct PlainHostTests {
     let both = try home.run("check")
     #expect(both.status == 78, "\(both)")
     #expect(
-      both.errors.contains("`nas.lan` stands under `allow_http` and under `NSExceptionDomains`")
+      both.errors.contains("`nas.lan` is under both `allow_http` and `NSExceptionDomains`")
     )
     try configure(
       "allow_http: [{ host: 127.0.0.1, reason: old camera, expires: 2020-01-31 }]",

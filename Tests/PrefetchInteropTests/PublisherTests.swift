@@ -219,7 +219,7 @@ struct PublisherTests {
     home.write("{}", to: "broken.json")
     let broken = try build("--previous", "broken.json")
     #expect(broken.status == 0)
-    #expect(broken.errors.contains("is no earlier manifest"))
+    #expect(broken.errors.contains("is not an earlier manifest"))
   }
 
   @Test("Check says what is wrong, with its place")
@@ -395,9 +395,9 @@ struct PublisherTests {
       let warnings = check.errors.split(separator: "\n").filter { $0.contains(" warning: ") }
       #expect(
         warnings.map(String.init) == [
-          "m.json:\(places[0]): warning: unknown key `generatd` in the manifest, which is passed over  [manifest.unknown-key]",
-          "m.json:\(places[1]): warning: unknown key `etags` in an item, and 1 more of it, which is passed over  [manifest.unknown-key]",
-          "m.json:\(places[2]): warning: unknown key `powr` in `network`, which is passed over  [manifest.unknown-key]",
+          "m.json:\(places[0]): warning: unknown key `generatd` in the manifest, which is ignored  [manifest.unknown-key]",
+          "m.json:\(places[1]): warning: unknown key `etags` in an item, and 1 more of it, which is ignored  [manifest.unknown-key]",
+          "m.json:\(places[2]): warning: unknown key `powr` in `network`, which is ignored  [manifest.unknown-key]",
         ],
         "\(check)"
       )

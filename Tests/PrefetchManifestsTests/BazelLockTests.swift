@@ -24,8 +24,8 @@ import Testing
         https://r.example/bazel_registry.json sha256:\(Self.sha256) immutable
         \(source) sha256:\(Self.sha256) immutable
         part \(source)
-        note left out: 1 file that the registry did not have
-        note left out: 1 file of a registry in a local folder
+        note left out: `https://other.example/modules/left/1.0/MODULE.bazel` that the registry did not have
+        note left out: `file:///srv/registry/bazel_registry.json` of a registry in a local folder
         """
     )
   }
@@ -83,6 +83,6 @@ import Testing
   @Test("Modules from repositories have no file")
   func repositories() {
     let lines = LockReader.moduleSource.read("{\"type\": \"git_repository\"}").lines
-    #expect(lines == "warning left out: 1 module from git or a local folder")
+    #expect(lines.hasPrefix("warning left out: `") && lines.hasSuffix(" from git or a local folder"))
   }
 }

@@ -35,8 +35,8 @@ import Testing
         https://static.crates.io/crates/Right_2/Right_2-0.2.0-rc.1%2Bbuild.crate \
         id=Right_2@0.2.0-rc.1+build path=Right_2-0.2.0-rc.1+build.crate \
         sha256:\(Self.digest) immutable
-        warning left out: 1 package from version control
-        warning left out: 1 crate of a registry that `cargo.download` could name
+        warning left out: `forked 1.0.0` from version control
+        warning left out: `theirs 1.0.0` of `registry+https://corp.example/index`
         """
     )
   }
@@ -87,7 +87,7 @@ import Testing
         https://i.example/sparse/3/a/abc id=index/3/a/abc path=index/3/a/abc immutable \
         revision=0.2.0 1.0.0
         https://i.example/sparse/1/x id=index/1/x path=index/1/x immutable revision=1.0.0
-        warning left out: 1 crate of a registry that `cargo.download` could name
+        warning left out: `theirs 1.0.0` of `registry+https://corp.example/index`
         """
     )
   }

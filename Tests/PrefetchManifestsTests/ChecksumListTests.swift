@@ -120,14 +120,14 @@ import Testing
       ),
       (
         "SHA256 (a) = 12",
-        "\(folder)a: manifest_invalid: line 2, column 14: this is no sha256 in hexadecimal or base64"
+        "\(folder)a: manifest_invalid: line 2, column 14: this is not a sha256 in hexadecimal or base64"
       ),
       (
         "SM3 (a) = 12",
         "\(folder)a: manifest_invalid: line 2, column 1: SM3 digests are not checked by this program"
       ),
       ("SIZE (a) = 12", "\(folder)a: manifest_invalid: line 2, column 1: it has no digest"),
-      ("hello", "\(folder)hello: manifest_invalid: line 2, column 1: it is no digest and name"),
+      ("hello", "\(folder)hello: manifest_invalid: line 2, column 1: it is not a digest and name"),
     ]
   )
   func refused(line: String, refusal: String) throws {
@@ -172,7 +172,7 @@ import Testing
     #expect(manifest.lines == ["https://o.example/y sha256:abab"])
     #expect(
       manifest.refusals == [
-        "x: bad_url: line 1, column 67: it is a relative name, and nothing says to what; set `base`"
+        "x: bad_url: line 1, column 67: it is a relative name, and no base URL is set; set `base`"
       ]
     )
   }

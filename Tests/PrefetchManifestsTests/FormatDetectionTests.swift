@@ -185,16 +185,16 @@ import Testing
     arguments: [
       (
         "hello", .manifestInvalid,
-        "it is text of no format that is known; where it is a list of names, say `format: list`"
+        "it is text of an unknown format; for a list of names set `format: list`"
       ),
       (
         "<p>", .manifestInvalid,
-        "it is XML that begins with `<p>`, which is no format that is known"
+        "it is XML that begins with `<p>`, which is an unknown format"
       ),
-      ("<!-- ", .manifestInvalid, "it looks like XML, which is no format that is known"),
-      ("<!doctype HTML>\n<p>", .manifestGuard, "an HTML page came in its place"),
+      ("<!-- ", .manifestInvalid, "it looks like XML, which is an unknown format"),
+      ("<!doctype HTML>\n<p>", .manifestGuard, "it is an HTML page, not the expected file"),
       ("PK\u{3}\u{4}", .manifestInvalid, "it is a zip archive"),
-      ("a\0b", .manifestInvalid, "it is no text, but holds zeros"),
+      ("a\0b", .manifestInvalid, "it is not text, but holds zeros"),
     ] as [(String, ErrorCode, String)]
   )
   func unknown(text: String, code: ErrorCode, message: String) {

@@ -63,7 +63,7 @@ import Testing
           "https://bcr.example/modules/x/1/MODULE.bazel": null}}
         """,
         "https://bcr.example/bazel_registry.json sha256:\(sha256) immutable\n"
-          + "note left out: 1 file that the registry did not have"
+          + "note left out: `https://bcr.example/modules/x/1/MODULE.bazel` that the registry did not have"
       ),
     ]
   )
@@ -137,7 +137,7 @@ import Testing
       ),
       (
         #"{"a": "x"}"#, "/a/*", [],
-        "manifest_invalid: line 1, column 7: `json.items` `/a/*` leads to text, which holds no items"
+        "manifest_invalid: line 1, column 7: `json.items` `/a/*` has text, which holds no items"
       ),
       (
         #"[{"name": "a"}]"#, nil, ["/url", "/href"],

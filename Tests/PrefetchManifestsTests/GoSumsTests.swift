@@ -53,7 +53,7 @@ import Testing
       LockReader.goSums.read(text, rules: rules).lines == """
         https://corp.example/go/x.example/a/@v/v1.0.0.mod id=x.example/a@v1.0.0.mod \
         path=x.example/a/@v/v1.0.0.mod \(Self.sum) \(Self.other) immutable
-        warning left out: 1 sum of another function than `h1:`
+        warning left out: `x.example/a v1.0.0/go.mod` of another function than `h1:`
         """
     )
   }
@@ -71,19 +71,19 @@ import Testing
       ),
       (
         "../x v1.0.0/go.mod \(sum)",
-        "manifest_invalid: line 1, column 1: `../x` is no module's path"
+        "manifest_invalid: line 1, column 1: `../x` is not a module's path"
       ),
       (
         "a.example/é v1.0.0/go.mod \(sum)",
-        "manifest_invalid: line 1, column 1: `a.example/é` is no module's path"
+        "manifest_invalid: line 1, column 1: `a.example/é` is not a module's path"
       ),
       (
         "a.example/a 1.0.0/go.mod \(sum)",
-        "manifest_invalid: line 1, column 13: `1.0.0` is no version of a module"
+        "manifest_invalid: line 1, column 13: `1.0.0` is not a version of a module"
       ),
       (
         "a.example/a v1/../2/go.mod \(sum)",
-        "manifest_invalid: line 1, column 13: `v1/../2` is no version of a module"
+        "manifest_invalid: line 1, column 13: `v1/../2` is not a version of a module"
       ),
     ]
   )
@@ -95,7 +95,7 @@ import Testing
   func encoding() {
     #expect(
       LockReader.goSums.read(Array("a v1 h1:\n".utf8) + [0xFF]).lines
-        == "manifest_invalid: line 2: it is no valid UTF-8"
+        == "manifest_invalid: line 2: it is not valid UTF-8"
     )
   }
 }

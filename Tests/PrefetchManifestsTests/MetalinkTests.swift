@@ -89,7 +89,7 @@ import Testing
       ),
       (
         "<file name=\"x\"><url>https://a.example/x</url>\n <hash type=\"sha-256\">12</hash></file>",
-        "https://a.example/x: manifest_invalid: line 5, column 2: this is no sha256 in hexadecimal or base64"
+        "https://a.example/x: manifest_invalid: line 5, column 2: this is not a sha256 in hexadecimal or base64"
       ),
       (
         "<file name=\"x\"><url>https://a.example/x</url><size>-1</size></file>",

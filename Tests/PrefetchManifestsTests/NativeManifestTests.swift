@@ -208,7 +208,7 @@ import Testing
     ]
   )
   func htmlPages(text: String) {
-    #expect(throws: Failure(.manifestGuard, "an HTML page came in its place")) {
+    #expect(throws: Failure(.manifestGuard, "it is an HTML page, not the expected file")) {
       try Self.read(text).get()
     }
   }

@@ -60,8 +60,8 @@ import Testing
         \(Self.registry)/a/-/a-1.0.0.tgz id=a@1.0.0 path=a-1.0.0.tgz immutable
         \(Self.registry)/b/-/b-2.0.0.tgz id=b@2.0.0 path=b-2.0.0.tgz immutable
         https://x.example/c.tgz path=c.tgz immutable
-        note left out: 1 link or bundled package, which has no file
-        warning left out: 2 packages from git or local files
+        note left out: `d` without a file of its own
+        warning left out: `e` and `f` from git or local files
         """
     )
   }
@@ -81,9 +81,9 @@ import Testing
     #expect(
       LockReader.packageLock.read(text, base: nil).lines == """
         https://registry.npmjs.org/left/-/left-1.0.0.tgz id=left@1.0.0 path=left-1.0.0.tgz immutable
-        note left out: 2 links and bundled packages, which have no file
-        warning left out: 1 package without `resolved`
-        warning left out: 1 package from git or local files
+        note left out: `w` and `b` without a file of its own
+        warning left out: `n` without `resolved`
+        warning left out: `g` from git or local files
         """
     )
   }
@@ -177,7 +177,7 @@ import Testing
       ),
       (
         packages(package("a", "\"integrity\": \"sha512-x\"")),
-        "manifest_invalid: line 2, column 72: `integrity` holds `sha512-x`, which is no algorithm, dash and base64 digest"
+        "manifest_invalid: line 2, column 72: `integrity` holds `sha512-x`, which is not an algorithm, dash and base64 digest"
       ),
     ]
   )
@@ -195,7 +195,7 @@ import Testing
       + #""resolved": "https://r.example/a.tgz", "bundled": \#(flag)}}}"#
     #expect(
       LockReader.packageLock.read(text).lines
-        == "note left out: 1 link or bundled package, which has no file"
+        == "note left out: `a` without a file of its own"
     )
   }
 

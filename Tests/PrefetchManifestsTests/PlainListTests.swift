@@ -61,8 +61,9 @@ import Testing
       (
         "https://a.example/x\n  split=5\n  split=6\n  header=A: b",
         [
-          "https://a.example/x", "warning: line 2, column 3: the option `split` means nothing here",
-          "warning: line 4, column 3: the option `header` means nothing here",
+          "https://a.example/x",
+          "warning: line 2, column 3: the option `split` has no meaning here",
+          "warning: line 4, column 3: the option `header` has no meaning here",
         ]
       ),
       (
@@ -78,7 +79,7 @@ import Testing
         "https://a.example/x\thttps://\t/y",
         [
           "https://a.example/x or https://cdn.example/y",
-          "warning: line 1, column 21: the mirror is no http or https URL, or its digest is none or another one",
+          "warning: line 1, column 21: the mirror is not an http or https URL, or its digest is invalid or differs",
         ]
       ),
     ] as [(String, [String])]
@@ -167,7 +168,7 @@ import Testing
     #expect(manifest.lines == ["https://a.example/x"])
     #expect(
       manifest.refusals == [
-        "x: bad_url: line 2, column 1: it is no absolute URL; write it with `https://`"
+        "x: bad_url: line 2, column 1: it is not an absolute URL; write it with `https://`"
       ]
     )
   }

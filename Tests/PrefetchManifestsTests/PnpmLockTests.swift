@@ -58,8 +58,8 @@ import Testing
         https://corp.example/npm/a/-/a-1.0.0.tgz id=a@1.0.0 path=a-1.0.0.tgz \
         sha256:\(LockReader.sha256) immutable
         https://c.example/b/0123 id=b@0123 path=0123 immutable
-        warning left out: 1 package without an address
-        warning left out: 3 packages from git or local files
+        warning left out: `c.example/c/1.0.0` without a URL
+        warning left out: `g.example/d/0123`, `file:e` and `file:f.tgz` from git or local files
         """
     )
   }

@@ -154,8 +154,8 @@ import Testing
         path=only_source-2.0.tar.gz sha256:\(Self.other) immutable
         \(Self.files)/arch%2B1.zip id=arch+1.zip path=arch+1.zip sha256:\(Self.other) immutable
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 1 package from version control or local folders
-        warning left out: 1 file beside the lock file
+        warning left out: `git` from version control or local folders
+        warning left out: `beside-1-py3-none-any.whl` beside the lock file
         """
     )
   }
@@ -216,7 +216,7 @@ import Testing
         [[packages.wheels]]
         url = 'https://f.example/a-1-cp312-cp312-win32.whl'
         """,
-        "manifest_invalid: line 2, column 3: none of its 1 file is for a platform that is wanted"
+        "manifest_invalid: line 2, column 3: none of its 1 file is for a wanted platform"
       ),
     ]
   )
@@ -285,8 +285,8 @@ import Testing
         part https://i.example/simple/left-pad/ left-pad==1.0 sha256:\(Self.sha256),sha256:\(Self.other)
         part https://i.example/simple/gone/ gone==1 sha256:\(Self.sha256)
         note 1 package is left out by markers that no wanted platform meets
-        warning left out: 1 `--find-links` place
-        warning left out: 2 packages from version control or local files
+        warning left out: `./wheels` of `--find-links`
+        warning left out: `local` and `./other.whl` from version control or local files
         """
     )
   }
@@ -339,13 +339,13 @@ import Testing
       ),
       (
         "a @ https://x.example/a.whl#sha256=12",
-        "rejected a: manifest_invalid: line 2, column 1: the digest behind `#` in its URL is malformed"
+        "rejected a: manifest_invalid: line 2, column 1: the digest after `#` in its URL is malformed"
       ),
       (
         "a[b==1",
         "rejected a[b==1: manifest_invalid: line 2, column 1: the list of extras is not closed"
       ),
-      ("é==1", "rejected é==1: manifest_invalid: line 2, column 1: `é` is no name of a project"),
+      ("é==1", "rejected é==1: manifest_invalid: line 2, column 1: `é` is not a name of a project"),
     ]
   )
   func inexact(_ line: String, _ rejected: String) {
@@ -445,7 +445,7 @@ import Testing
       ).lines == """
         https://i.example/b/left_pad-1.0.tar.gz?a=1&b=2 id=left_pad-1.0.tar.gz \
         path=left_pad-1.0.tar.gz sha256:\(Self.sha256) immutable
-        rejected javascript:x: bad_url: the index names it, and it is no URL to fetch
+        rejected javascript:x: bad_url: the index names it, but it is not a URL to fetch
         """
     )
   }
@@ -461,7 +461,7 @@ import Testing
       (
         page(file("left_pad-1.0-cp312-cp312-win32.whl")),
         "rejected left-pad==1.0: not_found: of the files in the index that have a declared digest, 1, "
-          + "none is for a platform that is wanted"
+          + "none is for a wanted platform"
       ),
       (
         page(file("x/../../y.tar.gz")),

@@ -51,7 +51,7 @@ import Testing
       ("<url>\n</url>", ": manifest_invalid: line 3, column 1: `loc` is missing"),
       (
         "<url>\n <loc>https://www.cdn.example/y</loc></url>",
-        "https://www.cdn.example/y: bad_url: line 4, column 2: it is on another host, `www.cdn.example`; `cross_host: true` would allow that"
+        "https://www.cdn.example/y: bad_url: line 4, column 2: it is on another host, `www.cdn.example`; `cross_host: true` allows this"
       ),
       (
         "<url><loc>ftp://cdn.example/</loc></url>",
@@ -106,7 +106,7 @@ import Testing
     #expect(
       throws: Failure(
         .manifestInvalid,
-        "line 1, column 15: it is an index of sitemaps below 2 others; no more are followed"
+        "line 1, column 15: it is an index of sitemaps below 2 others, and deeper ones are not followed"
       )
     ) { try readText(Self.index(1), part: .sitemap(level: 2)).get() }
     #expect(try readText(Self.index(1_000)).get().parts.count == 1_000)

@@ -48,8 +48,8 @@ import Testing
         id=left-1.0-cp312-cp312-manylinux_2_17_x86_64.whl \
         path=left-1.0-cp312-cp312-manylinux_2_17_x86_64.whl sha256:\(Self.sha256) size=5 immutable
         \(Self.files)/right%2B1.zip id=right+1.zip path=right+1.zip sha256:\(Self.sha256) immutable
-        warning left out: 2 packages from version control or local folders
-        warning left out: 1 file beside the lock file
+        warning left out: `forked` and `near` from version control or local folders
+        warning left out: `x.whl` beside the lock file
         """
     )
   }

@@ -48,8 +48,8 @@ import Testing
     #expect(
       LockReader.yarnLock.read(text).lines == """
         https://codeload.g.example/x/e/tar.gz/0123 id=e@1.0.0 path=0123 immutable
-        warning left out: 1 package without `resolved`, such as links and workspaces
-        warning left out: 4 packages from git or local files
+        warning left out: `mine` without `resolved`, such as links and workspaces
+        warning left out: `a`, `b`, `c` and 1 more from git or local files
         """
     )
   }
@@ -79,7 +79,7 @@ import Testing
       ("left@1:\n  version\n", "manifest_invalid: line 2, column 3: `version` has no value"),
       ("  version \"1\"\n", "manifest_invalid: line 1, column 3: it is indented, and nothing"),
       ("<<<<<<< ours\n", "line 1, column 1: a package begins with its names and a colon"),
-      ("\"left@1:\n", "line 1, column 1: the name of the package is no word"),
+      ("\"left@1:\n", "line 1, column 1: the name of the package is not a word"),
       (
         package("a@1", "https://a.example/a.tgz", "  integrity sha512-AAAA\n"),
         "line 1, column 1: `integrity` holds `sha512-AAAA`"

@@ -47,7 +47,7 @@ struct EventRecording {
       let open = OpenEvent(name: name, id: event.id, started: now)
       if let before = try state.open(open, of: setup.identity, within: setup.bounds) {
         context.console.note(
-          "`\(name)` was open since \(Timestamp.format(before)), and begins anew"
+          "`\(name)` was open since \(Timestamp.format(before)); it starts again"
         )
       }
       return event

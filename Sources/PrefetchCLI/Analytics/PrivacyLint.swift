@@ -10,7 +10,7 @@ enum PrivacyLint {
         "event.private-name",
         "the name `\(SafeText.line(name))` looks like \(finding.words)",
         severity: .warning,
-        hint: "name what happens, not to whom: collectors are sent names as they are"
+        hint: "name the action, not the person: names are sent to the collector unchanged"
       )
     ]
   }

@@ -180,9 +180,9 @@ struct AskedItems {
     let names = unread.map { "`\($0)`" }.joined(separator: ", ")
     return Diagnostic(
       "\(code.rawValue)",
-      "`\(SafeText.line(Redaction.url(name)))` is neither a URL nor the id of an item that is known"
+      "`\(SafeText.line(Redaction.url(name)))` is neither a URL nor the id of a known item"
         + (unread.isEmpty ? "" : "; no run has read the list of \(names)"),
-      hint: unread.isEmpty ? nil : "without `--offline` it is asked for"
+      hint: unread.isEmpty ? nil : "leave out `--offline` to request it"
     )
   }
 
@@ -265,7 +265,7 @@ struct AskedItems {
       manifest.parts.isEmpty
         ? "the manifest on standard input names no items"
         : "the manifest on standard input names no items, only further documents",
-      hint: manifest.parts.isEmpty ? "look at what wrote it" : nil
+      hint: manifest.parts.isEmpty ? "check the program that wrote it" : nil
     )
   }
 
@@ -280,8 +280,8 @@ struct AskedItems {
       let count = Amounts.count(Int64(manifest.parts.count), "further document")
       context.console.report(
         "manifest.parts",
-        "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be asked for",
-        hint: "let a segment of a configuration name the manifest by its URL"
+        "\(count) of the manifest on standard input, the first `\(part.url.redacted)`, cannot be requested",
+        hint: "name the manifest by its URL in a segment of a configuration"
       )
     }
   }
@@ -315,8 +315,8 @@ struct AskedItems {
     if isRelative {
       context.console.report(
         "manifest.no-base",
-        "nothing says where the names on standard input lead",
-        hint: "say where they are published: `--base-url https://example.org/folder/`"
+        "the names on standard input are relative, and no base URL is set",
+        hint: "give the URL of their folder: `--base-url https://example.org/folder/`"
       )
     }
   }

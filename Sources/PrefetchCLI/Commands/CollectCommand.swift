@@ -238,13 +238,13 @@ struct CollectCommand: Command {
     if outcome.excess > 0 {
       messages.append(
         "the cache still takes \(Amounts.bytes(outcome.excess)) more than `cache.size`: "
-          + "the rest is locked, or another configuration's"
+          + "the rest is locked or belongs to another configuration"
       )
     }
     if outcome.shortage > 0 {
       messages.append(
         "\(Amounts.bytes(outcome.shortage)) are missing to what `cache.min_free` keeps free, "
-          + "and nothing more may go"
+          + "and nothing else may be evicted"
       )
     }
     context.console.report(
@@ -274,7 +274,7 @@ struct CollectCommand: Command {
     }
     if outcome.waiting > 0 {
       parts.append(
-        "\(Amounts.count(Int64(outcome.waiting), "body", "bodies")) left until the runs under way have ended"
+        "\(Amounts.count(Int64(outcome.waiting), "body", "bodies")) left until the current runs have ended"
       )
     }
     parts.append(

@@ -142,7 +142,7 @@ struct ControlCommand: Command {
       context.console.report(
         "item.locked",
         "`\(SafeText.line(Redaction.url(item.url)))` is locked and stays",
-        hint: "`prefetch unlock` takes its locks back"
+        hint: "`prefetch unlock` removes its locks"
       )
     }
     let done = items.filter { !outcome.locked.contains($0.url) }

@@ -188,9 +188,9 @@ struct Delivery {
     guard !isText else { return }
     refusal.value = Diagnostic(
       "get.not-text",
-      "`\(entry.url.redacted)` is no text (\(record.mime ?? "of no type"), "
+      "`\(entry.url.redacted)` is not text (\(record.mime ?? "of no type"), "
         + "\(Amounts.bytes(record.size))), and standard output is a terminal",
-      hint: "`-o FILE` writes it to a file; `-o -` prints it all the same"
+      hint: "`-o FILE` writes it to a file; `-o -` prints it anyway"
     )
   }
 

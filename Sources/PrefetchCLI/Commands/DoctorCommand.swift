@@ -30,7 +30,7 @@ struct DoctorCommand: Command {
       findings += DoctorRules(context: context, loaded: loaded, places: places).findings
     } else {
       findings.append(
-        Finding("cache", "nothing says where it is: `HOME` is not set", trouble: .usage)
+        Finding("cache", "its place is unknown: `HOME` is not set", trouble: .usage)
       )
     }
     findings += DoctorTier(builder: context.builder(loaded), clock: context.clock).findings
@@ -121,7 +121,7 @@ struct DoctorCommand: Command {
     let schedules = found + timers.map { schedule($0, ofUser: own) }
     guard !schedules.isEmpty else {
       return [
-        Finding("schedule", "nothing found; `prefetch schedule` prints what begins runs")
+        Finding("schedule", "nothing found; `prefetch schedule` prints a timer")
       ]
     }
     return schedules
@@ -171,7 +171,7 @@ struct DoctorCommand: Command {
     return Finding(
       "sends",
       told.isEmpty
-        ? "nothing to anybody, but requests for what is declared"
+        ? "nothing but the requests for declared items"
         : told.joined(separator: ", ")
     )
   }

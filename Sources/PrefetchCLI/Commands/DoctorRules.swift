@@ -68,7 +68,7 @@ struct DoctorRules {
       return DoctorFinding("network", Failure.noWayOut.message, trouble: .unavailable)
     }
     guard let conditions = machine.glance else {
-      return DoctorFinding("network", "`network.probe` says in each run what it is")
+      return DoctorFinding("network", "`network.probe` determines it in each run")
     }
     let type = conditions.type?.rawValue ?? "unknown"
     return DoctorFinding("network", "\(type): \(conditions.typeReason)")
@@ -115,10 +115,10 @@ struct DoctorRules {
       guard let failure = standing.renewalFailure else {
         return [DoctorFinding("license", "registered\(until)")]
       }
-      return [.doubtful("license", "registered\(until), and not anew: \(failure.message)")]
+      return [.doubtful("license", "registered\(until), but not renewed: \(failure.message)")]
     case .notRegistered, .refused:
       guard standing.deferral != nil, let reason = standing.diagnostics.first?.message else {
-        return [DoctorFinding("license", "not registered yet, which the next run does")]
+        return [DoctorFinding("license", "not registered yet; the next run registers it")]
       }
       return [.doubtful("license", reason)]
     }

@@ -81,7 +81,7 @@ struct DoctorTier {
           .doubtful(
             DoctorTier.name,
             "\(host) took \(answer.elapsed.milliseconds) ms for a request without a body, more than "
-              + "half of `cache.remote.timeout`; a run waits so long for each"
+              + "half of `cache.remote.timeout`; a run waits as long for each"
           )
         )
       }
@@ -148,7 +148,7 @@ struct DoctorTier {
       case 404, 410: nil
       case 200 where response.body?.size == 0: nil
       case 200:
-        "gives something else for the empty body; `cache.remote.url` names another kind of server"
+        "sends other bytes for the empty body; `cache.remote.url` names another kind of server"
       default: objection(to: response.status, doing: "a question for a body")
       }
     }
@@ -173,7 +173,7 @@ struct DoctorTier {
       case 300..<400:
         "answered \(status) to \(what), and redirects of it are not followed; let "
           + "`cache.remote.url` say where it is"
-      case 429, 500...: "answered \(status) to \(what); it is in trouble itself"
+      case 429, 500...: "answered \(status) to \(what); its server has a fault"
       default:
         "answered \(status) to \(what); `cache.remote.url` names another kind of server"
       }
@@ -211,7 +211,7 @@ struct DoctorTier {
         .doubtful(
           "clock",
           "that of \(host) is \(minutes) minutes \(ahead < .zero ? "behind" : "ahead of") this "
-            + "machine's\(refusal); one of them has to be set"
+            + "machine's\(refusal); set the one that is wrong"
         )
       ]
     }

@@ -94,7 +94,7 @@ struct EventFlushCommand: Command {
     case .outOfTime:
       return Diagnostic("analytics.slow", "the collector is slow; call again for the rest")
     case .busy:
-      return Diagnostic("analytics.busy", "another process is sending; it goes on")
+      return Diagnostic("analytics.busy", "another process is sending the events")
     case .failed(let failure, _):
       return Diagnostic(
         "analytics.\(failure.code.rawValue)",

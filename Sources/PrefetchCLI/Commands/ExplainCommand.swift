@@ -15,7 +15,7 @@ struct ExplainCommand: Command {
       throw context.failed(
         .nothing,
         "item.not-found",
-        "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of an item that is known"
+        "`\(SafeText.line(Redaction.url(options.item)))` is neither a URL nor the id of a known item"
       )
     }
     context.console.print(facts.document(), orLines: facts.lines())
@@ -108,11 +108,12 @@ struct ExplainCommand: Command {
     }
     if let leftOut = chosen?.leftOut {
       facts.decision = .keep
-      facts.reason = "no run fetches it: \(leftOut)"
+      facts.isLeftOut = true
+      facts.reason = "left out: \(leftOut)"
     }
     if let expires = entry.expires, expires <= now {
       facts.decision = .remove
-      facts.reason = "its manifest let it expire on \(Timestamp.format(expires))"
+      facts.reason = "it expired, as its manifest states, on \(Timestamp.format(expires))"
     }
     try add(record, from: store, to: &facts, places)
     let isOpen =
@@ -242,7 +243,7 @@ struct ExplainCommand: Command {
       } else if let gate {
         facts.decision = .defer
         facts.reason =
-          "\(facts.reason); `\(gate.host)` wants to be left alone until \(Timestamp.format(gate.until))"
+          "\(facts.reason); `\(gate.host)` asked us to wait until \(Timestamp.format(gate.until))"
       }
     case .keep, .remove, .defer, .fail:
       break

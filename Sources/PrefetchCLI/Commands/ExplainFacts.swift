@@ -18,6 +18,8 @@ struct ExplainFacts {
   /// Every entry that speaks of its host, those that are over too.
   var pins: [PinTable.Rule]
   var decision: ItemAction
+  /// Whether the rules of its segment do not take it; the reason names the rule.
+  var isLeftOut = false
   var reason: String
   var now: Instant
   /// Where its body would be.
@@ -156,10 +158,11 @@ extension ExplainFacts {
     }
     if let absence, let end = absenceEnd {
       lines.append(
-        "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), asked again at \(Timestamp.format(end))"
+        "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), checked again at \(Timestamp.format(end))"
       )
     }
-    lines.append("decision   \(decision.rawValue): \(SafeText.line(reason))")
+    let word = isLeftOut ? "" : "\(decision.rawValue): "
+    lines.append("decision   \(word)\(SafeText.line(reason))")
     return lines
   }
 

@@ -73,7 +73,7 @@ extension GetCommand {
       if !options.printsPaths, !record.files.isEmpty, record.mime?.contains("mpegurl") == true {
         context.console.report(
           "get.playlist",
-          "of the stream `\(Redaction.url(record.shownURL))` this is the playlist alone",
+          "this is only the playlist of the stream `\(Redaction.url(record.shownURL))`",
           severity: .warning,
           hint: "`publish` and `serve` have all of it"
         )

@@ -81,7 +81,7 @@ struct GetTroubles {
     add(
       url.redacted,
       "item.absent",
-      "it is absent since \(Timestamp.format(absence.since)) (the server answered \(absence.status)); asked again at \(Timestamp.format(end))",
+      "it has been absent since \(Timestamp.format(absence.since)) (the server answered \(absence.status)); checked again at \(Timestamp.format(end))",
       hint: "`--revalidate` asks at once",
       isRetryable: true
     )
@@ -91,7 +91,7 @@ struct GetTroubles {
     add(
       url.redacted,
       "item.not-kept",
-      "it is not stored (`no-store` of its server, or `store: false`), so no path of it stays",
+      "it is not stored (`no-store` of its server, or `store: false`), so it has no path",
       hint: "take the body itself: leave out `--path`, or write it with `-o`"
     )
   }
@@ -101,7 +101,7 @@ struct GetTroubles {
       url.redacted,
       "store.damaged",
       "its stored body is lost or damaged",
-      hint: "without `--offline` it is fetched again"
+      hint: "leave out `--offline` to fetch it again"
     )
   }
 

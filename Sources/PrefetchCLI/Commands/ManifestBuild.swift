@@ -62,8 +62,13 @@ struct ManifestBuild: Command {
     guard let seconds = Int64(epoch), (0..<253_402_300_800).contains(seconds) else {
       throw context.failed(
         .usage,
-        "usage.bad-value",
-        "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`"
+        [
+          Diagnostic(
+            "usage.bad-value",
+            "`SOURCE_DATE_EPOCH` takes seconds since 1970, not `\(SafeText.line(epoch))`",
+            hint: "correct the variable, or unset it"
+          )
+        ]
       )
     }
     return Instant(seconds: seconds)
@@ -81,7 +86,7 @@ struct ManifestBuild: Command {
     } catch let fault as FileReading.Fault {
       problem = fault.reason
     } catch {
-      problem = "is no earlier manifest: \((error as? Failure)?.message ?? "\(error)")"
+      problem = "is not an earlier manifest: \((error as? Failure)?.message ?? "\(error)")"
     }
     context.console.report(
       "manifest.previous",
@@ -132,10 +137,10 @@ struct ManifestBuild: Command {
     for (path, reason) in omitted {
       let words =
         switch reason {
-        case .leadsOutside: "is a link that leads out of the folder"
+        case .leadsOutside: "is a link to a place outside the folder"
         case .linkToFolder: "is a link to a folder"
-        case .dangling: "is a link that leads nowhere"
-        case .special: "is no file"
+        case .dangling: "is a broken link"
+        case .special: "is not a file"
         }
       let message = "`\(shown(path))` \(words); it is left out"
       context.console.report("manifest.left-out", message, severity: .warning)
@@ -175,7 +180,7 @@ struct ManifestBuild: Command {
     earlier: EarlierManifest?
   ) throws(Objection) -> NativeManifestText.Item {
     guard let path = String(validating: file.path, as: UTF8.self) else {
-      throw Objection(code: "name", words: "has a name that is no UTF-8, so rename it")
+      throw Objection(code: "name", words: "has a name that is not UTF-8; rename it")
     }
     let url = NativeManifestText.reference(to: path)
     do {
@@ -223,7 +228,7 @@ struct ManifestBuild: Command {
     } catch let fault as FolderWalk.ReadingFault {
       switch fault {
       case .changed:
-        throw Objection(code: "changed", words: "changed while it was read, so try again")
+        throw Objection(code: "changed", words: "changed while it was read; try again")
       case .unreadable(let reason):
         throw Objection(code: "unreadable", words: "cannot be read: \(reason)")
       }

@@ -33,7 +33,7 @@ struct ManifestCheck: Command {
       throw context.failed(
         .usage,
         "manifest.key",
-        "`\(SafeText.line(text))` is no public key of minisign's, and as a file it \(error.reason)"
+        "`\(SafeText.line(text))` is not a minisign public key, and as a file it \(error.reason)"
       )
     }
   }
@@ -141,7 +141,7 @@ struct ManifestCheck: Command {
       status = .trust
       context.console.report(
         "manifest.signature",
-        "`\(Redaction.url(options.manifest)).minisig` cannot be had, so it is unsigned"
+        "`\(Redaction.url(options.manifest)).minisig` was not found, so it is unsigned"
       )
     }
     switch findings.signature {

@@ -42,7 +42,7 @@ struct ManifestSign: Command {
       throw context.failed(
         .config,
         "manifest.invalid",
-        "`\(options.manifest)` is not signed, since nobody could read it: \(failure.message)"
+        "`\(options.manifest)` was not signed, since no reader accepts it: \(failure.message)"
       )
     case .success((let manifest, let text)):
       warn(manifest, expires: expires, at: now)
@@ -75,7 +75,7 @@ struct ManifestSign: Command {
       return try MinisignSecretKey(file, password: try password(path))
     } catch {
       if let signal = StopSignals.pending { throw CommandExit(status: 128 + signal) }
-      throw context.failed(.failed, "manifest.key", "the key `\(path)` is of no use: \(error)")
+      throw context.failed(.failed, "manifest.key", "the key `\(path)` cannot be used: \(error)")
     }
   }
 

@@ -82,7 +82,7 @@ struct MirrorList {
       .nothing,
       "manifest.empty",
       "the list \(shown) names no items",
-      hint: "look at what wrote it; `--set defaults.allow_empty=true` accepts it"
+      hint: "check the program that wrote it; `--set defaults.allow_empty=true` accepts it"
     )
   }
 
@@ -103,9 +103,9 @@ struct MirrorList {
     guard manifest.rejected.contains(where: { !$0.url.contains("://") }) else { return }
     context.console.report(
       "manifest.no-base",
-      "nothing says where the names of the list lead",
+      "the names in the list are relative, and no base URL is set",
       severity: .warning,
-      hint: "say where they are published: `--base-url https://example.org/folder/`"
+      hint: "give the URL of their folder: `--base-url https://example.org/folder/`"
     )
   }
 

@@ -194,7 +194,7 @@ struct PublishCommand: Command {
     let absent = plan.absentCount + manifest.rejected.count(where: \.counts)
     if absent > 0 {
       let message =
-        "\(Amounts.count(Int64(absent), "item")) not stored; `prefetch run \(segment.name)` fetches what can be had"
+        "\(Amounts.count(Int64(absent), "item")) not stored; `prefetch run \(segment.name)` fetches them"
       outcome.troubles.append(.init(failure: Failure(.notFound, message)))
     }
     return outcome
@@ -220,7 +220,10 @@ struct PublishCommand: Command {
     if let generation = tree.generation { text += ", generation \(generation)" }
     if tree.isHeld { return text + ", held until the next `prefetch publish`" }
     text += ", \(Amounts.count(Int64(tree.placed), "file")) made, \(tree.removed) removed"
-    return tree.troubles.isEmpty ? text : text + ", \(tree.troubles.count) failed"
+    guard let first = tree.troubles.first else { return text }
+    let file = (first.name ?? first.url.map { Redaction.url($0) }).map { SafeText.line($0) }
+    let rest = tree.troubles.count > 1 ? ", the first " : ": "
+    return text + ", \(tree.troubles.count) failed" + (file.map { "\(rest)`\($0)`" } ?? "")
   }
 
   private func print(_ report: Report) {

@@ -170,6 +170,15 @@ struct Reconciliation {
     return (try? state?.lastSuccess(of: loaded.identity, before: run)) ?? nil
   }
 
+  /// Counts the unfinished items whose parts are kept.
+  private func keptPartCount(_ report: Report) -> Int {
+    let unfinished = report.items.filter { $0.failure != nil || $0.deferral != nil }
+    guard !unfinished.isEmpty, let store = (try? context.readingStore(places)) ?? nil,
+      let parts = try? store.partials()
+    else { return 0 }
+    return unfinished.count { parts[$0.url] != nil }
+  }
+
   private var accepted: Set<ExitStatus> {
     Set(engine.accepted.isEmpty ? loaded.configuration.accept : engine.accepted)
   }
@@ -208,6 +217,7 @@ struct Reconciliation {
 
   private func write(_ report: ReportEnvelope) -> Int32 {
     var envelope = report
+    if envelope.exitCode != 0, !isPlan { envelope.keptPartCount = keptPartCount(envelope.report) }
     say(envelope)
     // In the log, where none of it is hidden, as a mail would have it.
     if context.console.journal != nil {

@@ -18,7 +18,7 @@ struct RegisterCommand: Command {
       objections.append(
         Diagnostic(
           "config.no-registration",
-          "there is nowhere to register the license",
+          "no registration server is set",
           hint: "set `registration.url`",
           file: loaded.files.first
         )
@@ -32,8 +32,8 @@ struct RegisterCommand: Command {
     if let failure = standing.renewalFailure {
       context.console.report(
         "registration.\(failure.code.rawValue)",
-        "the license was not registered anew: \(failure.message)",
-        hint: "the earlier registration holds"
+        "the license was not renewed: \(failure.message)",
+        hint: "the earlier registration stays valid"
           + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
       )
     }
@@ -92,10 +92,11 @@ struct RegisterCommand: Command {
     switch standing.word {
     case .registered:
       "registered" + (standing.expires.map { " until \(Timestamp.format($0))" } ?? "")
+        + (standing.renewalFailure.map { "; \($0.message), the former one holds" } ?? "")
     case .refused: "refused"
     case .notRegistered:
       "not registered"
-        + (standing.deferral?.until.map { ", asked again after \(Timestamp.format($0))" } ?? "")
+        + (standing.deferral?.until.map { ", next attempt after \(Timestamp.format($0))" } ?? "")
     }
   }
 

@@ -42,7 +42,9 @@ struct ScheduleCommand: Command {
         do {
           try AtomicFile.write(Array(text.utf8), to: path)
         } catch {
-          throw context.failed(.io, "schedule.write", "`\(path)`: \(error.message)")
+          let hint = FileReading.isFolder(folder) ? nil : "make the folder: `mkdir -p \(folder)`"
+          let failure = Diagnostic("schedule.write", "`\(path)`: \(error.message)", hint: hint)
+          throw context.failed(.io, [failure])
         }
         context.console.print(exactly: path)
       }
@@ -62,7 +64,10 @@ struct ScheduleCommand: Command {
       }
       let others = unit.writable.filter { !unit.missing.contains($0) }
       if !others.isEmpty {
-        context.console.note("`\(owner)` must be able to write \(Wording.list(others))")
+        let folders = others.map(ServiceUnit.shellQuoted).joined(separator: " ")
+        context.console.note(
+          "as root, unless `\(owner)` can write there: chown -R \(owner): \(folders)"
+        )
       }
     } else if !unit.writable.isEmpty, isService {
       if !unit.missing.isEmpty {

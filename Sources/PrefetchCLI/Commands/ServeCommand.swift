@@ -119,7 +119,7 @@ struct ServeCommand: Command {
     guard let trouble else { return }
     context.console.report(
       "serve.no-lease",
-      "a stream that is replaced breaks off for who is playing it: \(trouble.message)",
+      "players of a stream are cut off when it is replaced: \(trouble.message)",
       severity: .warning
     )
   }
@@ -132,8 +132,8 @@ struct ServeCommand: Command {
     context.console.report(
       "serve.switched-off",
       isOff
-        ? "the publisher has switched `pull_through` off: what is not stored is not fetched"
-        : "`features.pull_through` is false: what is not stored is not fetched",
+        ? "the publisher has switched `pull_through` off: only stored items are served"
+        : "`features.pull_through` is false: only stored items are served",
       severity: .warning
     )
     return false
@@ -316,7 +316,7 @@ struct ServeCommand: Command {
       "serve.not-loopback",
       "`\(server.address)` can be reached from other machines, which may read \(thing)",
       severity: .warning,
-      hint: "listen on 127.0.0.1 or [::1] unless that is meant"
+      hint: "listen on 127.0.0.1 or [::1] unless this is intended"
     )
   }
 }

@@ -226,7 +226,7 @@ struct StatusCommand: Command {
     var parts = ["registration", license.word.rawValue.replacing("_", with: " ")]
     if let expires = license.expires { parts.append("until \(Timestamp.format(expires))") }
     if let until = license.deferral?.until {
-      parts.append("asked again after \(Timestamp.format(until))")
+      parts.append("next attempt after \(Timestamp.format(until))")
     }
     return parts.joined(separator: "  ")
   }

@@ -113,10 +113,10 @@ struct VerifyCommand: Command {
         return Diagnostic(
           "store.unreadable",
           "\(reason); it is the body of \(urls)"
-            + (place.map { " and was moved to `\($0)`" } ?? ", and nothing is known of its bytes"),
+            + (place.map { " and was moved to `\($0)`" } ?? ", and its bytes could not be checked"),
           hint: place == nil
             ? "`verify` again when it can be read; nothing was removed"
-            : "the next run fetches it again; delete the moved file when nobody needs it"
+            : "the next run fetches it again; delete the moved file when it is no longer needed"
         )
       }
       return Diagnostic(
@@ -144,7 +144,7 @@ struct VerifyCommand: Command {
   private func advice(_ segment: String) -> String {
     segment == MirrorFolder.segment
       ? "`prefetch verify --repair` drops it, and the next `prefetch mirror` makes it again"
-      : "`prefetch publish` makes it right"
+      : "`prefetch publish` replaces it"
   }
 
   private func summary(_ found: Findings) -> String {

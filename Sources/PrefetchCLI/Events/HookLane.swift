@@ -98,7 +98,7 @@ final class HookLane: Sendable {
     if dropped > 0 {
       diagnostics.append(
         "hook.dropped",
-        "hooks were not told of \(Amounts.count(Int64(dropped), "event")): they took too long",
+        "hooks did not receive \(Amounts.count(Int64(dropped), "event")): they took too long",
         severity: .warning
       )
     }

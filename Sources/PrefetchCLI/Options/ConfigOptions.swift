@@ -19,7 +19,7 @@ struct ConfigOptions: CommandOptions, Hashable {
     summary: "Print the effective configuration",
     paragraphs: [
       "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",
-      "Where a license is registered, what its server granted stands behind it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
+      "Where a license is registered, what its server granted follows it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
     ],
     options: [
       .value("format", \.format, .word.called("FORMAT")).help("Print `yaml` or `json`"),

@@ -15,7 +15,7 @@ struct EventOptions: CommandOptions, Hashable {
     .start,
     "Begin an event that lasts",
     [
-      "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already begins anew. `event run` does both around a program."
+      "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already starts again. `event run` does both around a program."
     ],
     examples: [
       "prefetch event start nightly-import": "Begin to measure something that takes time",

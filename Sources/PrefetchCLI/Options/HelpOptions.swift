@@ -101,7 +101,7 @@ struct CompletionOptions: CommandOptions, Hashable {
     exits: [.ok],
     examples: [
       "prefetch completion bash >/etc/bash_completion.d/prefetch":
-        "Install the completions for bash, for everybody",
+        "Install the completions for bash, for all users",
       "prefetch completion fish >~/.config/fish/completions/prefetch.fish":
         "Install the completions for fish",
     ],

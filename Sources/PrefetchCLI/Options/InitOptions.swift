@@ -13,7 +13,7 @@ struct InitOptions: CommandOptions, Hashable {
     summary: "Write a configuration to begin with",
     paragraphs: [
       "Writes `prefetch.yaml` into this folder, with a comment at each key and the most useful others commented out. `prefetch check` finds nothing wrong with it, and `prefetch plan` says what a run would do. A file that exists is never written over: then the command ends with 64, and with `--from` it shows the segment that may be added to that file.",
-      "With `--from` it declares what is there already: a list of any format that manifests have, which runs then read anew each time, by its path or URL (a segment for a lock file is called by its kind: `npm`, `wheels`, `crates`, `modules`); or the `Info.plist` of an app with the keys of the MAP SDK, whose segments, rules of transport security and pins are taken over. A license key is not copied; the file says how to give it.",
+      "With `--from` it declares what is there already: a list of any format that manifests have, which runs then read again each time, by its path or URL (a segment for a lock file is called by its kind: `npm`, `wheels`, `crates`, `modules`); or the `Info.plist` of an app with the keys of the MAP SDK, whose segments, rules of transport security and pins are taken over. A license key is not copied; the file says how to give it.",
     ],
     options: [
       .value("from", \.origin, .file)

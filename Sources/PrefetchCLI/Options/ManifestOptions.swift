@@ -23,8 +23,8 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
     summary: "Write a manifest of the files in a folder",
     paragraphs: [
       "Names every file below DIR with its URL below `--base-url`, its size, time and SHA-256. The same files give the same bytes; `--generated` or `SOURCE_DATE_EPOCH` fixes the time.",
-      "Names that begin with a dot are left out unless `--hidden` is given, and so is the manifest itself. A link to a file in DIR stands for that file; other links, and what is no file, are left out with a warning. A file that cannot be read, that changes meanwhile, or whose name is no UTF-8 ends the command with 74, and nothing is written.",
-      "`--previous` reads only files again whose size or time differs from that earlier manifest, or whose time is within two seconds of its making. A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also stands for slashes. `--exclude` wins, and leaves out a folder with everything in it.",
+      "Names that begin with a dot are left out unless `--hidden` is given, and so is the manifest itself. A link to a file in DIR counts as that file; other links, and what is not a file, are left out with a warning. A file that cannot be read, that changes meanwhile, or whose name is not UTF-8 ends the command with 74, and nothing is written.",
+      "`--previous` reads only files again whose size or time differs from that earlier manifest, or whose time is within two seconds of its making. A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also matches slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
       .value("base-url", \.base, .baseURL).help("The URL below which readers find the files"),
@@ -109,7 +109,7 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
       return [
         Diagnostic(
           "usage.conflict",
-          "`--key` asks for the signature beside the manifest, and nothing lies beside standard input",
+          "`--key` asks for the signature beside the manifest, and standard input has no file beside it",
           hint: "name the manifest's file or URL"
         )
       ]
@@ -135,7 +135,7 @@ struct ManifestSignOptions: CommandOptions, Hashable {
     summary: "Sign a manifest so that its readers know whose it is",
     paragraphs: [
       "Writes FILE`.minisig` beside the manifest, in the format of minisign(1), which makes the key (`minisign -G`). The trusted comment names the file, the time of signing, and with `--expires` the time past which readers with `manifest_keys` refuse it.",
-      "Readers demand an expiry, so that nobody can serve an old manifest for ever. A native manifest has its own (`manifest build --expires`); sign all other formats with `--expires`.",
+      "Readers demand an expiry, so that no server can offer an old manifest for ever. A native manifest has its own (`manifest build --expires`); sign all other formats with `--expires`.",
       "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
     ],
     options: [

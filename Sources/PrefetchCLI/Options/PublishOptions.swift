@@ -19,7 +19,7 @@ struct PublishOptions: CommandOptions, Hashable {
       stored ends with 3: an atomic one stays as it is, any other is made without the item.
       """,
       """
-      With `--rollback` the generation before the present one of an atomic tree stands again, and \
+      With `--rollback` the generation before the present one of an atomic tree is shown again, and \
       runs leave it so until the next `prefetch publish`.
       """,
     ],

@@ -70,7 +70,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
       if let user = options.user, !ServiceUser.isName(user) {
         diagnostics.append(
           "usage.bad-value",
-          "`--user`: `\(user)` is no name of a user: small letters, digits, `-` and `_`, a letter first"
+          "`--user`: `\(user)` is not a name of a user: small letters, digits, `-` and `_`, a letter first"
         )
       }
       if let times = options.times {

@@ -15,7 +15,7 @@ enum ScheduleTimes {
     for (field, rule) in zip(fields, cronFields) {
       let parts = field.split(separator: ",", omittingEmptySubsequences: false)
       guard parts.allSatisfy({ isCronRange($0, rule) }) else {
-        return "`\(field)` is no \(rule.name) of cron"
+        return "`\(field)` is not a \(rule.name) of cron"
       }
     }
     return nil
@@ -70,7 +70,7 @@ enum ScheduleTimes {
         || word.hasPrefix("@") && Int(word.dropFirst()) != nil
     }
     guard !words.isEmpty, isKnown else {
-      return "`\(text)` is no time of systemd, such as `daily` or `Mon *-*-* 03:00`"
+      return "`\(text)` is not a time of systemd, such as `daily` or `Mon *-*-* 03:00`"
     }
     return nil
   }

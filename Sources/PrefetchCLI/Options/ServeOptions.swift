@@ -39,7 +39,7 @@ struct ServeOptions: CommandOptions, Hashable {
         ),
       .value("origin", \.origin, .directory).help("Serve this folder and nothing else"),
       .value("base-url", \.base, .baseURL)
-        .help("Serve what lies below this URL at `/`, for tools that know one server alone"),
+        .help("Serve what is below this URL at `/`, for tools that know one server alone"),
       .choice("listen", \.listen, .listenAddress)
         .help(
           "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
@@ -91,7 +91,7 @@ struct ServeOptions: CommandOptions, Hashable {
       if options.maximumStaleness != nil, !options.pulls {
         diagnostics.append(
           "usage.missing-option",
-          "`--max-stale` needs `--pull`: nobody is asked else"
+          "`--max-stale` needs `--pull`, which sends requests"
         )
       }
       return diagnostics

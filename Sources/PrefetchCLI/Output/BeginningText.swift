@@ -12,7 +12,7 @@ enum BeginningText {
       "  - name: basics                       # what reports call it",
       "    urls:                              # the files themselves, by their addresses,",
       "      - https://www.example.org/robots.txt",
-      "    # manifest: https://www.example.org/SHA256SUMS   # or a list of them, asked for each time",
+      "    # manifest: https://www.example.org/SHA256SUMS   # or a list of them, read in every run",
     ] + furtherSegmentKeys
   )
 
@@ -26,7 +26,7 @@ enum BeginningText {
     }
     return text(
       by: command,
-      name: "name: \(scalar(tool.project))   # who this is to the cache, wherever the folder lies",
+      name: "name: \(scalar(tool.project))   # identity in the cache, wherever the folder is",
       ["segments:"] + list.segment + furtherSegmentKeys.dropLast() + exceptions(for: plainHosts),
       places: [
         "# Both beside the tree, so that all of it can be kept between jobs, or moved.",
@@ -47,13 +47,13 @@ enum BeginningText {
     /// The lines of the segment, which also go under the `segments` of another file.
     var segment: [String] {
       let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
-      let base = base.map { "    base: \(scalar($0.string))   # where its names lead" }
-      let listLine = "    manifest: \(scalar(place))   # \(count)every run reads it anew"
+      let base = base.map { "    base: \(scalar($0.string))   # URL of its folder" }
+      let listLine = "    manifest: \(scalar(place))   # \(count)every run reads it again"
       guard let tool else {
         return [
           "  - name: files                        # what reports call it", listLine,
           base
-            ?? "    # base: https://www.example.org/files/   # where its names lead, if they have no host",
+            ?? "    # base: https://www.example.org/files/   # URL of its folder, for relative names",
         ]
       }
       let layout = tool.layout.rawValue
@@ -111,7 +111,7 @@ enum BeginningText {
   private static func text(
     by command: String,
     name: String =
-      "# name: nightly                        # who this is to the cache, wherever the file lies",
+      "# name: nightly                        # identity in the cache, wherever the file is",
     _ lines: [String],
     places: [String]? = nil
   ) -> String {
@@ -141,14 +141,14 @@ enum BeginningText {
   ]
 
   private static let comments = [
-    "allow_http": "Hosts that are asked over plain http; everything else is https.",
+    "allow_http": "Hosts that may use plain http; all others use https.",
     "bundle_id": "The app that manifests must be made for.",
     "cache": "Where the content is kept, and how much of it.",
-    "manifests": "Where the manifest of a segment is that has none of its own.",
-    "segments": "What is kept, and who says what that is.",
+    "manifests": "Where the manifests of segments are that name none.",
+    "segments": "Which segments are kept.",
     "subscriptions": "Segments are joined on the first run, and changed by `prefetch subscribe`.",
-    "tls": "Whom servers must prove to be.",
-    "vars": "What `${var:NAME}` stands for.",
+    "tls": "How servers are authenticated.",
+    "vars": "Values of `${var:NAME}`.",
     "transport_security": "Everything is https unless a rule here says otherwise.",
   ]
 

@@ -152,7 +152,11 @@ final class Console {
     about subject: LogSubject = .nothing,
     isHidden: Bool
   ) {
-    let masked = diagnostic.masked(needles: needles)
+    var masked = diagnostic.masked(needles: needles)
+    // A message with two parts names its step itself.
+    if masked.hint == nil, masked.severity != .note, !masked.message.contains("; ") {
+      masked.hint = NextStep.of(masked.code)
+    }
     let entry = LogEntry(masked, about: subject.masked(needles), run: runID)
     let usesColor = usesColor && log == nil
     say(entry, isHidden: isHidden) { (isPlain: Bool) in

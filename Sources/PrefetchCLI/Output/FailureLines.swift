@@ -29,7 +29,7 @@ struct FailureLines {
         "item or manifest",
         "items and manifests"
       )
-      lines.append(line(loss.code.rawValue, "\(loss.message); \(count) not asked for"))
+      lines.append(line(loss.code.rawValue, "\(loss.message); \(count) not requested"))
     }
     let groups = tellsAll ? failures.map { [$0] } : Self.groups(failures)
     let limit = tellsAll ? Int.max : Self.mostLines
@@ -37,7 +37,7 @@ struct FailureLines {
     let rest = groups.dropFirst(limit).reduce(0) { $0 + $1.count }
     if rest > 0 {
       lines.append(
-        line("run.more-failures", "and \(rest) more; `-v` or the JSON report shows all")
+        line("run.more-failures", "and \(rest) more; `-v` shows all")
       )
     }
     return lines
@@ -71,14 +71,25 @@ struct FailureLines {
 
   private func line(of entry: ReportFailures.Trouble) -> FailureLine {
     let tries = entry.attempts > 1 ? ", after \(entry.attempts) attempts" : ""
-    let kept = entry.isBeginning ? "what is here of it is shown" : "the older copy is kept"
+    let kept = entry.isBeginning ? "the stored beginning is used" : "the older copy is kept"
     let copy = entry.keepsOlderCopy ? "; \(kept)" : ""
-    return line(
+    let place = declaration(of: entry)
+    var line = line(
       entry.code,
-      "\(entry.subject): \(entry.message)\(tries)\(copy)",
+      "\(entry.subject): \(place?.message ?? entry.message)\(tries)\(copy)",
       isRequired: entry.isRequired,
       about: LogSubject(url: entry.url, segment: entry.segments.first)
     )
+    line.diagnostic.location = place?.location
+    return line
+  }
+
+  /// Place of the digest that a body does not have, where a local list declares it.
+  private func declaration(of entry: ReportFailures.Trouble) -> DeclaredDigestPlace? {
+    guard entry.code == ErrorCode.digestMismatch.rawValue else { return nil }
+    return envelope.report.segments.lazy.filter { entry.segments.contains($0.name) }
+      .compactMap(\.manifest.url).filter { !$0.contains("://") }
+      .compactMap { DeclaredDigestPlace(of: entry.message, in: $0) }.first
   }
 
   private func line(of group: [ReportFailures.Trouble]) -> FailureLine {
@@ -154,9 +165,9 @@ struct FailureLines {
       // A file in the way of a published tree says itself what to do.
       guard !ReportFailures(envelope: envelope).all.isEmpty else { return nil }
       guard !envelope.isOffline else {
-        return "next: run it without `--offline`, which brings what is missing"
+        return "next: run it without `--offline`, which fetches the missing items"
       }
-      return nextTry
+      return nextTry.map { $0 + keptParts }
     case .trust:
       if let host = refusedPlainHost {
         return
@@ -169,7 +180,9 @@ struct FailureLines {
         return nil
       }
     case .denied:
-      return "next: look at the license and the credentials; `prefetch register` asks again at once"
+      return isOfLicense
+        ? "next: check `license` and `bundle_id`; `prefetch register` tries again at once"
+        : "next: check the credentials of the server (`headers`, `network.netrc`), and run it again"
     case .deferred:
       return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
     case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated:
@@ -177,12 +190,38 @@ struct FailureLines {
     }
   }
 
+  /// Whether the license was refused, rather than credentials of a server.
+  private var isOfLicense: Bool {
+    envelope.report.registration.map { [.licenseRefused, .bundleMismatch].contains($0.code) }
+      ?? false
+  }
+
+  /// Note that the next run continues what is kept; empty where nothing is.
+  private var keptParts: String {
+    guard envelope.keptPartCount > 0 else { return "" }
+    let parts = CountedNoun("partial download is", "partial downloads are")
+    return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
+  }
+
+  /// Command that explains an item; empty where only manifests failed.
+  private var explanation: String {
+    let isOfItems = envelope.report.items.contains { $0.failure != nil }
+    return isOfItems ? "; `\(envelope.explanation)` explains an item" : ""
+  }
+
+  /// Step of the one code that all failures have; nil where they have several.
+  private var commonStep: String? {
+    let codes = Set(ReportFailures(envelope: envelope).all.map(\.code))
+    return codes.count == 1 ? codes.first.flatMap { ErrorCode(rawValue: $0)?.nextStep } : nil
+  }
+
   /// What another try may bring.
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
       return envelope.isRetryable
         ? "next: run it again for the rest; `\(envelope.explanation)` explains an item"
-        : "next: `\(envelope.explanation)` explains an item and the rules that it meets"
+        : commonStep.map { "next: \($0)\(explanation)" }
+          ?? "next: `\(envelope.explanation)` explains an item and the rules that it meets"
     }
     let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
     return hasNoWayOut ? nil : "next: run it again"

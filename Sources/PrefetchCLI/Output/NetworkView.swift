@@ -92,7 +92,8 @@ struct NetworkView {
     let rate = measurement?.rate
     let reason =
       rate.map { "\(Amounts.bytes($0))/s in recent transfers" }
-      ?? (measurement == nil ? "nothing was transferred lately" : "only small bodies came lately")
+      ?? (measurement == nil
+        ? "nothing was transferred recently" : "only small bodies were transferred recently")
     return Quality(level: policy.quality(in: situation, at: now), rate: rate, reason: reason)
   }
 }

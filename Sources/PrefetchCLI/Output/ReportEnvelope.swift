@@ -33,6 +33,8 @@ struct ReportEnvelope {
   var beginning = Beginning.made
   /// What a person types to learn more of an item.
   var explanation = "prefetch explain URL"
+  /// Count of bodies of which a part is kept, so that the next run fetches only the rest.
+  var keptPartCount = 0
   /// When a run of this configuration last ended with 0, as far as it is remembered.
   var lastSuccess: Instant?
   /// The segments that this run was not asked for, as earlier runs left them; nil for a run of all.

@@ -30,7 +30,7 @@ struct ReportMarkdown {
       page.say("\(Amounts.count(Int64(report.staleCount), "item")) served stale.")
     }
     if left > 0 {
-      page.say("\(Amounts.count(Int64(left), "more segment")); the JSON report has all.")
+      page.say("\(Amounts.count(Int64(left), "more segment")); `--report json=FILE` has all.")
     }
     if envelope.hasTrouble {
       tell("Errors", envelope.errors, in: &page) { "- \(escaped($0.message)) (`\($0.code)`)" }
@@ -50,7 +50,7 @@ struct ReportMarkdown {
     guard !entries.isEmpty else { return }
     page.say("", "### \(title)", "")
     let left = page.append(entries, line)
-    if left > 0 { page.say("- and \(left) more; the JSON report has all.") }
+    if left > 0 { page.say("- and \(left) more; `--report json=FILE` has all.") }
   }
 
   private func row(_ name: String, _ state: String, _ totals: Totals) -> String {

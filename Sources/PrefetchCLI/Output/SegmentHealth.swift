@@ -74,7 +74,7 @@ struct MonitoringLine: Hashable {
       return
     }
     var findings = segments.compactMap { Self.finding($0, limits, at: now) }
-    if brokeTrust { findings.append((.critical, "the last run broke a rule of trust")) }
+    if brokeTrust { findings.append((.critical, "the last run failed a security check")) }
     let worst = findings.map(\.verdict).max()
     verdict = worst ?? .ok
     let reasons = findings.filter { $0.verdict == worst }.map(\.text)

@@ -38,7 +38,7 @@ struct ServiceUnit {
     [Service]
     Type=oneshot
     ExecStart=\(command.map(Self.quoted).joined(separator: " "))
-    # What waits for something, or was told to stop, is no failure.
+    # Waiting (75) and a stop (143) are not failures.
     SuccessExitStatus=75 143
     Nice=10
     IOSchedulingClass=idle
@@ -58,7 +58,7 @@ struct ServiceUnit {
     [Service]
     Type=exec
     ExecStart=\(command.map(Self.quoted).joined(separator: " "))
-    # It ends when it is told to.
+    # A stop (143) is not a failure.
     SuccessExitStatus=143
     Restart=on-failure
     \(confinement)

@@ -52,7 +52,7 @@ enum BashCompletion {
         -* | '=') ;;
         *)
           if [[ -n $isOver ]]; then
-            # A word that goes on at the cursor is not counted.
+            # A word that continues at the cursor is not counted.
             if [[ $word != : && $previous != : && $current != : ]]; then ((operands += 1)); fi
           else
             command+=${command:+ }$word

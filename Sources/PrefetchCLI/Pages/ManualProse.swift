@@ -72,7 +72,7 @@ enum ManualProse {
     "There is one status per decision that a caller has to take; the causes are in the report. Where several would apply, a trust violation wins over local trouble, refusals, lost connectivity, missing content, and deferrals, in this order."
 
   static let signals = [
-    "After SIGINT or SIGTERM nothing more is asked for: what is whole is committed, parts of 64 KiB and more are kept for the next run to go on with, and the report is written, all within two seconds. What did not finish is `deferred`, not failed; one line says how much of it is left, and the status is 130 or 143. A second signal ends the process at once.",
+    "After SIGINT or SIGTERM no further requests are sent for: what is whole is committed, parts of 64 KiB and more are kept for the next run to go on with, and the report is written, all within two seconds. What did not finish is `deferred`, not failed; one line says how much of it is left, and the status is 130 or 143. A second signal ends the process at once.",
     "Neither that nor SIGKILL or a power cut damages the cache or the state: at most work in flight is lost. SIGPIPE is ignored.",
     "Another process that has the cache or the state is waited for: after two seconds a line names it, and whether it is stopped. A run waits no longer than `network.retries.wait`, nor past its deadline, and then ends with 75 and the rule `lock`; other commands wait a minute. One signal ends the wait. Commands that only read do not wait for the turn to write.",
   ]

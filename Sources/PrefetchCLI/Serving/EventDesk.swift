@@ -49,8 +49,8 @@ final class EventDesk: EventReceiver {
 
   private static func refusal(of exit: CommandExit) -> ServedAnswer {
     switch exit.status {
-    case ExitStatus.nothing.code: refusal(404, "nothing here is called so")
-    case ExitStatus.usage.code: refusal(400, "it names no item, or a time to come")
+    case ExitStatus.nothing.code: refusal(404, "no known item or segment has this name")
+    case ExitStatus.usage.code: refusal(400, "it names no item, or a time in the future")
     case ExitStatus.io.code, ExitStatus.deferred.code: refusal(503, "the state cannot be written")
     default: refusal(500, "it was not recorded")
     }
@@ -117,7 +117,7 @@ struct EventMessage: Hashable {
 
     mutating func take(_ entry: Node.Entry) throws(Fault) {
       guard Self.known.contains(entry.key) else {
-        throw Fault(reason: "`\(SafeText.line(entry.key))` is no key of an event")
+        throw Fault(reason: "`\(SafeText.line(entry.key))` is not a key of an event")
       }
       guard let scalar = entry.value.scalar else {
         throw Fault(reason: "`\(entry.key)` is \(entry.value.kindName)")

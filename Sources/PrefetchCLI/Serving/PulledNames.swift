@@ -48,7 +48,7 @@ struct PulledNames {
       if let url {
         urls.append((number, url))
       } else {
-        answers.give(pull.failed(.badURL, "it is no URL that can be asked for"), to: number)
+        answers.give(pull.failed(.badURL, "it is not a URL that can be requested"), to: number)
       }
     }
     return urls

@@ -289,7 +289,7 @@ struct DeclaredItems {
   ) -> Result<Manifest, Failure> {
     guard let store, let record, record.manifestURL == url.string else {
       return .failure(
-        Failure(.notFound, "no run has stored its manifest; `prefetch run` asks for it")
+        Failure(.notFound, "no run has stored its manifest; `prefetch run` fetches it")
       )
     }
     guard let digest = record.manifest else {

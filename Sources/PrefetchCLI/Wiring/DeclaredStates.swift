@@ -159,17 +159,17 @@ struct DeclaredStates {
     isKnown: Bool,
     _ deferral: Deferral?
   ) -> (ItemState, String) {
-    if isUnderWay { return (.downloading, "a run is under way") }
+    if isUnderWay { return (.downloading, "a run is in progress") }
     let behavior = entry?.behavior ?? segment.manifestRules.behavior
     let isWithheld = behavior.withholds(isThumbnail: entry?.isThumbnail ?? false)
     if isWithheld { return (.discovered, "its `behavior` leaves it to `get`") }
-    if hasBegun, isRunning { return (.downloading, "a run is under way") }
+    if hasBegun, isRunning { return (.downloading, "a run is in progress") }
     if let deferral {
       return (.idle, deferral.text())
     }
-    if hasBegun { return (.idle, "interrupted; the next run goes on") }
+    if hasBegun { return (.idle, "interrupted; the next run continues it") }
     return isKnown
-      ? (.queued, isRunning ? "a run is under way" : "the next run fetches it")
+      ? (.queued, isRunning ? "a run is in progress" : "the next run fetches it")
       : (.pending, "no run has looked at it yet")
   }
 

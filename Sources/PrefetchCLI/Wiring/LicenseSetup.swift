@@ -62,7 +62,7 @@ struct LicenseSetup {
       diagnostics.append(
         loaded.diagnostic(
           "config.license-in-clear",
-          "over plain http everybody on the way to `\(url.host)` can read the license",
+          "plain http to `\(url.host)` exposes the license",
           severity: .warning,
           hint: "use an https address",
           at: ValuePath([.key("registration"), .key("url")])

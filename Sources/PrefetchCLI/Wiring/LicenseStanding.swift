@@ -47,7 +47,7 @@ struct LicenseStanding {
       diagnostics = [
         Diagnostic(
           "registration.due",
-          "the license is not registered yet, so nothing is asked of `\(setup.url.authority)`",
+          "the license is not registered yet, so no request is sent to `\(setup.url.authority)`",
           severity: .warning,
           hint: "`prefetch run` and `prefetch register` register it"
         )
@@ -69,7 +69,8 @@ struct LicenseStanding {
         Self.diagnostic(
           failure,
           severity: failure.code.category == .trust ? .error : .warning,
-          hint: "it is asked again after \(Timestamp.format(until)), or by `prefetch register`"
+          hint:
+            "the next attempt is after \(Timestamp.format(until)); `prefetch register` tries at once"
         )
       ]
     }

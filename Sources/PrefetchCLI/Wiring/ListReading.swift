@@ -84,9 +84,9 @@ struct ListReading {
   static func warning(of segment: String, _ message: String) -> Diagnostic {
     Diagnostic(
       "manifest.unreadable",
-      "what segment `\(segment)` declares is not known: \(message)",
+      "what segment `\(segment)` lists is not known: \(message)",
       severity: .warning,
-      hint: "`prefetch run \(segment)` asks for its manifest again"
+      hint: "`prefetch run \(segment)` requests its manifest again"
     )
   }
 }

@@ -21,7 +21,7 @@ extension CommandContext {
           "netrc.unreadable",
           "`network.netrc` is set, and `\(path)` \(error.reason)",
           severity: .warning,
-          hint: "nothing of it is sent; let this user read it, or take `network.netrc` away"
+          hint: "none of its credentials are sent; let this user read it, or remove `network.netrc`"
         )
       )
       return nil
@@ -35,7 +35,7 @@ extension CommandContext {
         "netrc.readable-secret",
         "`\(path)` holds passwords and can be read by other users",
         severity: .warning,
-        hint: "take their permission away (`chmod 600`)"
+        hint: "remove their permission (`chmod 600`)"
       )
     )
   }

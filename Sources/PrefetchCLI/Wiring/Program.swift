@@ -21,7 +21,7 @@ package enum Program {
         [
           Diagnostic(
             "start.no-words",
-            "the words of the command line cannot be read, since `/proc` is not mounted",
+            "the command line cannot be read: `/proc` is not mounted",
             hint: "mount it: mount -t proc proc /proc"
           )
         ]

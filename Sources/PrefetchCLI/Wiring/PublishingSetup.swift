@@ -45,7 +45,7 @@ enum PublishingSetup {
     return collisions.held.sorted().map { name in
       Diagnostic(
         "config.name-collision",
-        "items of segment `\(segment.name)` would get in each other's way as `\(name)` in its published tree",
+        "items of segment `\(segment.name)` collide as `\(name)` in its published tree",
         hint: "give them different names with `path`, or choose another `layout`",
         path: path
       )
@@ -65,7 +65,7 @@ enum PublishingSetup {
       let places =
         theirs.folder == rules.folder
         ? "publish to `\(rules.folder)`"
-        : "publish to `\(theirs.folder)` and `\(rules.folder)`, of which one lies in the other"
+        : "publish to `\(theirs.folder)` and `\(rules.folder)`, one inside the other"
       diagnostics.append(
         Diagnostic(
           "config.conflict",
@@ -94,7 +94,7 @@ enum PublishingSetup {
         diagnostics.append(
           Diagnostic(
             "config.conflict",
-            "segment `\(segment.name)` publishes to `\(folder)`, and the \(word) is in `\(place)`: neither may lie in the other",
+            "segment `\(segment.name)` publishes to `\(folder)`, and the \(word) is in `\(place)`: neither may be inside the other",
             hint: "give `publish.dir` a folder of its own",
             path: "segments[\(index)].publish"
           )

@@ -13,7 +13,7 @@ enum RegistrationReply {
     limits.depth = 16
     let outcome = DocumentReader.read(bytes, source: "reply", syntax: .json, limits: limits)
     guard outcome.diagnostics.isEmpty, let node = outcome.node, node.mapping != nil else {
-      return failed("is no JSON object")
+      return failed("is not a JSON object")
     }
     var grant = RegistrationRecord.Grant(since: now)
     if let token = present(node["token"]) {
@@ -28,18 +28,20 @@ enum RegistrationReply {
     }
     if let expires = present(node["expires"]) {
       guard let time = string(expires).flatMap({ Timestamp.parse($0) }) else {
-        return failed("has an `expires` that is no RFC 3339 time")
+        return failed("has an `expires` that is not an RFC 3339 time")
       }
       guard now < time else { return failed("has expired already; is the clock right?") }
       grant.expires = time
     }
     if let policy = present(node["policy"]) {
-      guard policy.mapping != nil else { return failed("has a `policy` that is no object") }
+      guard policy.mapping != nil else { return failed("has a `policy` that is not an object") }
       let text = JSONWriter.string(JSONValue(policy))
       do throws(Failure) {
         _ = try PublisherPolicy(json: text)
       } catch {
-        return failed("cannot be followed: \(error.message)")
+        return .failed(
+          Failure(.badResponse, "the policy in the answer could not be read (\(error.message))")
+        )
       }
       grant.policy = text
     }

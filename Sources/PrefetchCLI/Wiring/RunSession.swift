@@ -164,9 +164,9 @@ struct RunSession {
     console.report(
       Diagnostic(
         "store.shared-without-name",
-        "other configurations use `\(places.cache)` too, and this one is told from them by its path alone",
+        "other configurations use `\(places.cache)` too, and this one is identified only by its path",
         severity: .warning,
-        hint: "give it a `name`, and it stays the same wherever its file is"
+        hint: "set `name`, which identifies it wherever its file is"
       )
     )
   }

@@ -25,11 +25,11 @@ struct SharedNameLints {
       guard !last.hasSuffix(inside ?? path.dropFirst(0)) else { return nil }
       return Diagnostic(
         "store.shared-name",
-        "segment `\(segment.name)` of `\(name)` held `\(last)` in the last run, and holds `\(path)` now",
+        "segment `\(segment.name)` of `\(name)` had the list `\(last)` in the last run, and has `\(path)` now",
         severity: .warning,
-        hint:
-          "a second configuration that is called `\(name)` too would remove what this one keeps; "
-          + "give it another `name`, or put both lists as two segments into one file"
+        hint: segment.declaration.publishing?.mirror == nil
+          ? "if these are two configurations, give each its own `name`: one removes what the other keeps"
+          : "if these are two mirrors, give each its own folder: one removes what the other keeps"
       )
     }
   }

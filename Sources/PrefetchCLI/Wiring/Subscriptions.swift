@@ -81,8 +81,8 @@ struct Subscriptions {
     let names = segments.sorted().map { "`\(SafeText.line($0))`" }.joined(separator: ", ")
     return Diagnostic(
       "state.no-subscriptions",
-      "no subscriptions are remembered for this configuration, as after the loss of the state: "
-        + "what the cache holds counts as subscribed (\(names))",
+      "this configuration has no stored subscriptions (its state may be lost): "
+        + "segments in the cache count as subscribed (\(names))",
       severity: .warning,
       hint: "`prefetch unsubscribe NAME` leaves a segment"
     )

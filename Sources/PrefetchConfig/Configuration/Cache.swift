@@ -106,13 +106,16 @@ extension ValueType where Value == Int64? {
       guard let bytes = limit, let text = node.scalar?.text else { return }
       let isBare = !text.contains(where: \.isLetter)
       guard bytes < 1 << 20 || isBare && bytes < 1_000_000_000 else { return }
+      // Few digits are megabytes to most people; the numbers of the guides were kilobytes.
+      let unit = bytes < 10_000 ? "MB" : "kB"
+      let guess = bytes < 1 << 20 ? "`\(text)\(unit)` if that is meant, or " : ""
       decoder.report(
         LoadedConfiguration.tinyCacheCode,
         "`\(decoder.lastKey)` is \(isBare ? "\(bytes) bytes (\(SizeText.format(bytes)))" : text)",
         severity: .note,
         hint: isBare
-          ? "a number without a unit is bytes; write `\(text)kB`, `\(text)MB` or `\(text)B`, whichever is meant"
-          : "few files fit into it; is another unit meant?",
+          ? "a number without a unit is bytes; write \(guess)`\(text)B`"
+          : "few files fit into it; check the unit",
         at: node
       )
     }

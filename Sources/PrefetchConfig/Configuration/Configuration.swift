@@ -130,7 +130,7 @@ extension Configuration {
       .help("App Transport Security, its keys as in an Info.plist")
       .synonyms("NSAppTransportSecurity")
     Field("hosts", \.policy.connections.listedHosts, .list(of: .hostPattern))
-      .help("Hosts that lists may name; `*` stands for anything in a name")
+      .help("Hosts that lists may name; `*` matches anything in a name")
     Field("allow_http", \.transportSecurity.plainHosts, .oneOrMore(.object(PlainHost.table)))
       .help("Hosts that plain http is allowed to")
     Field("transport", \.self, transport).help("Settings of single requests")

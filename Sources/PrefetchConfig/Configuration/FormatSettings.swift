@@ -16,7 +16,7 @@ extension ManifestRules.Pointers {
 extension ManifestRules {
   static let npm = ObjectType(Self(), name: "npm") {
     Field("registry", \.npmRegistry, .url)
-      .help("Registry that stands for registry.npmjs.org and registry.yarnpkg.com")
+      .help("Registry used in place of registry.npmjs.org and registry.yarnpkg.com")
   }
 
   static let pip = ObjectType(Self(), name: "pip") {

@@ -119,7 +119,7 @@ extension InlineItem {
     Field("url", \.declared, .itemURL)
       .help("Where the item is; `#sha256=…` behind it is a digest its body must have")
     Field("id", \.entry.id, .text.nonEmpty)
-      .help("Name of the content, unique per provider; else the URL stands for it")
+      .help("Name of the content, unique per provider; else the URL is used")
     Field("provider", \.entry.provider, .text.nonEmpty).help("Source the id belongs to")
     Field("type", \.entry.type, .itemType)
       .help("Kind of content; without it a file, or a stream or ad where its body is one")
@@ -208,7 +208,7 @@ extension InlineItem {
       guard let all = url.digests(beside: known) else {
         decoder.report(
           "config.conflict",
-          "the digest behind `#` and what stands beside the URL name different bodies",
+          "the digest after `#` and the digest beside the URL name different bodies",
           at: facts.place(of: "url")
         )
         continue

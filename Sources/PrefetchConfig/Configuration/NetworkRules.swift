@@ -180,7 +180,7 @@ extension ValueType where Value == String {
     ) { text throws(ValueComplaint) in
       guard TimeZoneRules.isName(text) else {
         throw ValueComplaint(
-          "`\(text)` is no time zone",
+          "`\(text)` is not a time zone",
           hint: "write `local`, `UTC` or `Area/City`"
         )
       }

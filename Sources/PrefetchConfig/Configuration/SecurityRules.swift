@@ -72,7 +72,7 @@ extension Configuration {
     for entry in security.plainHosts where security.exceptions[entry.host] != nil {
       decoder.report(
         "config.conflict",
-        "`\(entry.host)` stands under `allow_http` and under `NSExceptionDomains`",
+        "`\(entry.host)` is under both `allow_http` and `NSExceptionDomains`",
         hint: "set `NSExceptionAllowsInsecureHTTPLoads` in its `NSExceptionDomains` entry",
         at: facts.place(of: "allow_http")
       )

@@ -223,7 +223,7 @@ extension Segment {
     if tags > 0, !isStored {
       decoder.report(
         "config.conflict",
-        "an ad is asked for to be kept: `store: false` and `head: true` would be counted for nothing",
+        "an ad must be stored: with `store: false` or `head: true` its server counts it for nothing",
         at: facts.place(of: facts.has("head") ? "head" : "store")
       )
     }

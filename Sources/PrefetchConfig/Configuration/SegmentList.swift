@@ -44,7 +44,7 @@ extension Configuration {
       decoder.report(
         "config.duplicate-id",
         "two URLs have the id `\(name.id)`\(name.provider.map { " of provider `\($0)`" } ?? "")",
-        hint: "the other stands at \(origin)",
+        hint: "the other is at \(origin)",
         at: node["id"] ?? node
       )
     }
@@ -63,7 +63,7 @@ extension Configuration {
     decoder.report(
       "config.duplicate-segment",
       "two segments have the name `\(name)`",
-      hint: "the other stands at \(origin)",
+      hint: "the other is at \(origin)",
       at: place
     )
   }

@@ -79,7 +79,10 @@ extension ValueType where Value == [ExpectedDigest] {
           let bytes = Base64.decode(value[value.index(after: dash)...]),
           bytes.count == algorithm.byteCount
         else {
-          throw ValueComplaint("`\(part)` is no integrity text", hint: "write `sha384-` and base64")
+          throw ValueComplaint(
+            "`\(part)` is not an integrity text",
+            hint: "write `sha384-` and base64"
+          )
         }
         digests.append(ExpectedDigest(algorithm: algorithm, bytes: bytes))
       }
@@ -113,7 +116,7 @@ extension ValueType where Value == String {
       guard let bytes = Base64.decode(trimmed), bytes.count == 42, bytes.starts(with: "Ed".utf8)
       else {
         throw ValueComplaint(
-          "`\(trimmed)` is no minisign public key",
+          "`\(trimmed)` is not a minisign public key",
           hint: "take the second line of the `.pub` file, which begins with `RW`"
         )
       }
@@ -173,7 +176,7 @@ private enum DigestText {
       value.utf8.count == algorithm.byteCount * 2 ? Hexadecimal.decode(value) : Base64.decode(value)
     guard let bytes, bytes.count == algorithm.byteCount else {
       throw ValueComplaint(
-        "`\(text)` is no \(algorithm.rawValue) digest",
+        "`\(text)` is not a \(algorithm.rawValue) digest",
         hint: "it takes \(algorithm.byteCount * 2) hexadecimal digits, or base64"
       )
     }

@@ -21,7 +21,7 @@ enum HostKey {
     guard text.contains("/"), !WebAddress.isRemote(text) else { return try host.parse(text) }
     try checkCase(text)
     guard let range = AddressRange(text) else {
-      throw complaint("`\(text)` is no range of addresses", hint: nil)
+      throw complaint("`\(text)` is not a range of addresses", hint: nil)
     }
     return range.description
   }
@@ -83,7 +83,7 @@ enum HostKey {
   }
 
   private static func malformed(_ text: String) -> ValueComplaint {
-    complaint("`\(text)` is no host name or address", hint: nil)
+    complaint("`\(text)` is not a host name or address", hint: nil)
   }
 
   private static func complaint(_ message: String, hint: String?) -> ValueComplaint {

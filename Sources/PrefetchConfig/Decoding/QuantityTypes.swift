@@ -117,7 +117,7 @@ extension ValueType where Value == Duration {
       guard value <= .zero else { return }
       decoder.report(
         "config.bad-value",
-        "`\(decoder.lastKey)` must be longer than nothing",
+        "`\(decoder.lastKey)` must be longer than 0",
         at: node
       )
     }
@@ -182,7 +182,7 @@ extension ValueType where Value == Instant {
     ) { text throws(ValueComplaint) in
       guard let instant = Timestamp.parse(text) else {
         throw ValueComplaint(
-          "`\(text)` is no date",
+          "`\(text)` is not a date",
           hint: "write `2027-06-30` or `2027-06-30T12:00:00Z`"
         )
       }

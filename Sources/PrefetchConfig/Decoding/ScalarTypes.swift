@@ -127,7 +127,7 @@ extension ValueType where Value == UInt16 {
         let mode = UInt16(digits, radix: 8), mode & 0o400 != 0
       else {
         throw ValueComplaint(
-          "`\(text)` is no mode that lets the owner read",
+          "`\(text)` is not a mode that lets the owner read",
           hint: "three octal digits, such as `0644` or `0640`"
         )
       }

@@ -67,7 +67,7 @@ extension NodeDecoder {
   mutating func noteUselessFragment(_ fragment: String, at node: Node) {
     lint(
       "config.fragment",
-      "`#\(fragment)` means nothing here and is never sent",
+      "`#\(fragment)` has no meaning here and is never sent",
       hint: "leave it out; a digest of an item is written `#sha256=…`",
       at: node
     )
@@ -127,7 +127,7 @@ extension ManifestLocation {
       guard declared.digests.isEmpty else {
         throw ValueComplaint(
           "a manifest is pinned by who signs it, not by a digest in its URL",
-          hint: "leave out what stands behind `#`, and set `manifest_keys`"
+          hint: "remove the part after `#`, and set `manifest_keys`"
         )
       }
       self = .remote(declared.url)
@@ -151,7 +151,7 @@ extension ValueType where Value == String {
       node,
       decoder throws(ValueComplaint) in
       guard !text.isEmpty, !text.unicodeScalars.contains("\0") else {
-        decoder.report("config.bad-value", "`\(decoder.lastKey)` is no usable path", at: node)
+        decoder.report("config.bad-value", "`\(decoder.lastKey)` is not a usable path", at: node)
         return nil
       }
       return decoder.resolver.resolve(text, in: node.source)
@@ -228,7 +228,7 @@ extension ValueType where Value == String {
       schema: .pattern(Pattern.holdsNoReference + "(?:/[\\s\\S]*)?", "json_pointer")
     ) { text throws(ValueComplaint) in
       guard text.isEmpty || text.hasPrefix("/") else {
-        throw ValueComplaint("`\(text)` is no JSON pointer", hint: "begin it with `/`")
+        throw ValueComplaint("`\(text)` is not a JSON pointer", hint: "begin it with `/`")
       }
       return text
     } encode: {
@@ -245,7 +245,7 @@ extension ValueType where Value == String {
       let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       let isType = parts.count == 2 && parts.allSatisfy { HeaderSyntax.isToken($0) }
       guard isType else {
-        throw ValueComplaint("`\(text)` is no media type", hint: "write it as `type/subtype`")
+        throw ValueComplaint("`\(text)` is not a media type", hint: "write it as `type/subtype`")
       }
       return text.lowercased()
     } encode: {

@@ -130,7 +130,7 @@ struct InfoPlistReader {
       guard !name.isEmpty else {
         warn(
           "config.missing-name",
-          "an empty segment name is passed over",
+          "an empty segment name is ignored",
           path: "segments",
           at: element
         )
@@ -159,7 +159,7 @@ struct InfoPlistReader {
     where !known.contains(entry.key) && entry.value.isListOfURLs {
       warn(
         "config.misplaced",
-        "`\(entry.key)` is taken for a metric, though it stands beside `custom_metric`",
+        "`\(entry.key)` is taken for a metric, though it is beside `custom_metric`",
         path: Self.key(["vocsdk", entry.key]),
         at: entry.value
       )

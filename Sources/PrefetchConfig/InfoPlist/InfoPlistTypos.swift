@@ -47,7 +47,7 @@ enum InfoPlistTypos {
         let path = (["com", "akamai"] + names.prefix(depth + 1)).joined(separator: ".")
         return typos.append(
           Typo(
-            message: "unknown key `\(path)`, which is passed over",
+            message: "unknown key `\(path)`, which is ignored",
             hint: "did you mean `\(meant)`?",
             path: path,
             place: entry.placed
@@ -79,7 +79,7 @@ enum InfoPlistTypos {
         let names = object.keys.map(\.name)
         typos.append(
           Typo(
-            message: "unknown key `\(entry.key)`, which is passed over",
+            message: "unknown key `\(entry.key)`, which is ignored",
             hint: Suggestion.nearest(to: entry.key, among: names).map { "did you mean `\($0)`?" },
             path: below,
             place: entry.placed

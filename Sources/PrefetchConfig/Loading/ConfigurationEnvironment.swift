@@ -10,7 +10,7 @@ package struct ConfigurationEnvironment: Sendable {
       switch self {
       case .missing: "does not exist"
       case .unreadable(let reason): "cannot be read: \(reason)"
-      case .notRegular: "is no regular file"
+      case .notRegular: "is not a regular file"
       case .tooLarge(let limit): "is larger than \(limit) bytes"
       }
     }

@@ -73,7 +73,8 @@ package struct ConfigurationLoader: Sendable {
         "config.nothing-declared",
         "the configuration declares no segments, so there is nothing to fetch",
         severity: .warning,
-        hint: "write `segments: [{ name: NAME, urls: […] }]`, or `segments: []` if that is meant",
+        hint:
+          "write `segments: [{ name: NAME, urls: […] }]`, or `segments: []` if this is intended",
         file: file
       )
     ]
@@ -142,7 +143,7 @@ package struct ConfigurationLoader: Sendable {
         "`\(source)` holds a secret and can be read by other users",
         severity: .warning,
         hint:
-          "take their permission away (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
+          "remove their permission (`chmod 600`), or write `${env:NAME}` or `${file:PATH}` instead",
         path: place.path,
         file: source,
         at: place.node.location

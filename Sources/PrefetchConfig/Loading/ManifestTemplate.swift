@@ -19,7 +19,7 @@ struct ManifestTemplate {
     guard !name.contains("/"), name != ".." else {
       throw Diagnostic(
         "config.bad-value",
-        "the name `\(name)` cannot stand in the path of a manifest"
+        "the name `\(name)` cannot be part of the path of a manifest"
       )
     }
     return .local(text.replacing("{segment}", with: name))

@@ -37,7 +37,7 @@ enum OverridePath {
   private static func malformed(_ text: String) -> Diagnostic {
     Diagnostic(
       Override.usageCode,
-      "`\(text)` is no path of keys",
+      "`\(text)` is not a key path",
       hint: "write for instance `cache.size` or `segments.NAME.ttl`",
       file: "\(Override.setPrefix)\(text)"
     )

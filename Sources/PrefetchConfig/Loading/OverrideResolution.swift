@@ -76,7 +76,7 @@ struct OverrideResolution {
       self = attempt
       return
     }
-    throw Override.complaint(override, "`\(override.path)` leads to no key", hint: nil)
+    throw Override.complaint(override, "`\(override.path)` names no key", hint: nil)
   }
 
   private func leadsToKey(_ keys: [String], _ element: Shape) -> Bool {

@@ -98,7 +98,7 @@ struct TreeShaping {
     var diagnostic = Diagnostic(
       outdated ? "config.conflict" : "config.duplicate-key",
       message,
-      hint: "the other stands at \(origin)",
+      hint: "the other is at \(origin)",
       path: path.appending(.key(entry.key)).description,
       file: entry.value.source,
       at: entry.keyLocation

@@ -315,7 +315,7 @@ struct BundleWork {
     if response.status == 206, !isRest {
       let range = response.headers.combined("Content-Range").flatMap { ContentRange($0) }
       guard part.prefix != nil, range?.bounds?.lowerBound == 0 else {
-        return Failure(.badResponse, "another part of it came than was asked for")
+        return Failure(.badResponse, "the server sent another part than requested")
       }
     }
     return part.objection(to: body, type: response.headers[.contentType])
@@ -372,7 +372,7 @@ struct BundleWork {
     guard let limit = terms.sizeLimit, size > limit else { return nil }
     return Failure(
       .tooLarge,
-      "its files come to more than the \(SizeText.format(limit: limit)) of `max_file_size`"
+      "its files are larger than the \(SizeText.format(limit: limit)) of `max_file_size`"
     )
   }
 

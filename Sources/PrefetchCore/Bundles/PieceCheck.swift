@@ -8,24 +8,24 @@ extension BundlePart {
       guard body.size != Self.keySize else { return nil }
       return Failure(
         .unexpectedContent,
-        "it has \(body.size) bytes, and an AES-128 key has \(Self.keySize)"
+        "it has \(body.size) bytes, but an AES-128 key has \(Self.keySize)"
       )
     case .media: break
     }
-    guard body.size > 0 else { return Failure(.corrupted, "it came empty") }
+    guard body.size > 0 else { return Failure(.corrupted, "it is empty") }
     if let page = page(type: type, prefix: body.prefix) {
-      return Failure(.unexpectedContent, "\(page) came in its place")
+      return Failure(.unexpectedContent, "it is \(page), not the expected file")
     }
     if let needed, body.size < needed {
       return Failure(
         .corrupted,
-        "it has \(body.size) bytes, and a range that is named in it ends behind the \(needed)th"
+        "it has \(body.size) bytes, but a range in it needs \(needed)"
       )
     }
     guard isEncrypted, !isRanged, prefix == nil, body.size % Self.blockSize != 0 else { return nil }
     return Failure(
       .corrupted,
-      "it has \(body.size) bytes, and what is encrypted by AES-128 has a multiple of \(Self.blockSize)"
+      "it has \(body.size) bytes, but an AES-128 body has a multiple of \(Self.blockSize)"
     )
   }
 

@@ -35,8 +35,8 @@ package enum BodyCheck {
       let name = algorithm.isOfBytes ? algorithm.rawValue : "sum"
       return Failure(
         .digestMismatch,
-        "its \(name) is \(ExpectedDigest(algorithm: algorithm, bytes: found).text); declared is "
-          + accepted.map(\.text).joined(separator: " or ")
+        "its \(name) is \(ExpectedDigest(algorithm: algorithm, bytes: found).spelled), but "
+          + accepted.map(\.spelled).joined(separator: " or ") + " is declared"
       )
     }
     let objection = objection(
@@ -63,14 +63,14 @@ package enum BodyCheck {
     stored: Stored?
   ) -> Failure? {
     if let declared = entry.size, let size, declared != size {
-      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+      return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
     }
     if let expected = entry.mime, let told = headers[.contentType],
       essence(told) != essence(expected)
     {
       return Failure(
         .unexpectedContent,
-        "its type is `\(essence(told))`; declared is `\(essence(expected))`"
+        "its type is `\(essence(told))`, but `\(essence(expected))` is declared"
       )
     }
     for expectation in expectations {
@@ -88,12 +88,12 @@ package enum BodyCheck {
     {
       return Failure(
         .unexpectedContent,
-        "its type is `\(essence(new))`, and that of the stored one `\(essence(old))`; "
+        "its type is `\(essence(new))`, but the stored body is `\(essence(old))`; "
           + "`--refetch` accepts the page"
       )
     }
     guard size == 0, stored.size > 0, entry.size != 0 else { return nil }
-    return Failure(.empty, "it came empty; the stored one has \(stored.size) bytes")
+    return Failure(.empty, "it is empty; the stored body has \(stored.size) bytes")
   }
 
   /// Type and subtype without parameters, a `+suffix` ignored.

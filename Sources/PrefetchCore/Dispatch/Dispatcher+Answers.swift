@@ -95,7 +95,7 @@ extension Dispatcher {
     if let withheld = withheldHeaders(of: job) {
       failure.message += "; \(withheld)"
     } else if response.status == 401 {
-      failure.message += "; \(credentialsKey(of: job)), or `network.netrc`, gives credentials"
+      failure.message += "; set credentials in \(credentialsKey(of: job)), or `network.netrc`"
     }
     return failure
   }

@@ -384,7 +384,7 @@ extension Dispatcher {
     let root = bundles[item]?.arrivals.root
     bundles[item]?.arrivals.root = nil
     letGo(item)
-    activate(item).result.reason += "; a better variant did not come: \(failure.message)"
+    activate(item).result.reason += "; a better variant could not be fetched: \(failure.message)"
     gather(item, bundle.response, body: root, hasFailed: true)
     return true
   }
@@ -397,7 +397,7 @@ extension Dispatcher {
       let asksForPieces = request.policy.revalidatesAll && bundle.rules.form == .stream
       work.result.action = asksForPieces ? .revalidate : .keep
       work.result.reason =
-        asksForPieces ? "its pieces are asked about" : "its playlists are unchanged"
+        asksForPieces ? "its pieces are revalidated" : "its playlists are unchanged"
       work.result.outcome = .unchanged
       work.result.source = .revalidated
     } else {
@@ -405,7 +405,7 @@ extension Dispatcher {
       if work.result.isUsable {
         let isClimb = bundle.reading.choice?.isClimb == true
         let news = isClimb ? AutomaticVariant.climbReason : "its playlists changed"
-        work.result.reason = showsBeginning(item) ? "only its beginning is here" : news
+        work.result.reason = showsBeginning(item) ? "only its beginning is stored" : news
       }
       work.result.size = bundle.reading.expectedBytes
     }

@@ -187,7 +187,7 @@ extension Dispatcher {
     work.result.action = .keep
     work.result.outcome = .unchanged
     work.result.source = .cache
-    work.result.reason = "another run has brought it"
+    work.result.reason = "another run has fetched it"
     finishStoring(item, record, body: nil)
     return true
   }

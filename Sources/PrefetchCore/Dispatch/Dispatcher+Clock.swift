@@ -5,7 +5,7 @@ extension Dispatcher {
     let latest = segments.compactMap { $0.recorded?.lastChecked }.max()
     guard let latest, Freshness.isFuture(latest, at: now.wall) else { return }
     warnOfClock(
-      "the last run was at \(Timestamp.format(latest)): items confirmed in the future are asked again"
+      "the last run was at \(Timestamp.format(latest)): items confirmed in the future are revalidated"
     )
   }
 

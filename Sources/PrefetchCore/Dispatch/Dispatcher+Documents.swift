@@ -19,7 +19,7 @@ extension Dispatcher {
     }
     if policy.isOffline {
       guard document.stored != nil else {
-        let failure = Failure(.noNetwork, "nothing is stored, and `--offline` asks nothing")
+        let failure = Failure(.noNetwork, "nothing is stored, and `--offline` sends no request")
         return fail(document: number, failure)
       }
       return useStored(number, status: .skipped)

@@ -30,7 +30,7 @@ extension Dispatcher {
         segments: holders.map { segments[$0].declaration.name },
         state: .failed,
         action: .fail,
-        reason: "evicted for what comes before it"
+        reason: "evicted for more important items"
       )
       result.outcome = .failed
       result.departure = .space

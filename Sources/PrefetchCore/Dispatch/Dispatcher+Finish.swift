@@ -175,7 +175,7 @@ extension Dispatcher {
       action: .keep,
       reason: isListed
         ? "past its `expires`, and kept since the clock is ahead"
-        : "removed from the list, and kept until what the list names is stored"
+        : "removed from the list, and kept until the listed items are stored"
     )
     result.outcome = .unchanged
     result.size = record.size

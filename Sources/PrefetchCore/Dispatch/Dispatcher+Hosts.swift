@@ -85,8 +85,8 @@ extension Dispatcher {
         .warned(
           Diagnostic(
             "run.breaker",
-            "`\(wire.name(of: host))` is left alone until \(Timestamp.format(until)): "
-              + "item after item ended in `\(failure.code.rawValue)`; then one of them tries",
+            "no requests to `\(wire.name(of: host))` until \(Timestamp.format(until)): "
+              + "its last items ended in `\(failure.code.rawValue)`; then one of them tries again",
             severity: .warning
           )
         )
@@ -166,7 +166,7 @@ extension Dispatcher {
       // Its host may answer again by now; it was not asked all the same.
       let step =
         wire.refusal(of: wire.host(question.hop.authority), now: now)
-        ?? .failed(Failure(.connect, "its host was not to be asked"), status: nil)
+        ?? .failed(Failure(.connect, "its host is paused"), status: nil)
       guard question.nextAlternate(after: step, policy: request.policy, now: now.wall) else {
         return false
       }

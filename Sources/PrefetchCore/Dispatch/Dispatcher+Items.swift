@@ -254,7 +254,7 @@ extension Dispatcher {
     finishStoring(item, record, body: nil)
   }
 
-  static let isUsersFile = "the file that lay in its place is its body"
+  static let isUsersFile = "the file already in its place is its body"
 
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = items.active(item).entry

@@ -115,7 +115,7 @@ extension Dispatcher {
     // There was room for what is declared, which was asked for.
     if let declared = work.entry.size, work.toldSize == nil {
       let size = announced.map { "\($0)" } ?? "more than \(room)"
-      return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+      return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
     }
     return space.full(need: announced, room)
   }

@@ -30,7 +30,7 @@ extension Failure {
   /// What every item says of a machine that reaches no server.
   package static let noWayOut = Failure(
     .noNetwork,
-    "this machine has no network: no route leads out of it",
+    "this machine has no network: it has no default route",
     isTransient: true
   )
 

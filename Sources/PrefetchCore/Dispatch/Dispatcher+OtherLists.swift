@@ -26,7 +26,7 @@ extension Dispatcher {
     let name = (try? WebURL(last))?.redacted ?? last
     return Failure(
       .manifestGuard,
-      "it is not the list of last time, `\(name)`, and does not name \(count) of the items that are here; "
+      "it is a different list than last time (`\(name)`) and lacks \(count) of the stored items; "
         + "`--allow list-change` accepts it once"
     )
   }

@@ -197,7 +197,7 @@ extension Dispatcher {
         work.result.action = .update
         work.result.reason = "the server says another size"
       } else if !isComparable {
-        work.result.reason = "another place answers than before"
+        work.result.reason = "the redirect target has changed"
       }
     }
     work.result.size = size ?? work.entry.size

@@ -68,7 +68,7 @@ extension Dispatcher {
 
   private static let notStored = Failure(
     .unsupported,
-    "its server says `no-store`, and `honor_no_store` heeds it"
+    "its server says `no-store`, and `honor_no_store` is set"
   )
 
   /// Lets segments with a larger limit ask for themselves, where the limit of the first one ended the
@@ -181,7 +181,7 @@ extension Dispatcher {
       let declared = entry.digests.map(\.text).joined(separator: " or ")
       return Failure(
         .digestMismatch,
-        "its sha256 is \(digest), as another segment has it; declared is \(declared)"
+        "its sha256 is \(digest) in another segment, but \(declared) is declared"
       )
     }
     return sizeObjection(size, as: entry)
@@ -189,7 +189,7 @@ extension Dispatcher {
 
   private static func sizeObjection(_ size: Int64, as entry: ManifestEntry) -> Failure? {
     guard let declared = entry.size, declared != size else { return nil }
-    return Failure(.corrupted, "it has \(size) bytes, and \(declared) are declared")
+    return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")
   }
 
   func rejection(_ entry: ManifestEntry, _ failure: Failure) -> RejectedEntry {
@@ -209,7 +209,7 @@ extension Dispatcher {
     {
       failure = Failure(
         cause.code,
-        "the list of `\(segments[index].declaration.name)` failed, and its last good one pins another body than a list of this run"
+        "the list of `\(segments[index].declaration.name)` failed, and its last good list pins another body than a list of this run"
       )
     }
     settleRejected(rejection(entry, failure), in: index)

@@ -40,7 +40,7 @@ extension Exchange {
     }
     if target == source || redirects.dropLast().contains(where: { $0.url == target }) {
       return .failed(
-        Failure(.redirectLimit, "its redirects come back to `\(target)`"),
+        Failure(.redirectLimit, "its redirects loop back to `\(target)`"),
         status: status
       )
     }

@@ -11,7 +11,7 @@ package enum PageGuard {
   ) -> Failure? {
     guard let kind = declaredKind(of: entry), isPage(type: type, prefix: prefix, insteadOf: kind)
     else { return nil }
-    return Failure(.unexpectedContent, "an HTML page came in its place")
+    return Failure(.unexpectedContent, "it is an HTML page, not the expected file")
   }
 
   /// Whether it takes a second look to tell that a body is no page.

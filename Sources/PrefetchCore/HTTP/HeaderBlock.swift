@@ -230,7 +230,7 @@ extension HeaderBlock {
     at start: Int
   ) -> Int {
     let size = name.byteCount + value.byteCount + longestOverhead
-    precondition(size <= room.count - start, "whoever made room knew the size")
+    precondition(size <= room.count - start, "the reservation knew the size")
     let code = WellKnownNames.code(of: name)
     unsafe room[start] = code
     var end = start + 1

@@ -167,8 +167,17 @@ extension ExpectedDigest: CustomStringConvertible {
     algorithm.isOfBytes ? "\(algorithm.rawValue):\(text)" : text
   }
 
-  /// As those who publish such digests write them.
+  /// Hexadecimal digits, or `h1:` and base64.
   package var text: String {
     algorithm.isOfBytes ? Hexadecimal.encode(bytes) : "h1:\(Base64.encode(bytes))"
+  }
+
+  /// Spelling of the lists that use this function: locks of npm, yarn and pnpm write SHA-384 and
+  /// SHA-512 as `sha512-BASE64=`, lists of Python and checksum files write SHA-256 in hexadecimal.
+  package var spelled: String {
+    switch algorithm {
+    case .sha384, .sha512: "\(algorithm.rawValue)-\(Base64.encode(bytes))"
+    case .md5, .sha1, .sha256, .goZip, .goMod: text
+    }
   }
 }

@@ -20,6 +20,11 @@ package struct MirrorRules: Hashable, Sendable {
   /// The folder of the cache and the state, of which no list may name a file.
   package static let ownFolder = ".prefetch"
 
+  /// The command that runs again over a cache with this file: a mirror's has no configuration.
+  package static func runCommand(over path: String) -> String {
+    PathText.parts(of: path).contains { $0 == ownFolder } ? "`prefetch mirror`" : "`prefetch run`"
+  }
+
   /// Whether a list could reach that folder by the name, also where a file system takes large
   /// letters for small ones.
   package static func isInOwnFolder(_ name: String) -> Bool {

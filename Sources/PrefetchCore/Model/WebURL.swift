@@ -402,19 +402,19 @@ extension WebURL: CustomStringConvertible {
 extension WebURL.Fault: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .notAbsolute: "is no absolute URL; write it with `https://`"
+    case .notAbsolute: "is not an absolute URL; write it with `https://`"
     case .unsupportedScheme(let scheme):
       "has the scheme `\(scheme)`; only `http` and `https` are fetched"
     case .userInformation: "holds user-info; put credentials into `headers`"
     case .missingHost: "names no host"
-    case .invalidHost(let host): "has the host `\(host)`, which is no valid name or address"
+    case .invalidHost(let host): "has the host `\(host)`, which is not a valid name or address"
     case .internationalHost(let host):
       "has the host `\(host)`, of which no ASCII (`xn--`) form can be made; write that form itself"
     case .invalidPort(let port): "has the port `\(port)`, which is not in 1–65535"
     case .forbiddenCharacter(let scalar):
       "holds the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no URL may hold"
     case .malformedDigest(let algorithm, let part):
-      "holds `#\(part)`, which is no \(algorithm.rawValue) in hexadecimal or base64"
+      "holds `#\(part)`, which is not a \(algorithm.rawValue) in hexadecimal or base64"
     case .tooLong(let length):
       "is \(length) bytes long; at most \(WebURL.maximumLength) are accepted"
     }

@@ -14,7 +14,7 @@ package enum ManifestGuard {
   package static func objection(toType mime: String, of part: ManifestPart? = nil) -> Failure? {
     if case .packageIndex = part?.kind { return nil }
     if mime == "text/html" || mime == "application/xhtml" {
-      return Failure(.manifestGuard, "an HTML page came in its place")
+      return Failure(.manifestGuard, "it is an HTML page, not the expected file")
     }
     let isForeign = ["image/", "audio/", "video/", "font/"].contains { mime.hasPrefix($0) }
     guard isForeign || ["text/css", "text/javascript"].contains(mime) else { return nil }
@@ -48,7 +48,7 @@ package enum ManifestGuard {
       let remedy =
         segment.publishing?.mirror == nil
         ? "set `allow_empty: true`" : "add `--set defaults.allow_empty=true`"
-      return Failure(.manifestGuard, "it has no items; \(remedy) if that is meant")
+      return Failure(.manifestGuard, "it has no items; \(remedy) if this is intended")
     }
     guard let recorded, recorded.manifestURL != nil else { return nil }
     let rollback = objection(

@@ -88,7 +88,16 @@ package struct ManifestSelection: Sendable {
       return names.count == 1
         ? "its category \(quoted) is switched off" : "its categories \(quoted) are switched off"
     }
-    return "`include`, `exclude`, `keep` or `items_per_category` leaves it out"
+    if let place = entries.position(of: URLKey(entry.url.string)), !takes(entries.name(at: place)) {
+      return "`include` or `exclude` does not match it"
+    }
+    if let most = [countPerCategory, entries.countPerCategory].compactMap(\.self).min(),
+      !names.isEmpty, kept == nil
+    {
+      return "`items_per_category: \(most)` takes the first \(most) of a category"
+    }
+    guard let kept else { return "its category has enough items" }
+    return "`keep: \(kept)` takes the newest \(kept)"
   }
 
   private var hasRules: Bool {

@@ -59,32 +59,32 @@ package enum PlanReason: Hashable, Sendable {
     case .withheld: "its `behavior` leaves it to `get`"
     case .notStored: "not stored"
     case .objectLost: "object lost"
-    case .refetchAskedFor: "refetch asked for"
+    case .refetchAskedFor: "refetch requested"
     case .digestMatches: "digest matches"
     case .digestDiffers: "digest differs"
-    case .digestNotTaken: "the stored body was never held against that digest"
+    case .digestNotTaken: "the stored body was never checked against that digest"
     case .sizeDiffers: "size differs"
     case .offline: "offline"
     case .staleOffline: "stale, offline"
-    case .otherVariant: "what is stored answered other request headers"
+    case .otherVariant: "it was stored for other request headers"
     case .entityTagMatches: "entity tag matches"
     case .immutable: "immutable"
     case .unchangedSince(let time): "unchanged since \(Timestamp.format(time))"
     case .freshUntil(let until): "fresh until \(Timestamp.format(until))"
     case .noValidators: "stale, and the server gave no validators"
-    case .revalidationAskedFor: "revalidation asked for"
+    case .revalidationAskedFor: "revalidation requested"
     case .stale: "stale"
     case .otherRevision: "the manifest names another revision"
-    case .severalFiles: "its playlists are asked about"
-    case .otherKind: "it is declared otherwise than it was stored"
-    case .otherKindOffline: "it is declared otherwise than it was stored, offline"
+    case .severalFiles: "its playlists are revalidated"
+    case .otherKind: "it is declared differently than it was stored"
+    case .otherKindOffline: "it is declared differently than it was stored, offline"
     case .failedBefore: "it failed before, and `retry_failed` is false"
-    case .untrustedList: "its list cannot be relied on, and gives it no digest"
+    case .untrustedList: "its list failed, and gives it no digest"
     case .notStoredOffline: "not stored, offline"
     case .objectLostOffline: "object lost, offline"
     case .digestDiffersOffline: "digest differs, offline"
     case .sizeDiffersOffline: "size differs, offline"
-    case .otherVariantOffline: "what is stored answered other request headers, offline"
+    case .otherVariantOffline: "it was stored for other request headers, offline"
     }
   }
 
@@ -146,9 +146,9 @@ package enum PlanReason: Hashable, Sendable {
     case .objectLostOffline: return Self.offline("object lost")
     case .digestDiffersOffline: return Self.offline("digest differs")
     case .sizeDiffersOffline: return Self.offline("size differs")
-    case .otherKindOffline: return Self.offline("it is declared otherwise than it was stored")
+    case .otherKindOffline: return Self.offline("it is declared differently than it was stored")
     case .otherVariantOffline:
-      return Self.offline("what is stored answered other request headers")
+      return Self.offline("it was stored for other request headers")
     case .failedBefore:
       return Failure(
         .failed,
@@ -157,7 +157,7 @@ package enum PlanReason: Hashable, Sendable {
     case .untrustedList:
       return Failure(
         .signature,
-        "its list cannot be relied on, and the last good one gives it no digest; it was not asked for"
+        "its list failed, and the last good list gives it no digest; it was not requested"
       )
     case .paused, .withheld, .notStored, .objectLost, .refetchAskedFor, .digestMatches,
       .digestDiffers, .digestNotTaken,
@@ -169,6 +169,6 @@ package enum PlanReason: Hashable, Sendable {
   }
 
   private static func offline(_ what: String) -> Failure {
-    Failure(.noNetwork, "\(what), and `--offline` asks nothing")
+    Failure(.noNetwork, "\(what), and `--offline` sends no request")
   }
 }

@@ -79,7 +79,10 @@ extension ClockWindow {
 
   private static func day(_ name: Substring) throws(Malformed) -> Day {
     guard let day = Day.allCases.first(where: { $0.abbreviation == name.lowercased() }) else {
-      throw Malformed(message: "`\(name)` is no day of the week", hint: "days are `mon` to `sun`")
+      throw Malformed(
+        message: "`\(name)` is not a day of the week",
+        hint: "days are `mon` to `sun`"
+      )
     }
     return day
   }
@@ -93,14 +96,14 @@ extension ClockWindow {
       let minute = UInt8(parts[1])
     else { return nil }
     guard hour < 24 && minute < 60 || hour == 24 && minute == 0 else {
-      throw Malformed(message: "`\(time)` is no time of day")
+      throw Malformed(message: "`\(time)` is not a time of day")
     }
     return Int(hour) * 60 + Int(minute)
   }
 
   private static func malformed(_ text: String) -> Malformed {
     Malformed(
-      message: "`\(text)` is no window",
+      message: "`\(text)` is not a window",
       hint: "write `22:00-06:00` or `sat,sun 00:00-24:00`"
     )
   }

@@ -41,17 +41,17 @@ package struct ContentExpectation: Hashable, Sendable {
     if !types.isEmpty {
       let expected = types.map { "`\($0)`" }.joined(separator: " or ")
       guard let type else {
-        return unexpected("it came without a type; expected is \(expected)")
+        return unexpected("it has no type, but \(expected) is expected")
       }
       let told = BodyCheck.essence(type)
       guard types.contains(where: { Self.matches(told, $0) }) else {
-        return unexpected("its type is `\(told)`; expected is \(expected)")
+        return unexpected("its type is `\(told)`, but \(expected) is expected")
       }
     }
     if let size, let objection = sizeObjection(size) { return objection }
     if let prefix, !beginnings.isEmpty, !beginnings.contains(where: prefix.starts) {
       return unexpected(
-        "it begins with \(Hexadecimal.encode(prefix.prefix(16))), and not as `expect.magic` says"
+        "it begins with \(Hexadecimal.encode(prefix.prefix(16))), not with `expect.magic`"
       )
     }
     return nil
@@ -59,10 +59,10 @@ package struct ContentExpectation: Hashable, Sendable {
 
   package func sizeObjection(_ size: Int64) -> Failure? {
     if let minimumSize, size < minimumSize {
-      return unexpected("it has \(size) bytes; expected are at least \(minimumSize)")
+      return unexpected("it has \(size) bytes, but at least \(minimumSize) are expected")
     }
     if let maximumSize, size > maximumSize {
-      return Failure(.tooLarge, "it has \(size) bytes; expected are at most \(maximumSize)")
+      return Failure(.tooLarge, "it has \(size) bytes, but at most \(maximumSize) are expected")
     }
     return nil
   }

@@ -21,7 +21,7 @@ package struct NetworkConditions: Hashable, Sendable {
     package var charge: Int?
     package var reason: String
 
-    package init(isOnMains: Bool? = nil, charge: Int? = nil, reason: String = "nobody asked") {
+    package init(isOnMains: Bool? = nil, charge: Int? = nil, reason: String = "not determined") {
       self.isOnMains = isOnMains
       self.charge = charge
       self.reason = reason
@@ -30,9 +30,9 @@ package struct NetworkConditions: Hashable, Sendable {
 
   /// Nil for unknown, no network among that.
   package var type: NetworkType?
-  package var typeReason = "nobody asked"
+  package var typeReason = "not determined"
   package var isMetered: Bool?
-  package var meteredReason = "nobody asked"
+  package var meteredReason = "not determined"
   package var power = Power()
 
   package init() {}

@@ -137,7 +137,7 @@ extension NetworkPolicy {
     let charge = power.charge ?? 100
     let isLow = power.isOnMains != true && charge < batteryFloor
     let wanted = [
-      needsMains ? "mains is needed" : nil,
+      needsMains ? "mains power is needed" : nil,
       batteryFloor > 0 ? "on battery at least \(batteryFloor)% are needed" : nil,
     ]
     let seen = power.charge.map { "\(power.reason), \($0)%" } ?? power.reason

@@ -51,7 +51,7 @@ extension RateTimetable {
       let days = place == 1 ? try ClockWindow.days(words[0]) : ClockWindow.Day.allCases
     else {
       throw ClockWindow.Malformed(
-        message: "`\(piece)` is no time and rate",
+        message: "`\(piece)` is not a time and rate",
         hint: "write `08:00 2MB/s, 18:00 unlimited` or `mon-fri 08:00 2MB/s, 18:00 unlimited`"
       )
     }

@@ -156,8 +156,8 @@ package struct RegistrationRule: Hashable, Sendable {
   private static func refusal(_ status: Int) -> Failure {
     Failure(
       .licenseRefused,
-      "the registration server answered \(status) to the license; it is not asked again before "
-        + "the license changes, except by `prefetch register`"
+      "the registration server answered \(status) to the license; no run tries again before "
+        + "the license changes; `prefetch register` does"
     )
   }
 

@@ -242,7 +242,7 @@ package struct TreeName: Sendable {
         return "a part of the name `\(shown)` is longer than \(longestComponent) bytes"
       }
       if component.utf8.starts(with: temporaryPrefix.utf8) {
-        return "names that begin with `\(temporaryPrefix)` are for files on their way"
+        return "names that begin with `\(temporaryPrefix)` are reserved for unfinished files"
       }
     }
     if name.utf8.count(where: { $0 == PathText.slash }) >= deepestName {

@@ -74,7 +74,7 @@ package struct TreeOutcome: Hashable, Sendable {
   ) -> Diagnostic {
     Diagnostic(
       "publish.held",
-      "`\(folder)` of segment `\(segment)` was rolled back to generation \(generation ?? 0), and runs leave it so",
+      "`\(folder)` of segment `\(segment)` was rolled back to generation \(generation ?? 0), and runs leave it there",
       severity: .warning,
       hint: "`prefetch publish \(segment)` shows the newest again"
     )

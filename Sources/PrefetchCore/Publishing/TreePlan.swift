@@ -181,7 +181,7 @@ package struct TreePlan: Sendable {
     guard isTaken else { return }
     throw Failure(
       .nameCollision,
-      "an item is called like the list, which is left out of the folder"
+      "an item has the name of the list, so the list is left out of the folder"
     )
   }
 

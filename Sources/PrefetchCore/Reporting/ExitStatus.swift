@@ -41,6 +41,18 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Badge of pages that people read; the name where that says it.
+  package var badge: String {
+    switch self {
+    case .trust: "security failure"
+    case .nothing: "all failed"
+    case .denied: "access denied"
+    case .ok, .failed, .changes, .incomplete, .notOurs, .usage, .unavailable, .io, .deferred,
+      .config, .interrupted, .terminated:
+      name
+    }
+  }
+
   /// What the manual says about it; literals are in backticks.
   package var meaning: String {
     switch self {
@@ -53,7 +65,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     case .incomplete:
       "an item or a manifest failed; something selected is usable"
     case .nothing:
-      "every selected segment is `failed` (nothing of it is in the cache), or the one thing asked for is not there"
+      "every selected segment is `failed` (nothing of it is in the cache), or the requested item is missing"
     case .trust:
       "a pin, certificate, transport-security, redirect-rule, checksum or signature violation on any item; nothing bad was kept"
     case .notOurs:
@@ -71,9 +83,9 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     case .config:
       "the configuration is missing, unreadable or invalid"
     case .interrupted:
-      "ended by SIGINT; what is done is kept, and the next run goes on"
+      "ended by SIGINT; finished work is kept, and the next run continues"
     case .terminated:
-      "ended by SIGTERM; what is done is kept, and the next run goes on"
+      "ended by SIGTERM; finished work is kept, and the next run continues"
     }
   }
 }

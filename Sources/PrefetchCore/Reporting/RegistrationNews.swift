@@ -13,7 +13,7 @@ package enum RegistrationNews: Hashable, Sendable {
     case .ok(false): "registration: the license is registered"
     case .failed(let code, let retryAt):
       "registration: \(code.rawValue)"
-        + (retryAt.map { ", asked again after \(Timestamp.format($0))" } ?? "")
+        + (retryAt.map { ", next attempt after \(Timestamp.format($0))" } ?? "")
     case .lost(let code): "registration: lost" + (code.map { ", \($0.rawValue)" } ?? "")
     }
   }

@@ -128,7 +128,7 @@ extension RunPolicy {
     if !isRedirected, !connections.mayBeListed(url.host), url.host != tier.url?.host {
       return Failure(
         .hostForbidden,
-        "`hosts` allows no list to name `\(url.host)`; nothing was asked"
+        "`hosts` does not let a list name `\(url.host)`; no request was sent"
       )
     }
     if case .refused(_, let hint) = transportSecurity.decide(
@@ -147,7 +147,7 @@ extension RunPolicy {
     else { return nil }
     return Failure(
       .addressForbidden,
-      "a server out there names `\(url.host)`, which is an address of a local network; name it in "
+      "a public server names `\(url.host)`, an address of a local network; name it in "
         + "the configuration, or set `transport_security: { NSAllowsLocalNetworking: true }`"
     )
   }

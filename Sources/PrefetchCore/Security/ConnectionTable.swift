@@ -202,7 +202,7 @@ extension Failure {
   package static func licenseInClear(host: String) -> Failure {
     Failure(
       .transportSecurity,
-      "a proxy stands before `\(host)`, and over plain http it would read the license; "
+      "plain http to `\(host)` goes through a proxy, which would see the license; "
         + "use https, or name the host in `no_proxy`"
     )
   }

@@ -102,11 +102,11 @@ extension RunPolicy {
       return RuleVerdict(name, .silent, reason)
     case .publicOnly:
       let reason =
-        "`\(url.host)` comes from a manifest; unless that comes from a local network, it may not "
-        + "lead into one"
+        "`\(url.host)` comes from a manifest, so it may not be in a local network unless its "
+        + "manifest is"
       return RuleVerdict(name, .applies, reason)
     case .localOnly:
-      let reason = "`\(url.host)` must lead to a local network, where alone plain http is allowed"
+      let reason = "`\(url.host)` must be in a local network: plain http is allowed only there"
       return RuleVerdict(name, .applies, reason)
     }
   }
@@ -131,7 +131,7 @@ extension RunPolicy {
 
   private func clientVerdict(_ url: WebURL, _ rules: ConnectionRules) -> RuleVerdict {
     guard let client = rules.client else {
-      return RuleVerdict("tls.client", .silent, "no certificate of ours is for `\(url.authority)`")
+      return RuleVerdict("tls.client", .silent, "no client certificate is for `\(url.authority)`")
     }
     return RuleVerdict("tls.client", .applies, "`\(client.certificate)`")
   }

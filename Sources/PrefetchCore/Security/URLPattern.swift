@@ -1,4 +1,4 @@
-/// A pattern of whole URLs: `*` stands for anything within a path part, `**` for anything.
+/// A pattern of whole URLs: `*` matches anything within a path part, `**` anything.
 ///
 /// Where it says a scheme, its host part is compared with the host alone, so that no path can pass
 /// for one.

@@ -99,7 +99,7 @@ extension JSONScanner {
     case UInt8(ascii: "u"): return try unicodeEscape(into: &decoded)
     default:
       throw fault(
-        "`\\\(scalar(at: offset + 1).quotable)` is no escape in JSON",
+        "`\\\(scalar(at: offset + 1).quotable)` is not an escape in JSON",
         hint: "write `\\\\` for a backslash",
         length: 2
       )
@@ -208,7 +208,7 @@ extension JSONScanner {
     }
     guard place == end else {
       throw malformed(
-        "`\(run(to: end).quotable)` is no number",
+        "`\(run(to: end).quotable)` is not a number",
         end,
         hint: "put text in double quotes"
       )
@@ -290,7 +290,7 @@ extension JSONScanner {
     }
     let known = ["true", "false", "null"].first { $0 == text.lowercased() }
     return fault(
-      "`\(text.quotable)` is no value in JSON",
+      "`\(text.quotable)` is not a value in JSON",
       hint: known.map { "write `\($0)`" } ?? "put text in double quotes",
       length: length
     )

@@ -52,7 +52,7 @@ struct BinaryPlistReader {
       for place in 0..<keys.count {
         let key = try table.object(table.reference(place, in: keys))
         guard case .string(let text) = key.type else {
-          throw BinaryPlistFault("a key of a dictionary is no text")
+          throw BinaryPlistFault("a key of a dictionary is not text")
         }
         try builder.key(scalar(text, at: key.offset, as: .string).text, at: nil)
         try value(table.reference(place, in: values), into: &builder)

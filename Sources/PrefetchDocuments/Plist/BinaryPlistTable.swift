@@ -85,7 +85,7 @@ struct BinaryPlistTable {
   func object(_ index: Int) throws(BinaryPlistFault) -> Object {
     let place = try unsigned(at: offsetTable + index * offsetWidth, width: offsetWidth)
     guard place >= 8, place < UInt64(offsetTable) else {
-      throw BinaryPlistFault("an object lies outside of the file")
+      throw BinaryPlistFault("an object is outside of the file")
     }
     let offset = Int(place)
     return Object(type: try kind(at: offset), offset: offset)
@@ -176,7 +176,7 @@ struct BinaryPlistTable {
 extension BinaryPlistTable {
   private func unsigned(at start: Int, width: Int) throws(BinaryPlistFault) -> UInt64 {
     guard start >= 0, start + width <= bytes.count - 32 else {
-      throw BinaryPlistFault("an object lies outside of the file")
+      throw BinaryPlistFault("an object is outside of the file")
     }
     return bytes[start..<start + width].reduce(0) { $0 << 8 | UInt64($1) }
   }
@@ -203,14 +203,14 @@ extension BinaryPlistTable {
       let value = Double(bitPattern: bits)
       (isFinite, text) = (value.isFinite, value.description)
     }
-    guard isFinite else { throw BinaryPlistFault("`\(text)` is no number that can be used") }
+    guard isFinite else { throw BinaryPlistFault("`\(text)` is not a number that can be used") }
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
   private func date(_ start: Int) throws(BinaryPlistFault) -> String {
     let seconds = Double(bitPattern: try unsigned(at: start, width: 8))
     guard let text = PlistDate.text(secondsSince2001: seconds) else {
-      throw BinaryPlistFault("a date lies outside of the years 1 to 9999")
+      throw BinaryPlistFault("a date is outside of the years 1 to 9999")
     }
     return text
   }

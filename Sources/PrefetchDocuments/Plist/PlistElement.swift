@@ -28,9 +28,9 @@ enum PlistElement: String, CaseIterable {
     let shown = text.withoutXMLSpaceAround.quotable
     return switch self {
     case .true, .false: "`<\(rawValue)/>` holds no text"
-    case .integer: "`\(shown)` is no integer"
-    case .real: "`\(shown)` is no number"
-    case .date: "`\(shown)` is no date such as `2026-03-01T12:00:00Z`"
+    case .integer: "`\(shown)` is not an integer"
+    case .real: "`\(shown)` is not a number"
+    case .date: "`\(shown)` is not a date such as `2026-03-01T12:00:00Z`"
     case .data: "the text of `<data>` is not base64"
     case .dict, .array, .key, .string: "`<\(rawValue)>` takes no such text"
     }

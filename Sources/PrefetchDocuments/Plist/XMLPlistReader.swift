@@ -103,7 +103,7 @@ final class XMLPlistReader: XMLSink {
     fail(
       Diagnostic(
         "document.syntax",
-        "text stands outside of an element",
+        "text is outside of an element",
         hint: "put it into `<string>`",
         at: place(start..<bytes.upperBound)
       )
@@ -134,14 +134,14 @@ extension XMLPlistReader {
   private func start(_ name: String, _ tag: SourceLocation, end: Int) throws(Diagnostic) {
     guard hasRoot else {
       guard name == "plist" else {
-        throw fault("`<\(name.quotable)>` is no property list, expected `<plist>`", at: tag)
+        throw fault("`<\(name.quotable)>` is not a property list, expected `<plist>`", at: tag)
       }
       hasRoot = true
       return
     }
     guard let element = PlistElement(rawValue: name) else {
       throw fault(
-        "`<\(name.quotable)>` is no element of a property list",
+        "`<\(name.quotable)>` is not an element of a property list",
         at: tag,
         hint: Suggestion.nearest(to: name, among: PlistElement.allCases.map(\.rawValue))
           .map { "did you mean `<\($0)>`?" }
@@ -161,12 +161,12 @@ extension XMLPlistReader {
 
   private func checkPlace(of element: PlistElement, _ tag: SourceLocation) throws(Diagnostic) {
     if builder.depth == 0 {
-      guard element != .key else { throw fault("`<key>` stands outside of a `<dict>`", at: tag) }
+      guard element != .key else { throw fault("`<key>` is outside of a `<dict>`", at: tag) }
       guard builder.root == nil else { throw fault("a property list holds one value", at: tag) }
       return
     }
     guard builder.isInMapping else {
-      guard element != .key else { throw fault("`<key>` stands outside of a `<dict>`", at: tag) }
+      guard element != .key else { throw fault("`<key>` is outside of a `<dict>`", at: tag) }
       return
     }
     if builder.awaitsKey, element != .key {

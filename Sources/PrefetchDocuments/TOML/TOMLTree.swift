@@ -146,7 +146,7 @@ struct TOMLTree {
   private func closed(_ key: Key, first: Key) -> Diagnostic {
     Diagnostic(
       "document.duplicate-key",
-      "`\(key.text.quotable)` is written on line \(first.location.line), and is no table that can "
+      "`\(key.text.quotable)` is written on line \(first.location.line), and is not a table that can "
         + "be added to here",
       at: key.location
     )

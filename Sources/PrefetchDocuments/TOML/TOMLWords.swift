@@ -13,7 +13,7 @@ extension TOMLScanner {
     let word = String(decoding: bytes[start..<end], as: UTF8.self)
     guard let scalar = TOMLWord.scalar(word) else {
       throw fault(
-        "`\(word.quotable)` is no value in TOML",
+        "`\(word.quotable)` is not a value in TOML",
         hint: "put text in quotes",
         from: start,
         to: end

@@ -44,7 +44,7 @@ enum YAMLProblem {
   static func tab(at location: SourceLocation) -> Diagnostic {
     Diagnostic(
       "document.tab",
-      "a tab is no indentation in YAML",
+      "YAML does not allow a tab as indentation",
       hint: "indent with spaces",
       at: location
     )
@@ -77,7 +77,7 @@ enum YAMLProblem {
     case "could not find expected ':'":
       Wording(
         message: "expected `:` after this key",
-        hint: "a key and its `:` stand on one line; text over several lines takes quotes",
+        hint: "a key and its `:` belong on one line; text over several lines takes quotes",
         isAtContext: true
       )
     case "mapping values are not allowed in this context":

@@ -165,7 +165,7 @@ extension YAMLReader {
     guard !open.contains(name) else {
       throw Diagnostic(
         "document.alias",
-        "the alias `*\(name.quotable)` stands inside of what it names",
+        "the alias `*\(name.quotable)` is inside of the value that it names",
         at: location
       )
     }
@@ -176,7 +176,7 @@ extension YAMLReader {
     guard aliasedNodes <= builder.limits.aliases else {
       throw Diagnostic(
         "document.alias",
-        "aliases stand for more than \(builder.limits.aliases) values",
+        "aliases expand to more than \(builder.limits.aliases) values",
         at: location
       )
     }

@@ -76,7 +76,7 @@ enum GenericJSON {
       )
     }
     throw root.invalid(
-      "it is no JSON manifest that is known by itself; say with `json.items` where its items are"
+      "it is JSON of an unknown kind; set `json.items` to the place of its items"
     )
   }
 }

@@ -95,7 +95,7 @@ internal import PrefetchCore
       )
     }
     guard hasDuration else {
-      throw fault("a URI stands here without `#EXTINF` or `#EXT-X-STREAM-INF` before it")
+      throw fault("a URI is here without `#EXTINF` or `#EXT-X-STREAM-INF` before it")
     }
     guard media.segments.count < Self.mostSegments else {
       throw fault("it has more than \(Self.mostSegments) segments")
@@ -123,7 +123,7 @@ internal import PrefetchCore
       throw fault("a range without an offset follows no other one of the same URI")
     }
     let (stop, isTooFar) = start.addingReportingOverflow(range.length)
-    guard !isTooFar, range.length > 0 else { throw fault("the range is no range of a file") }
+    guard !isTooFar, range.length > 0 else { throw fault("the range is not a range of a file") }
     return start..<stop
   }
 
@@ -132,9 +132,11 @@ internal import PrefetchCore
     let name = colon.map { text[..<$0] } ?? text
     let value = colon.map { text[text.index(after: $0)...] } ?? ""
     switch name {
-    case "#EXTM3U": throw fault("`#EXTM3U` stands here a second time")
+    case "#EXTM3U": throw fault("`#EXTM3U` appears a second time")
     case "#EXT-X-VERSION":
-      guard let version = Int(value), version > 0 else { throw fault("the version is no number") }
+      guard let version = Int(value), version > 0 else {
+        throw fault("the version is not a number")
+      }
       media.version = version
     case "#EXT-X-INDEPENDENT-SEGMENTS", "#EXT-X-START":
       master.heading.append(String(text))
@@ -186,14 +188,14 @@ internal import PrefetchCore
     case "#EXTINF":
       guard let seconds = Double(value.prefix { $0 != "," }.trimmedEnd), seconds >= 0,
         seconds < Self.longest
-      else { throw fault("the duration is no number of seconds") }
+      else { throw fault("the duration is not a number of seconds") }
       pending.seconds = seconds
       hasDuration = true
       pending.lines.append(String(text))
     case "#EXT-X-TARGETDURATION": media.targetDuration = String(text)
     case "#EXT-X-MEDIA-SEQUENCE":
       guard let number = Int64(value), number >= 0, number < Int64.max / 2 else {
-        throw fault("the sequence is no number")
+        throw fault("the sequence is not a number")
       }
       media.firstNumber = number
       for place in media.segments.indices { media.segments[place].number = number + Int64(place) }
@@ -239,11 +241,11 @@ internal import PrefetchCore
   private func byteRange(_ text: Substring) throws(Failure) -> (length: Int64, offset: Int64?) {
     let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     guard let length = parts.first.flatMap({ Int64($0) }), length >= 0 else {
-      throw fault("the range is no length, or a length, `@` and an offset")
+      throw fault("the range is not a length, or a length, `@` and an offset")
     }
     guard parts.count == 2 else { return (length, nil) }
     guard let offset = Int64(parts[1]), offset >= 0 else {
-      throw fault("the offset of the range is no number")
+      throw fault("the offset of the range is not a number")
     }
     return (length, offset)
   }
@@ -273,7 +275,7 @@ internal import PrefetchCore
   private static let mostVariables = 1_000
 
   private func attributes(_ text: Substring) throws(Failure) -> AttributeList {
-    guard let list = AttributeList(text) else { throw fault("this is no list of attributes") }
+    guard let list = AttributeList(text) else { throw fault("this is not a list of attributes") }
     guard !variables.isEmpty, text.contains("{$") else { return list }
     var replaced = list
     for attribute in list.attributes where attribute.isQuoted {

@@ -74,7 +74,7 @@ struct StreamLayout {
     var end = rules.seconds > 0 ? Double(rules.seconds) : .infinity
     if let shown = rules.shown {
       for stream in streams { end = min(end, try seconds(of: stream, in: shown)) }
-      guard end > 0 else { throw Failure(.empty, "nothing is here of its beginning") }
+      guard end > 0 else { throw Failure(.empty, "nothing of its beginning is stored") }
     }
     for place in streams.indices { try take(place, until: end) }
   }
@@ -295,7 +295,7 @@ struct StreamLayout {
       throw Failure(
         .drm,
         "`\(url.redacted)`, line \(first.line): it is encrypted by \(first.method.prefix(40))\(format)"
-          + ", of which no copy can be played"
+          + ", so no copy can be played"
       )
     }
     return usable

@@ -25,15 +25,15 @@ enum BazelLock {
     let lower = pair.key.lowercased()
     guard lower.hasPrefix("http:") || lower.hasPrefix("https:") else {
       return draft.leaveOut(
-        CountedNoun("file of a registry in a local folder", "files of registries in local folders"),
-        isMissed: false
+        pair.key,
+        LeftOut(CountedNoun("file"), "of a registry in a local folder", isMissed: false)
       )
     }
     // A null means that the registry had no such file when the lock file was made.
     guard pair.value.scalar?.kind != .null else {
       return draft.leaveOut(
-        CountedNoun("file that the registry did not have", "files that the registry did not have"),
-        isMissed: false
+        (try? WebURL(pair.key))?.redacted ?? pair.key,
+        LeftOut(CountedNoun("file"), "that the registry did not have", isMissed: false)
       )
     }
     do throws(Failure) {

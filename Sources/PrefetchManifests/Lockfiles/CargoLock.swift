@@ -45,15 +45,15 @@ private struct CargoLockReader {
     // Packages of the workspace itself have no source.
     guard let source = package.member("source")?.text else { return }
     guard source.hasPrefix("registry+") || source.hasPrefix("sparse+") else {
-      return draft.leaveOut(
-        CountedNoun("package from version control", "packages from version control")
-      )
+      return draft.leaveOut("\(name) \(version)", .unpublished("from version control"))
     }
     guard download.isOfAll || Self.publicIndexes.contains(source) else {
       return draft.leaveOut(
-        CountedNoun(
-          "crate of a registry that `cargo.download` could name",
-          "crates of registries that `cargo.download` could name"
+        "\(name) \(version)",
+        LeftOut(
+          CountedNoun("crate"),
+          "of `\(source)`",
+          cure: "give it a segment with `cargo: { index: URL, download: URL }`"
         )
       )
     }

@@ -43,22 +43,24 @@ private struct GoSumReader {
     let version = isGoMod ? String(words[1].dropLast(7)) : words[1]
     guard !hidden.match(words[0]) else {
       return draft.leaveOut(
-        CountedNoun(
-          "sum of a module that `GOPRIVATE` or `GONOPROXY` names",
-          "sums of modules that `GOPRIVATE` or `GONOPROXY` names"
-        ),
-        isMissed: false
+        "\(words[0]) \(words[1])",
+        LeftOut(
+          CountedNoun("sum"),
+          "of a module that `GOPRIVATE` or `GONOPROXY` names",
+          isMissed: false
+        )
       )
     }
     guard words[2].hasPrefix("h1:") else {
       // Lines with newer hash functions would stand beside the `h1:` line.
       return draft.leaveOut(
-        CountedNoun("sum of another function than `h1:`", "sums of other functions than `h1:`")
+        "\(words[0]) \(words[1])",
+        LeftOut(CountedNoun("sum"), "of another function than `h1:`")
       )
     }
     guard let bytes = Base64.decode(words[2].dropFirst(3)), bytes.count == 32 else {
       throw line.invalid(
-        "`\(words[2].prefix(80))` is no sum: `h1:` and 44 characters of base64",
+        "`\(words[2].prefix(80))` is not a sum: `h1:` and 44 characters of base64",
         word: 3
       )
     }
@@ -105,10 +107,10 @@ private struct GoSumReader {
     let id = "\(file.name)@\(file.version)\(file.suffix)"
     do throws(Failure) {
       guard let name = Self.escaped(file.name, isPath: true) else {
-        throw file.line.invalid("`\(file.name)` is no module's path", word: 1)
+        throw file.line.invalid("`\(file.name)` is not a module's path", word: 1)
       }
       guard let version = Self.escaped(file.version, isPath: false), version.hasPrefix("v") else {
-        throw file.line.invalid("`\(file.version)` is no version of a module", word: 2)
+        throw file.line.invalid("`\(file.version)` is not a version of a module", word: 2)
       }
       let path = "\(name)/@v/\(version)\(file.suffix)"
       let folder = proxy.path.hasSuffix("/") ? proxy.path : proxy.path + "/"

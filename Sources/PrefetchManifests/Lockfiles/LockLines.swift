@@ -30,7 +30,7 @@ struct LockLines: Sequence, IteratorProtocol {
       _ = try UTF8Span(validating: bytes.span)
     } catch {
       let line = bytes[..<error.byteOffsets.lowerBound].count { $0 == 0x0A } + 1
-      throw Failure(.manifestInvalid, "line \(line): it is no valid UTF-8")
+      throw Failure(.manifestInvalid, "line \(line): it is not valid UTF-8")
     }
   }
 

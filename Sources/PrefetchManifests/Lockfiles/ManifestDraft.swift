@@ -5,18 +5,13 @@ internal import PrefetchDocuments
 /// A manifest while its entries are collected from a lock file or an index.
 struct ManifestDraft {
   private var collector = EntryCollector(base: nil)
-  /// Reasons for leaving packages out, in the order of their first use, with counts.
-  private var leftOut: [(reason: LeftOut, count: Int)] = []
+  /// Reasons for leaving packages out, in the order of their first use, with names and counts.
+  private var leftOut: [(reason: LeftOut, names: [String], count: Int)] = []
   private var parts: [ManifestPart] = []
   private var knownParts: Set<ManifestPart> = []
   private var surplus: String?
 
-  struct LeftOut: Hashable {
-    var what: CountedNoun
-    /// Whether the user may miss the file, so that a warning is due.
-    var isMissed = true
-  }
-
+  /// Adds an entry; a name that another one has already is replaced by one made of the URL.
   mutating func add(_ entry: ManifestEntry, named name: String? = nil) {
     guard hasRoom() else { return }
     var entry = entry
@@ -41,12 +36,13 @@ struct ManifestDraft {
     return surplus == nil
   }
 
-  mutating func leaveOut(_ what: CountedNoun, isMissed: Bool = true) {
-    let reason = LeftOut(what: what, isMissed: isMissed)
+  /// Counts one thing that is not fetched; the first few names are reported.
+  mutating func leaveOut(_ name: String, _ reason: LeftOut) {
     if let place = leftOut.firstIndex(where: { $0.reason == reason }) {
       leftOut[place].count += 1
+      if leftOut[place].names.count < LeftOut.mostNames { leftOut[place].names.append(name) }
     } else {
-      leftOut.append((reason, 1))
+      leftOut.append((reason, [name], 1))
     }
   }
 
@@ -70,22 +66,14 @@ struct ManifestDraft {
     let isEmpty = collector.isEmpty && parts.isEmpty
     var manifest = try collector.manifest(parts: parts)
     // A manifest without fetchable items must not count as an empty list, which removes every item.
-    let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.what.text($0.count) }
+    let missed = leftOut.filter(\.reason.isMissed).map { $0.reason.text($0.count) }
     if isEmpty, !asPart, !missed.isEmpty {
       throw Failure(
         .manifestInvalid,
         "nothing in it can be fetched; it has \(missed.joined(separator: ", "))"
       )
     }
-    for (reason, count) in leftOut {
-      manifest.warnings.append(
-        Diagnostic(
-          "manifest.left-out",
-          "left out: \(reason.what.text(count))",
-          severity: reason.isMissed ? .warning : .note
-        )
-      )
-    }
+    manifest.warnings += leftOut.map { $0.reason.diagnostic(naming: $0.names, of: $0.count) }
     return manifest
   }
 

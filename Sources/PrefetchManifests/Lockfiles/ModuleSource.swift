@@ -11,7 +11,7 @@ enum ModuleSource {
       guard found == digest else {
         throw Failure(
           .digestMismatch,
-          "its sha256 is \(found.hexadecimal); declared is \(digest.hexadecimal)"
+          "its sha256 is \(found.hexadecimal), but \(digest.hexadecimal) is declared"
         )
       }
     }
@@ -19,7 +19,12 @@ enum ModuleSource {
     var draft = ManifestDraft()
     guard ["archive", nil].contains(root.member("type")?.text) else {
       draft.leaveOut(
-        CountedNoun("module from git or a local folder", "modules from git or local folders")
+        Self.name(of: source.base) ?? source.base?.redacted ?? "",
+        LeftOut(
+          CountedNoun("module"),
+          "from git or a local folder",
+          cure: "give it an `archive_override` in MODULE.bazel"
+        )
       )
       return try draft.finished(asPart: true)
     }

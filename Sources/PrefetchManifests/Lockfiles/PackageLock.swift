@@ -91,11 +91,12 @@ private struct PackageLockReader {
   private mutating func read(_ node: Node, name: String) {
     if node.flag("link") || node.flag("inBundle") || node.flag("bundled") {
       return draft.leaveOut(
-        CountedNoun(
-          "link or bundled package, which has no file",
-          "links and bundled packages, which have no file"
-        ),
-        isMissed: false
+        name,
+        LeftOut(
+          CountedNoun("link or bundled package", "links and bundled packages"),
+          "without a file of its own",
+          isMissed: false
+        )
       )
     }
     guard !isOmitted(node), platforms.admits(node) else { return }
@@ -105,13 +106,17 @@ private struct PackageLockReader {
     let place = node.member("resolved") ?? (isPlace ? node.member("version") : nil)
     guard let place, let text = place.text else {
       return draft.leaveOut(
-        CountedNoun("package without `resolved`", "packages without `resolved`")
+        name,
+        LeftOut(
+          CountedNoun("package"),
+          "without `resolved`",
+          cure:
+            "turn `omit-lockfile-registry-resolved` off, and run `npm install --package-lock-only`"
+        )
       )
     }
     guard text.lowercased().hasPrefix("http:") || text.lowercased().hasPrefix("https:") else {
-      return draft.leaveOut(
-        CountedNoun("package from git or local files", "packages from git or local files")
-      )
+      return draft.leaveOut(name, .unpublished("from git or local files"))
     }
     let name = node.member("name")?.text ?? name
     let id = isPlace || version == nil ? nil : "\(name)@\(version ?? "")"

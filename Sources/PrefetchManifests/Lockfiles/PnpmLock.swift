@@ -125,15 +125,14 @@ private struct PnpmLockReader {
     // Resolutions with a `type` name a repository or a folder.
     let place = resolution["tarball"]?.text
     guard resolution["type"] == nil, place?.hasPrefix("file:") != true else {
-      return draft.leaveOut(
-        CountedNoun("package from git or local files", "packages from git or local files")
-      )
+      return draft.leaveOut(entry.key, .unpublished("from git or local files"))
     }
     let title = title(of: entry.key)
     do throws(Failure) {
       guard let declared = try self.place(place, title) else {
         return draft.leaveOut(
-          CountedNoun("package without an address", "packages without an address")
+          entry.key,
+          LeftOut(CountedNoun("package"), "without a URL")
         )
       }
       let name = node["name"]?.text ?? title.map { String($0.name) } ?? ""

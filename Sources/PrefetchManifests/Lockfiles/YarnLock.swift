@@ -43,7 +43,7 @@ private struct YarnLockReader {
     default:
       // Deeper lines list a package's dependencies, which have entries of their own.
       guard package != nil else {
-        throw line.invalid("it is indented, and nothing stands above it")
+        throw line.invalid("it is indented, but no entry is above it")
       }
     }
   }
@@ -61,7 +61,7 @@ private struct YarnLockReader {
     }
     addPackage()
     guard let wish = Self.word(text.dropLast()) else {
-      throw line.invalid("the name of the package is no word")
+      throw line.invalid("the name of the package is not a word")
     }
     package = Package(line: line, wish: wish)
   }
@@ -70,7 +70,7 @@ private struct YarnLockReader {
     _ text: Substring,
     _ line: LockLines.LockLine
   ) throws(Failure) {
-    guard package != nil else { throw line.invalid("it is indented, and nothing stands above it") }
+    guard package != nil else { throw line.invalid("it is indented, but no entry is above it") }
     guard text.last != ":" else { return }
     guard let key = Self.word(text) else { throw line.invalid("it begins with no word") }
     guard let blank = text.firstIndex(of: " "),
@@ -132,17 +132,16 @@ private struct YarnLockReader {
     self.package = nil
     guard let place = package.place else {
       return draft.leaveOut(
-        CountedNoun(
-          "package without `resolved`, such as links and workspaces",
-          "packages without `resolved`, such as links and workspaces"
-        )
+        String(Self.name(in: package.wish)),
+        LeftOut(CountedNoun("package"), "without `resolved`, such as links and workspaces")
       )
     }
     let lower = place.lowercased()
     let path = lower.prefix { $0 != "#" && $0 != "?" }
     guard lower.hasPrefix("http:") || lower.hasPrefix("https:"), !path.hasSuffix(".git") else {
       return draft.leaveOut(
-        CountedNoun("package from git or local files", "packages from git or local files")
+        String(Self.name(in: package.wish)),
+        .unpublished("from git or local files")
       )
     }
     let id = package.version.map { "\(Self.name(in: package.wish))@\($0)" }

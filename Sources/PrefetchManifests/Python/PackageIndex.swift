@@ -51,8 +51,8 @@ enum PackageIndex {
     let message =
       admitted.isEmpty
       ? "none of the \(CountedNoun("file").text(files.count)) of `\(wish.project)` in the index has a declared digest"
-      : "of the files in the index that have a declared digest, \(admitted.count), none is for a "
-        + "platform that is wanted"
+      : "none of the \(admitted.count) files in the index with a declared digest is for a "
+        + "wanted platform"
     draft.reject(subject, id: subject, Failure(.notFound, message))
     return []
   }
@@ -158,7 +158,7 @@ struct PackageListing {
     guard let reference = attributes["href"] else { return }
     guard let url = try? base?.resolving(reference) ?? WebURL(reference) else {
       rejected.append(
-        (reference, Failure(.badURL, "the index names it, and it is no URL to fetch"))
+        (reference, Failure(.badURL, "the index names it, but it is not a URL to fetch"))
       )
       return
     }

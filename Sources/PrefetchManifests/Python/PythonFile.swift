@@ -56,7 +56,7 @@ extension ManifestDraft {
     let chosen = PythonFile.chosen(files, for: platforms)
     if chosen.isEmpty, !files.isEmpty {
       let message =
-        "none of its \(CountedNoun("file").text(files.count)) is for a platform that is wanted"
+        "none of its \(CountedNoun("file").text(files.count)) is for a wanted platform"
       reject(name, id: name, package.invalid(message))
     }
     for file in chosen {

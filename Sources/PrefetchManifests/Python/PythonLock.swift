@@ -45,12 +45,7 @@ private struct PythonLockReader {
     let file = package.member("archive") ?? package.member("sdist")
     let wheels = package.member("wheels")?.sequence ?? []
     guard !wheels.isEmpty || file != nil else {
-      return draft.leaveOut(
-        CountedNoun(
-          "package from version control or local folders",
-          "packages from version control or local folders"
-        )
-      )
+      return draft.leaveOut(name, .unpublished("from version control or local folders"))
     }
     var files: [PythonFile] = []
     for (number, node) in ((file.map { [$0] } ?? []) + wheels).enumerated() {
@@ -77,10 +72,10 @@ private struct PythonLockReader {
 
   private mutating func file(_ node: Node) throws(Failure) -> PythonFile? {
     guard let place = node.member("url"), let text = place.text else {
-      guard node.member("path") != nil else {
+      guard let path = node.member("path") else {
         throw node.invalid("a file has a `url` or a `path`")
       }
-      draft.leaveOut(CountedNoun("file beside the lock file", "files beside the lock file"))
+      draft.leaveOut(path.text ?? "", .besideLock)
       return nil
     }
     let declared = try DeclaredURL.item(text)

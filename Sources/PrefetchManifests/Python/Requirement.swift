@@ -29,17 +29,17 @@ struct Requirement {
       return complaint("`${…}` in it is not replaced; write what is meant")
     }
     guard var digests = digests(options) else {
-      return complaint("a `--hash` is no `sha256:` and 64 hexadecimal digits, or like it")
+      return complaint("a `--hash` is not `sha256:` and 64 hexadecimal digits, or the like")
     }
     if let reference = reference(in: body) {
       guard !reference.isElsewhere else {
         return .success(Self(subject: subject, place: .elsewhere, digests: []))
       }
       guard let url = try? WebURL(reference.url) else {
-        return complaint("its URL is none that can be fetched")
+        return complaint("its URL cannot be fetched")
       }
       guard let own = fragmentDigests(reference.url) else {
-        return complaint("the digest behind `#` in its URL is malformed")
+        return complaint("the digest after `#` in its URL is malformed")
       }
       let known = Set(digests)
       digests += own.filter { !known.contains($0) }
@@ -62,7 +62,7 @@ struct Requirement {
       !$0.isWhitespace && !"[(=<>!~,".contains($0)
     }
     guard ProjectName.isValid(name) else {
-      return complaint("`\(name)` is no name of a project")
+      return complaint("`\(name)` is not a name of a project")
     }
     var rest = trimmed(requirement[name.endIndex...])
     if rest.first == "[" {
@@ -84,7 +84,7 @@ struct Requirement {
       return .failure(
         Complaint(
           subject: "\(project)==\(version)",
-          message: "it has no `--hash`, by which its files in the index could be told; "
+          message: "it has no `--hash` to identify its files in the index; "
             + "`pip-compile --generate-hashes` writes them"
         )
       )

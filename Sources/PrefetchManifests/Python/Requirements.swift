@@ -79,6 +79,11 @@ private struct RequirementsReader {
 
   // MARK: Options
 
+  /// Address of another place, without its credentials.
+  private static func shown(_ value: Substring) -> String {
+    (try? WebURL(String(value)))?.redacted ?? String(value)
+  }
+
   private mutating func readOption(_ text: Substring, _ line: LockLines.LockLine) throws(Failure) {
     let name = text.prefix { !$0.isWhitespace && $0 != "=" }
     let value = Requirement.trimmed(
@@ -94,11 +99,25 @@ private struct RequirementsReader {
     case "--no-index": asksNoIndex = configuredIndex == nil
     case "-f", "--find-links":
       hasFindLinks = true
-      draft.leaveOut(CountedNoun("`--find-links` place", "`--find-links` places"))
+      draft.leaveOut(
+        Self.shown(value),
+        LeftOut(
+          CountedNoun("place"),
+          "of `--find-links`",
+          cure: "list the URLs of its files in a segment with `urls`"
+        )
+      )
     case "--extra-index-url":
-      draft.leaveOut(CountedNoun("`--extra-index-url` index", "`--extra-index-url` indexes"))
+      draft.leaveOut(
+        Self.shown(value),
+        LeftOut(
+          CountedNoun("index", "indexes"),
+          "of `--extra-index-url`",
+          cure: "give its packages a segment of their own with `pip: { index: URL }`"
+        )
+      )
     case "-e", "--editable":
-      draft.leaveOut(CountedNoun("package from local folders", "packages from local folders"))
+      draft.leaveOut(Self.shown(value), .unpublished("from local folders"))
     case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
       "--only-binary", "--use-feature":
       // Such options do not change which files an exact requirement with digests means.
@@ -107,14 +126,14 @@ private struct RequirementsReader {
       // Values may follow short options directly.
       try readOption("\(text.prefix(2)) \(text.dropFirst(2))", line)
     default:
-      draft.warn("`\(name.prefix(80))` is passed over", at: line.location)
+      draft.warn("`\(name.prefix(80))` is ignored", at: line.location)
     }
   }
 
   private mutating func setIndex(_ text: String, _ line: LockLines.LockLine) throws(Failure) {
     guard configuredIndex == nil else { return }
     guard !text.contains("${") else {
-      throw line.invalid("`${…}` in it is not replaced; say with `pip.index` which index is meant")
+      throw line.invalid("`${…}` in it is not replaced; set `pip.index`")
     }
     do {
       index = try WebURL(text)
@@ -145,10 +164,8 @@ private struct RequirementsReader {
       switch requirement.place {
       case .elsewhere:
         draft.leaveOut(
-          CountedNoun(
-            "package from version control or local files",
-            "packages from version control or local files"
-          )
+          requirement.subject,
+          .unpublished("from version control or local files")
         )
       case .file(let url):
         guard let name = FileName.last(of: url) else {
@@ -160,7 +177,7 @@ private struct RequirementsReader {
         guard !asksNoIndex else {
           let links = hasFindLinks ? ", and `--find-links` is not read" : ""
           throw line.invalid(
-            "`--no-index` stands in the list\(links); give it as `\(project) @ URL`, "
+            "the list has `--no-index`\(links); give it as `\(project) @ URL`, "
               + "or name an index with `pip: { index: URL }`"
           )
         }

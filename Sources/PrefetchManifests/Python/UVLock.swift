@@ -53,12 +53,7 @@ private struct UVLockReader {
       return choice.add(extras: package.keys(of: "optional-dependencies"))
     }
     guard source?.member("registry") != nil || source?.member("url") != nil else {
-      return draft.leaveOut(
-        CountedNoun(
-          "package from version control or local folders",
-          "packages from version control or local folders"
-        )
-      )
+      return draft.leaveOut(name, .unpublished("from version control or local folders"))
     }
     let markers = package.words("resolution-markers")
     guard markers.isEmpty || markers.contains(where: { Marker.mayHold($0, on: platforms) }) else {
@@ -66,7 +61,9 @@ private struct UVLockReader {
       return
     }
     guard package.member("sdist") != nil || package.member("wheels")?.sequence?.isEmpty == false
-    else { return draft.leaveOut(CountedNoun("package without files", "packages without files")) }
+    else {
+      return draft.leaveOut(name, LeftOut(CountedNoun("package"), "without files"))
+    }
     let files = files(of: package, named: name, from: source?.member("url")?.text)
     draft.add(files, of: package, named: name, for: platforms)
   }
@@ -82,7 +79,7 @@ private struct UVLockReader {
       // When the package itself is a URL, its source archive has no `url`.
       guard let text = node.member("url")?.text ?? (node.member("path") == nil ? address : nil)
       else {
-        draft.leaveOut(CountedNoun("file beside the lock file", "files beside the lock file"))
+        draft.leaveOut(node.member("path")?.text ?? name, .besideLock)
         continue
       }
       do throws(Failure) {

@@ -10,7 +10,7 @@ extension DiskStore {
       throw Failure(
         .disk,
         try Folder(at: path) == nil
-          ? "`\(path)` is not there; let it be mounted, or take it out of `cache.lower`"
+          ? "`\(path)` does not exist; mount it, or remove it from `cache.lower`"
           : "`\(path)` holds no cache; `prefetch export` makes one"
       )
     }

@@ -168,7 +168,10 @@ extension DiskStore {
           }
           after = before.map { $0 + coming.values.reduce(0, +) - freed }
           if let limit, let before, let after, after > limit, after > before {
-            throw Failure(.cacheFull, "`cache.size` leaves no room; somebody else has written, too")
+            throw Failure(
+              .cacheFull,
+              "`cache.size` leaves no room; another process has written, too"
+            )
           }
           return true
         }

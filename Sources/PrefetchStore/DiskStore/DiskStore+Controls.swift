@@ -156,7 +156,7 @@ extension DiskStore {
     let status = try file.status()
     guard status.kind == .file else { throw Failure(.disk, "`\(path)` is not a file") }
     guard status.size <= limit else {
-      throw Failure(.tooLarge, "`\(path)` has \(status.size) bytes, and \(limit) are allowed")
+      throw Failure(.tooLarge, "`\(path)` has \(status.size) bytes, but only \(limit) are allowed")
     }
     let sink = try beginBody(BodyPlan(algorithms: algorithms.subtracting([.sha256])))
     var chunk = [UInt8](repeating: 0, count: 256 << 10)

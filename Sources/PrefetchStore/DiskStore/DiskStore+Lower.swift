@@ -55,9 +55,9 @@ extension DiskStore {
     diagnostics.append(
       Diagnostic(
         "store.lower",
-        "\(failure.message); what `cache.lower` was to give is asked for where it is needed",
+        "\(failure.message); items of `cache.lower` are requested from their servers where needed",
         severity: .warning,
-        hint: "only bodies that a digest names are still found there, if they are there"
+        hint: "only bodies pinned by a digest are still taken from there"
       )
     )
   }

@@ -45,7 +45,7 @@ extension DiskStore {
   ) throws(Failure) -> DiskStore {
     let layout = try CacheLayout.making(path)
     guard let shared = try KernelLock.take(.shared, on: layout.root.openLock(CacheLayout.lockName))
-    else { throw Failure(.disk, "an earlier version is at work on `\(path)`") }
+    else { throw Failure(.disk, "an earlier version is using `\(path)`") }
     var reports: [Diagnostic] = []
     let database = try withObjectsLocked(layout) { () throws(Failure) in
       try layout.index.openForWriting(&reports)

@@ -37,7 +37,7 @@ extension DiskStore {
       diagnostics.append(
         Diagnostic(
           "store.backup",
-          "the copy of the index could not be renewed: \(error.message)",
+          "the copy of the index could not be updated: \(error.message)",
           severity: .warning,
           hint: "the next run tries again",
           file: index.path

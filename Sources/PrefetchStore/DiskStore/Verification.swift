@@ -240,7 +240,7 @@ extension DiskStore {
         "store.set-aside",
         "the directory `\(folder.path(of: name))` was moved to `\(place)`",
         severity: .warning,
-        hint: "delete it when nobody needs it"
+        hint: "delete it when it is no longer needed"
       )
     )
   }

@@ -34,5 +34,5 @@ final class GrowingBody: Sendable {
     }
   }
 
-  static let loss = Failure(.diskFull, "the disk is full, and what came of it gave way to others")
+  static let loss = Failure(.diskFull, "the disk is full, and its part was evicted for others")
 }

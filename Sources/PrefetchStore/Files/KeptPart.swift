@@ -47,7 +47,7 @@ final class KeptPart: Sendable {
       remove()
       throw Failure(
         .disk,
-        "the part kept of a body in `\(folder.path)` was damaged, and is dropped",
+        "the kept part of a body in `\(folder.path)` was damaged and is removed",
         isTransient: true
       )
     }

@@ -162,10 +162,10 @@ extension PublishedTrees {
     let rest = numbers.count > 5 ? " and \(numbers.count - 5) more" : ""
     return Diagnostic(
       "publish.not-recorded",
-      "`\(folder).generations` holds \(names)\(rest), and no record says that prefetch made them, "
-        + "as after the loss of the state: they stay",
+      "`\(folder).generations` holds \(names)\(rest), and no record says that prefetch made them "
+        + "(the state may be lost): they are kept",
       severity: .warning,
-      hint: "delete them once nobody reads them any more"
+      hint: "delete them when they are no longer read"
     )
   }
 
@@ -246,7 +246,7 @@ extension PublishedTrees {
       (row, _) throws(Failure) in
       throw Failure(
         .failed,
-        "`\(root.path(of: row.path))` is not as it was published, so that tree is not shown again"
+        "`\(root.path(of: row.path))` is not as it was published, so that generation is not used again"
       )
     }
     // Held first: after a kill in between, the next run must not switch forward.

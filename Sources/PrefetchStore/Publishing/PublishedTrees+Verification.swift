@@ -57,7 +57,7 @@ extension PublishedTrees {
         inspection.warnings.append(
           Diagnostic(
             "publish.busy",
-            "`\(found.folder)` was not looked at, since another process is publishing there",
+            "`\(found.folder)` was not checked, since another process is publishing there",
             severity: .warning
           )
         )

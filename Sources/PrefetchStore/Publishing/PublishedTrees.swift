@@ -231,11 +231,11 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
   private static func unrecorded(_ count: Int, _ rules: PublishingRules) -> Diagnostic {
     Diagnostic(
       "publish.not-recorded",
-      "`\(rules.folder)` already held \(count) of the files, and no record says that prefetch put them there, "
-        + "as after the loss of the state: they are used as they are, and will not be deleted when the list drops them",
+      "`\(rules.folder)` already held \(count) of the files, and no record says that prefetch put them there "
+        + "(the state may be lost): they are used as they are, and will not be deleted when the list drops them",
       severity: .warning,
       hint: rules.mirror == nil
-        ? "delete them and say `prefetch publish` to have prefetch's own"
+        ? "delete them and run `prefetch publish` to have prefetch's own"
         : "mirror again with `--adopt` to make them prefetch's own"
     )
   }
@@ -244,10 +244,10 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     let rest = paths.count > 1 ? " and \(paths.count - 1) more" : ""
     return Diagnostic(
       "publish.replaced",
-      "`\(paths[0])`\(rest): another file with the same bytes stands in the place of the published one; "
-        + "it is not prefetch's any more, and stays when its item leaves",
+      "`\(paths[0])`\(rest): another file with the same bytes replaced the published one; "
+        + "it is used as it is, and will not be deleted when the list drops it",
       severity: .warning,
-      hint: "delete it and say `prefetch publish` to have prefetch's own"
+      hint: "delete it, and the next run puts prefetch's own there"
     )
   }
 

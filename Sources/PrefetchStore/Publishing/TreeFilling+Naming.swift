@@ -73,7 +73,7 @@ extension TreeFilling {
     let leaf = placement.temporary ?? placement.leaf
     let result = placement.form.link(as: leaf, in: placement.folder)
     if result == -EEXIST {
-      throw Self.foreign(placement.folder.path(of: leaf), "it came while the tree was made")
+      throw Self.foreign(placement.folder.path(of: leaf), "it appeared while the tree was made")
     }
     if result < 0 {
       guard case .object = placement.form,

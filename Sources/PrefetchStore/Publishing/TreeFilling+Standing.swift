@@ -68,7 +68,7 @@ extension TreeFilling {
     // A hard link to the object was published, though a lost record does not say so.
     if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
     do throws(Failure) {
-      guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is no file") }
+      guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is not a file") }
       guard try isBody(digest, spot) else {
         throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
       }

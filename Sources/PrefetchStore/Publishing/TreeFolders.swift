@@ -71,10 +71,10 @@ final class TreeFolders {
     if status.kind == .link {
       throw Failure(
         .unsafeName,
-        "`\(folder.path(of: name))` is a symbolic link, and what it leads to is not the tree's"
+        "`\(folder.path(of: name))` is a symbolic link to a place outside the tree"
       )
     }
-    throw TreeFilling.foreign(folder.path(of: name), "it stands where a folder has to be")
+    throw TreeFilling.foreign(folder.path(of: name), "it is in the place of a folder")
   }
 
   private func make(_ name: String, in folder: Folder, _ place: String) throws(Failure) -> Folder {

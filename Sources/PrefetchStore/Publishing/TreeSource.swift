@@ -146,7 +146,7 @@ final class TreeSource {
       if let clone = try cloned(name, in: home, to: folder) { return clone }
       throw Failure(
         .unsupported,
-        "`link: reflink` cannot be had between `\(home.path)` and `\(folder.path)`; `auto` does what can"
+        "`link: reflink` is not possible between `\(home.path)` and `\(folder.path)`; use `link: auto`"
       )
     case .auto:
       if let clone = try cloned(name, in: home, to: folder) { return clone }

@@ -82,7 +82,8 @@ extension DatabaseFile {
         "store.older",
         fault.message,
         severity: .warning,
-        hint: "the next `prefetch run` makes it anew; what is pinned by a digest is found again",
+        hint:
+          "the next \(MirrorRules.runCommand(over: path)) makes a new one; bodies pinned by a digest are found again",
         file: path
       )
     )
@@ -111,7 +112,10 @@ extension DatabaseFile {
   }
 
   private var missing: Failure {
-    Failure(.storeDamaged, "`\(path)` is missing; `prefetch run` makes it anew")
+    Failure(
+      .storeDamaged,
+      "`\(path)` is missing; \(MirrorRules.runCommand(over: path)) makes a new one"
+    )
   }
 
   private func answersFor(_ fault: Failure, _ copy: String) -> Diagnostic {
@@ -119,7 +123,7 @@ extension DatabaseFile {
       "store.damaged",
       "\(fault.message); \(copy) answers instead",
       severity: .warning,
-      hint: "`prefetch run` repairs it",
+      hint: "\(MirrorRules.runCommand(over: path)) repairs it",
       file: path
     )
   }

@@ -113,7 +113,7 @@ extension DatabaseFile {
       "store.restored",
       "`\(path)` was lost; its copy `\(backup)` of \(Timestamp.readable(time)) takes its place",
       severity: .warning,
-      hint: "what changed since then is found again by its digest, or asked for once",
+      hint: "later changes are found again by their digests, or fetched again",
       file: path
     )
   }

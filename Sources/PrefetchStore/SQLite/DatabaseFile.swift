@@ -185,9 +185,9 @@ struct DatabaseFile: Sendable {
     reports.append(
       Diagnostic(
         "store.set-aside",
-        "`\(path)` is used no more and was renamed to `\(newName)`\(reason)",
+        "`\(path)` is no longer used and was renamed to `\(newName)`\(reason)",
         severity: .warning,
-        hint: "delete `\(newName)` when nobody needs to look at it",
+        hint: "delete `\(newName)` when it is no longer needed",
         file: path
       )
     )

@@ -56,7 +56,7 @@ package final class StateStore {
           "state.damaged",
           error.message,
           severity: .warning,
-          hint: "the next `prefetch run` begins it anew",
+          hint: "the next \(MirrorRules.runCommand(over: file.path)) begins a new one",
           file: file.path
         )
       )

@@ -68,7 +68,7 @@ extension CurlFault {
     case CURLE_BAD_CONTENT_ENCODING:
       return Failure(.badResponse, "the coding of the body from `\(host)` cannot be read\(reason)")
     case CURLE_RANGE_ERROR:
-      return Failure(.badResponse, "`\(host)` answered with another part than was asked for")
+      return Failure(.badResponse, "`\(host)` answered with another part than requested")
     case CURLE_FILESIZE_EXCEEDED:
       return Failure(.tooLarge, "the body from `\(host)` is larger than allowed")
     case CURLE_URL_MALFORMAT:
@@ -103,14 +103,14 @@ extension CurlFault {
     let hint =
       isAboutTime
       ? "; if it should be, check this machine's clock"
-      : isAboutIssuer ? "; `tls.ca_file` names authorities of one's own" : ""
+      : isAboutIssuer ? "; a private authority goes into `tls.ca_file`" : ""
     return Failure(.certificate, "the certificate of `\(host)` is not trusted\(reason)\(hint)")
   }
 
   private func connectFailure(_ peer: String) -> Failure {
     let networkErrors = [ENETUNREACH, ENETDOWN].map { Int($0) }
     guard !networkErrors.contains(systemError) else {
-      return transient(.noNetwork, "no network leads to \(peer)")
+      return transient(.noNetwork, "the network of \(peer) cannot be reached")
     }
     guard systemError != Int(ECONNREFUSED) else {
       return transient(.connect, "\(peer) refused the connection")

@@ -94,7 +94,7 @@ extension TieredTransport {
   package func offer(_ answers: [OriginAnswer]) {
     guard writing.isOn else { return }
     for answer in answers where !writing.append(answer) {
-      figures.note(Failure(.tooLarge, "it takes bodies more slowly than origins give them"))
+      figures.note(Failure(.tooLarge, "it accepts bodies more slowly than origins send them"))
     }
     write()
   }
@@ -162,7 +162,7 @@ extension TieredTransport {
       break
     case (.record, 400...499):
       writing.refusesRecords = true
-      figures.note(Failure(.http, "it refuses what origins said (`ac/`)"))
+      figures.note(Failure(.http, "it refuses records of origins (`ac/`)"))
     // A body that was removed here meanwhile is no fault of the tier.
     case _ where result.failure?.code == .notFound:
       break
@@ -189,7 +189,7 @@ extension TieredTransport {
   private static func refusal(_ status: Int) -> Failure {
     Failure(
       .http,
-      "it answered \(status) to what was to be stored there; it may be read-only or full"
+      "it answered \(status) to an upload; it may be read-only or full"
     )
   }
 }

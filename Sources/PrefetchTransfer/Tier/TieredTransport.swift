@@ -254,7 +254,7 @@ package final class TieredTransport: Transport, SecondTier {
     _ end: (Result<TransferResponse, Failure>) -> TransferResult
   ) -> TransferResult? {
     guard lookups[id]?.isCancelled == false else {
-      return end(.failure(Failure(.cancelled, "it was called back")))
+      return end(.failure(Failure(.cancelled, "it was cancelled")))
     }
     ask(id, step)
     return nil

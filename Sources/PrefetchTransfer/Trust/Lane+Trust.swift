@@ -91,8 +91,8 @@ extension Lane {
     guard isMissed || fault(detail, isOneOf: Self.doubts) else { return nil }
     let message =
       pool.rules.client == nil
-      ? "`\(host)` wants a certificate of ours; name one under `tls.client`"
-      : "`\(host)` does not accept our certificate"
+      ? "`\(host)` requires a client certificate; set one under `tls.client`"
+      : "`\(host)` does not accept the client certificate"
     return Failure(.tls, "\(message): \(detail)")
   }
 
@@ -100,7 +100,7 @@ extension Lane {
     guard let client = pool.rules.client else { return nil }
     return Failure(
       .permission,
-      "our certificate for `\(host)`, `\(client.certificate)` with its key `\(client.key)`, cannot "
+      "the client certificate for `\(host)`, `\(client.certificate)` with its key `\(client.key)`, cannot "
         + "be used: \(detail)"
     )
   }

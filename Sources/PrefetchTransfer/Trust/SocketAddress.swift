@@ -64,7 +64,7 @@ struct SocketAddress {
 extension ConnectionRules.Reach {
   func objection(to address: SocketAddress, of host: String) -> Failure? {
     let isLocal = address.text.flatMap { IPAddress($0) }?.isLocal
-    let place = address.text ?? "something else than an address"
+    let place = address.text ?? "an unknown address"
     switch self {
     case .anywhere:
       return nil
@@ -72,15 +72,15 @@ extension ConnectionRules.Reach {
       guard isLocal != false else { return nil }
       return Failure(
         .addressForbidden,
-        "`\(host)` leads to \(place), an address of a local network, which only hosts that "
-          + "the configuration names may do"
+        "`\(host)` has \(place), an address of a local network; only hosts that "
+          + "the configuration names may have one"
       )
     case .localOnly:
       guard isLocal != true else { return nil }
       return Failure(
         .transportSecurity,
-        "`\(host)` leads to \(place), which is not on this network; plain http is allowed "
-          + "there only"
+        "`\(host)` has \(place), which is not on this network; plain http is allowed "
+          + "only there"
       )
     }
   }

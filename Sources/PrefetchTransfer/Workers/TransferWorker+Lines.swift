@@ -140,7 +140,7 @@ extension TransferWorker {
   private mutating func giveBack(_ queued: QueuedRequest) {
     let reason = Failure(
       .cancelled,
-      "`\(queued.request.url.authority)` was not asked after its last answer"
+      "`\(queued.request.url.authority)` was not contacted after its last response"
     )
     report(TransferResult(notSent: reason), of: queued)
     mustReport = true

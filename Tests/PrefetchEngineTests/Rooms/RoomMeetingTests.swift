@@ -241,6 +241,6 @@ struct RoomMeetingTests {
     bench.policy.room.limit = 50
     let report = try bench.run(segments: [Self.inline("s", ["a"], size: 20)])
     #expect(report.items.first?.failure?.code == .corrupted)
-    #expect(report.items.first?.failure?.message == "it has 90 bytes, and 20 are declared")
+    #expect(report.items.first?.failure?.message == "it has 90 bytes, but 20 are declared")
   }
 }

@@ -51,7 +51,7 @@ struct EventCommandTests {
     #expect(try home.run("event", "start", "else").status == 0)
     #expect(try home.run("-q").status == 0)
     let again = try home.run("event", "start", "else")
-    #expect(again.status == 0 && again.errors.contains("begins anew"), "\(again)")
+    #expect(again.status == 0 && again.errors.contains("it starts again"), "\(again)")
     let open = try home.run("event", "list", "--json").json()
     #expect(open.list("open").map { $0.text("name") } == ["import", "else"])
     let id = open.text("open.0.id")

@@ -330,7 +330,7 @@ struct RegistrationTests {
       #expect(register.status == status && register.errors.contains(words), "\(register)")
       if !isFirst {
         #expect(try register.json().text("error.message")?.contains(words) == true, "\(register)")
-        #expect(register.errors.contains("the earlier registration holds"), "\(register)")
+        #expect(register.errors.contains("the earlier registration stays valid"), "\(register)")
       }
       let doctor = try home.run("doctor")
       #expect(doctor.output.contains(words), "\(doctor)")

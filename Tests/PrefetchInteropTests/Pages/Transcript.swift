@@ -4,8 +4,8 @@ import Testing
 /// A user's session as a text file, which may come from a bug report.
 ///
 /// A line that begins with `# ` is a remark. `== NAME` begins a file of the user's folder, and `==
-/// origin/NAME` the response of `http://origin/NAME` from then on. Each ends at the next file or
-/// prompt. A command is followed by its output on both streams, with a final `[78]` for an exit
+/// origin/NAME` the response of `http://origin/NAME` from then on; a status and a header may follow the
+/// name. Each ends at the next file or prompt. A command is followed by its output on both streams, with a final `[78]` for an exit
 /// status other than 0.
 struct Transcript {
   static let folder = "Tests/PrefetchInteropTests/Transcripts"

@@ -1,3 +1,4 @@
+import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
@@ -24,7 +25,8 @@ struct TranscriptTests {
       case .file(let name, let text):
         let text = text.replacing(Transcript.shownOrigin, with: server.address("/"))
         if name.hasPrefix("origin/") {
-          site[String(name.dropFirst("origin".count))] = Site.Page(text)
+          let (path, page) = Self.page(name.dropFirst("origin".count), text)
+          site[path] = page
         } else {
           home.write(text, to: name)
         }
@@ -41,6 +43,18 @@ struct TranscriptTests {
         Issue.record("no transcript hides a script: \(script)")
       }
     }
+  }
+
+  /// Returns path and response of `/NAME [STATUS [HEADER: VALUE]]`.
+  private static func page(_ title: Substring, _ text: String) -> (String, Site.Page) {
+    let words = title.split(separator: " ", maxSplits: 2).map(String.init)
+    var page = Site.Page(text)
+    if words.count > 1 { page.status = Int(words[1]) ?? 500 }
+    if words.count > 2, let mark = words[2].firstRange(of: ": ") {
+      let (name, value) = (words[2][..<mark.lowerBound], words[2][mark.upperBound...])
+      page.headers.append(HeaderField(String(name), String(value)))
+    }
+    return (words[0], page)
   }
 
   /// Returns the output as a transcript shows it.

@@ -259,7 +259,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("list", "--state", "partial").output.contains("film.m3u8"))
     #expect(try Array(screened().utf8) == Array(beginning.joined()))
     #expect(try home.run("verify", "-q").status == 0)
-    #expect(try home.run("plan").output.contains("only its beginning is here"))
+    #expect(try home.run("plan").output.contains("only its beginning is stored"))
     // A second run requests nothing that is stored.
     trap.set(nil)
     #expect(try home.run("-q", "-j", "1").status == 3)

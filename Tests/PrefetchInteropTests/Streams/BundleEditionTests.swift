@@ -35,7 +35,7 @@ final class BundleEditionTests: StreamGround {
     #expect(try shown()[2] == "1.2")
     let plan = try home.run("plan", "--revalidate")
     #expect(plan.lines.allSatisfy { $0.hasPrefix("revalidate\t") }, "\(plan)")
-    #expect(plan.output.contains("its pieces are asked about"), "\(plan)")
+    #expect(plan.output.contains("its pieces are revalidated"), "\(plan)")
     trap.set(nil)
     #expect(try home.run("-q", "--revalidate").status == 0)
     #expect(trap.requests.count == 7)

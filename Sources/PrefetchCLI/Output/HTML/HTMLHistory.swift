@@ -19,6 +19,10 @@ struct HTMLHistory {
       ExitStatus(rawValue: Int32(clamping: record.exitCode)).map { HTMLText.tone($0) } ?? "bad"
     }
 
+    var badge: String {
+      ExitStatus(rawValue: Int32(clamping: record.exitCode))?.badge ?? record.exitName
+    }
+
     var elapsed: Duration { record.finished - record.started }
   }
 
@@ -45,7 +49,7 @@ struct HTMLHistory {
       let share = most > 0 ? Double(run["bytes_wire"]) / Double(most) : 0
       // A run that received nothing is a line.
       let height = max(2, 100 * share)
-      let title = "\(run.record.exitName), \(Amounts.bytes(run["bytes_wire"]))"
+      let title = "\(run.badge), \(Amounts.bytes(run["bytes_wire"]))"
       return """
         <rect class="\(run.tone)" x="\(10 * place + 1)" width="8" \
         y="\(HTMLText.decimal(104 - height, places: 1))" height="\(HTMLText.decimal(height, places: 1))">\
@@ -75,7 +79,7 @@ struct HTMLHistory {
         let text = HTMLText(envelope: envelope)
         return [
           HTMLTable.Cell(HTMLText.time(run.record.started) + (isThis ? ", this run" : "")),
-          HTMLTable.Cell(text.escaped(run.record.exitName), tone: "state \(run.tone)"),
+          HTMLTable.Cell(text.escaped(run.badge), tone: "state \(run.tone)"),
           HTMLTable.Cell(run["items"]), HTMLTable.Cell(run["fetched"]),
           HTMLTable.Cell(run["updated"]), HTMLTable.Cell(run["failed"], tone: "bad"),
           HTMLTable.Cell(run["requests"]), HTMLTable.Cell(bytes: run["bytes_wire"]),

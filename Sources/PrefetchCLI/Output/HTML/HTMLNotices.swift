@@ -13,7 +13,9 @@ struct HTMLNotices {
   var lines: [String] {
     let rest = diagnostics.count - Self.mostNotices
     return ["<ul class=\"groups\">"] + diagnostics.prefix(Self.mostNotices).map(item) + ["</ul>"]
-      + (rest > 0 ? ["<p class=\"quiet\">And \(rest) more; the JSON report has all.</p>"] : [])
+      + (rest > 0
+        ? ["<p class=\"quiet\">And \(rest) more; <code>--report json=FILE</code> has all.</p>"]
+        : [])
   }
 
   private func item(_ diagnostic: Diagnostic) -> String {

@@ -53,7 +53,7 @@ struct HTMLSegments {
   /// One that this run left alone.
   private func row(left record: SegmentRecord) -> [HTMLTable.Cell] {
     let time = record.lastChecked.map { " of \(Timestamp.format($0))" } ?? ""
-    let about = "<span class=\"about\">not asked for; as the run\(time) left it</span>"
+    let about = "<span class=\"about\">not requested; as the run\(time) left it</span>"
     let start = [
       HTMLTable.Cell(text.escaped(record.key.name) + about),
       HTMLTable.Cell(record.state.rawValue, tone: "state \(tone(record.state))"),

@@ -8,7 +8,7 @@ struct HTMLSummary {
   private var text: HTMLText { HTMLText(envelope: envelope) }
 
   var title: String {
-    "prefetch: \(envelope.exit.name), \(text.escaped(name))"
+    "prefetch: \(envelope.exit.badge), \(text.escaped(name))"
   }
 
   /// Its name, or the file that it is known by.
@@ -22,12 +22,12 @@ struct HTMLSummary {
     var lines = [
       "<p class=\"quiet\">prefetch \(modeName) on \(text.escaped(envelope.host))</p>",
       "<h1>\(text.escaped(name))</h1>",
-      "<p><strong class=\"verdict \(tone)\">\(envelope.exit.name)</strong></p>",
+      "<p><strong class=\"verdict \(tone)\">\(envelope.exit.badge)</strong></p>",
       "<p>\(text.prose(envelope.exit.meaning))\(accepted).</p>",
       "<p class=\"quiet\">\(HTMLText.time(report.started)), \(HTMLText.span(report.elapsed))</p>",
     ]
     if let next = envelope.nextAllowedAt {
-      lines.append("<p>What waits may go on from \(HTMLText.time(next)) on.</p>")
+      lines.append("<p>Next run possible from \(HTMLText.time(next)).</p>")
     }
     return lines
   }

@@ -1,0 +1,58 @@
+import PrefetchCore
+import PrefetchSystem
+
+/// Place of a declared digest in the local list that declares it, and its spelling there.
+struct DeclaredDigestPlace {
+  var location: SourceLocation
+  /// The message, with digests as the list writes them.
+  var message: String
+
+  /// Lists of any lock file are smaller.
+  private static let largestList = 32 << 20
+
+  /// Looks for the digests of a message in the list at a path; nil where none of them is in it.
+  init?(of message: String, in path: String) {
+    guard let bytes = try? FileReading.read(path, limit: Self.largestList) else { return nil }
+    let words = message.split { " ,;".contains($0) }.map(String.init)
+    for word in words.reversed() {
+      if let place = Self.find(word, in: bytes, of: path) {
+        (location, self.message) = (place, message)
+        return
+      }
+      guard let digits = Self.hexadecimal(word) else { continue }
+      if let place = Self.find(digits, in: bytes, of: path) {
+        let spelled = words.reduce(message) { text, word in
+          Self.hexadecimal(word).map { text.replacing(word, with: $0) } ?? text
+        }
+        (location, self.message) = (place, spelled)
+        return
+      }
+    }
+    return nil
+  }
+
+  /// Digits of `sha512-BASE64=`, which lists of checksums write.
+  private static func hexadecimal(_ word: String) -> String? {
+    let parts = word.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, parts[0].hasPrefix("sha"), let bytes = Base64.decode(parts[1]) else {
+      return nil
+    }
+    return Hexadecimal.encode(bytes)
+  }
+
+  private static func find(_ word: String, in list: [UInt8], of path: String) -> SourceLocation? {
+    // Shorter words than a digest are in every text.
+    guard word.utf8.count >= 32 else { return nil }
+    guard let place = list.firstRange(of: Array(word.utf8)) else { return nil }
+    let before = list[..<place.lowerBound]
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let column = String(decoding: list[start..<place.lowerBound], as: UTF8.self).unicodeScalars
+      .count
+    return SourceLocation(
+      file: path,
+      line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+      column: column + 1,
+      length: word.utf8.count
+    )
+  }
+}
