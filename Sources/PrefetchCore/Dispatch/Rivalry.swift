@@ -48,7 +48,7 @@ struct Rivalry: Sendable {
   }
 
   var reason: String {
-    "segment `\(first)` asks for it with other headers"
+    "segment `\(first)` requests it with other headers"
   }
 
   var failure: Failure {
