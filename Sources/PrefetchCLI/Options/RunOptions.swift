@@ -40,7 +40,7 @@ extension RunOptions {
     summary: "Print what a run would do, and write nothing",
     paragraphs: [
       "The same as `prefetch run --dry-run`. Servers are asked, conditionally; nothing is written, not even a directory. There is one line per action, in the order in which a run would act, with five fields separated by tabs: `fetch`, `update`, `revalidate`, `remove`, `defer` or `fail` (with `--items all` also `keep`); the segment; the size in bytes or `-`; the URL; the reason.",
-      "What a HEAD can show is said beforehand: what is gone, refused, led astray, too large, without room in the cache or of another type than declared is `fail`; what a rule of the network, a budget or its server puts off is `defer`; a manifest that would not come has a line under its own URL. The exit status is that of the run, as far as it can be told without a transfer. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` ends for nothing but 5, 64, 74, 77 and 78.",
+      "What a HEAD can show is said beforehand: what is gone, refused, redirected against a rule, too large, without room in the cache or of another type than declared is `fail`; what a rule of the network, a budget or its server puts off is `defer`; a manifest that would not come has a line under its own URL. The exit status is that of the run, as far as it can be told without a transfer. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` ends for nothing but 5, 64, 74, 77 and 78.",
     ],
     options: ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs),
     operands: .any("SEGMENT", \.segments, completion: .segments),

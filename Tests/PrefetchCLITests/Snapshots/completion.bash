@@ -48,7 +48,7 @@ _prefetch() {
     -* | '=') ;;
     *)
       if [[ -n $isOver ]]; then
-        # A word that goes on at the cursor is not counted.
+        # A word that continues at the cursor is not counted.
         if [[ $word != : && $previous != : && $current != : ]]; then ((operands += 1)); fi
       else
         command+=${command:+ }$word

@@ -182,7 +182,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from gc' -s n -l dry-run -d 'Say
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l pull -d 'Fetch what is not stored, or no longer fresh'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l max-stale -d 'With --pull: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l origin -x -a '(__fish_complete_directories)' -d 'Serve this folder and nothing else'
-complete -c prefetch -n '__fish_seen_subcommand_from serve' -l base-url -x -d 'Serve what lies below this URL at /, for tools that know one server alone'
+complete -c prefetch -n '__fish_seen_subcommand_from serve' -l base-url -x -d 'Serve what is below this URL at /, for tools that know one server alone'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l listen -x -d 'Listen on this address and port instead of 127.0.0.1:7733; port 0 takes a free one'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l allow-origin -x -d 'Let web pages of this origin use the server, or with null those without one'
 complete -c prefetch -n '__fish_seen_subcommand_from serve' -l token-file -r -F -d 'Take requests whose path begins with /-/t/ and the token in this file, too'

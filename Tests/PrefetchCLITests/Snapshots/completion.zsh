@@ -269,7 +269,7 @@ _prefetch() {
         '(--pull)--pull[Fetch what is not stored, or no longer fresh]' \
         '(--max-stale)--max-stale=-[With --pull\: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time]::D: ' \
         '(--origin)--origin=[Serve this folder and nothing else]:DIR:_files -/' \
-        '(--base-url)--base-url=[Serve what lies below this URL at /, for tools that know one server alone]:URL: ' \
+        '(--base-url)--base-url=[Serve what is below this URL at /, for tools that know one server alone]:URL: ' \
         '(--listen)--listen=[Listen on this address and port instead of 127.0.0.1\:7733; port 0 takes a free one]:A\:P: ' \
         '(--allow-origin)--allow-origin=[Let web pages of this origin use the server, or with null those without one]:ORIGIN: ' \
         '(--token-file)--token-file=[Take requests whose path begins with /-/t/ and the token in this file, too]:FILE:_files' \
