@@ -83,6 +83,8 @@ import Testing
   @Test("Modules from repositories have no file")
   func repositories() {
     let lines = LockReader.moduleSource.read("{\"type\": \"git_repository\"}").lines
-    #expect(lines.hasPrefix("warning left out: `") && lines.hasSuffix(" from git or a local folder"))
+    #expect(
+      lines.hasPrefix("warning left out: `") && lines.hasSuffix(" from git or a local folder")
+    )
   }
 }
