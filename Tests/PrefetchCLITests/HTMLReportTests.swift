@@ -221,7 +221,7 @@ struct HTMLReportTests {
     #expect(many.contains("403 of them are left out, those that are current last"))
     #expect(many.contains("older ones are left out"))
     #expect(many.contains("others; see <code>prefetch log</code>."))
-    #expect(many.contains("more; `--report json=FILE` has all."))
+    #expect(many.contains("more; <code>--report json=FILE</code> has all."))
   }
 
   @Test("A run in which nothing was asked has a page all the same")

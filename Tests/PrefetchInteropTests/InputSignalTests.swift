@@ -33,7 +33,7 @@ struct InputSignalTests {
   @Test(
     "ends a command that reads a pipe or standard input which brings nothing",
     arguments: [
-      "mirror pipe dir", "manifest check pipe", "check -c pipe", "run -c pipe", "init --from pipe",
+      "mirror pipe dir", "manifest check pipe", "check -c pipe", "run -c pipe",
       "run --set segments.s.manifest=./pipe --json", "get -", "mirror - dir", "manifest check -",
       "check -c -", "notify",
     ]

@@ -95,7 +95,7 @@ struct NamedTroubleTests {
     home.write("cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(url)\"] }]")
     let run = try home.run("run")
     #expect(run.status == 5, "\(run)")
-    #expect(run.errors.contains("`tls.ca_file` names authorities of one's own"), "\(run)")
+    #expect(run.errors.contains("a private authority goes into `tls.ca_file`"), "\(run)")
   }
 
   @Test("names what gives credentials where a server wants some, and headers that it did not get")
@@ -118,7 +118,7 @@ struct NamedTroubleTests {
     let list = "manifest: \"\(try lists.url("/list"))\""
     let plain = try report(list)
     #expect(
-      plain.contains("answered 401; a rule of `transport.rules` with `headers`, or `network.netrc`"),
+      plain.contains("answered 401; set credentials in a rule of `transport.rules`"),
       "\(plain)"
     )
     home.write("\(try other.url("/a"))\n", to: "list.txt")
@@ -126,7 +126,10 @@ struct NamedTroubleTests {
     #expect(local.contains("a local list has no server of its own"), "\(local)")
     #expect(local.contains("`transport.rules`"), "\(local)")
     let inline = try report("urls: [\"\(try other.url("/a"))\"]")
-    #expect(inline.contains("answered 401; `headers` of its segment"), "\(inline)")
+    #expect(
+      inline.contains("answered 401; set credentials in `headers` of its segment"),
+      "\(inline)"
+    )
     let held = "the header `X-Token` was not sent to it: `headers` go to"
     let own = try lists.url("/").authority
     #expect(try report(list, secret).contains("\(held) `\(own)` alone"))
@@ -144,6 +147,6 @@ struct NamedTroubleTests {
   func unreadableNetrc() throws {
     declare("network: { netrc: true, proxy: \"http://127.0.0.1:1\", retries: { items: 0 } }")
     let run = try home.run("run")
-    #expect(run.errors.contains("let this user read it, or take `network.netrc` away"), "\(run)")
+    #expect(run.errors.contains("let this user read it, or remove `network.netrc`"), "\(run)")
   }
 }

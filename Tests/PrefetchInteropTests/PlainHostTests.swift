@@ -112,7 +112,7 @@ struct PlainHostTests {
     #expect(site.requests.isEmpty)
     for (value, words) in [
       ("'*.lan'", "wildcard"), ("http://nas.lan", "scheme"), ("nas.lan:80", "port"),
-      ("10.0.0.0/8", "no host name"), ("NAS.lan", "lower case"),
+      ("10.0.0.0/8", "not a host name"), ("NAS.lan", "lower case"),
     ] {
       configure("allow_http: [\"\(value.replacing("'", with: ""))\"]", "https://nas.lan/a")
       let run = try home.run("check")

@@ -184,7 +184,7 @@ struct PublisherTests {
     home.write("before", to: "manifest.json")
     let run = try build("-o", "manifest.json")
     #expect(run.status == 74, "\(run)")
-    #expect(run.errors.contains("`bad%FF` has a name that is no UTF-8"))
+    #expect(run.errors.contains("`bad%FF` has a name that is not UTF-8"))
     #expect(home.read("manifest.json") == "before")
     #expect(try home.run("manifest", "build", "none", "--base-url", base).status == 74)
     #expect(try home.run("manifest", "build", "site").status == 64)

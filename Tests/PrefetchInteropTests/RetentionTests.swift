@@ -59,7 +59,7 @@ struct RetentionTests {
     let told = try home.run("plan", "--items", "all")
     let keeps = told.lines.filter { $0.hasPrefix("keep\ts\t") && $0.contains("/old-") }
     #expect(keeps.count == 20, "\(told)")
-    #expect(keeps.allSatisfy { $0.hasSuffix("kept until what the list names is stored") })
+    #expect(keeps.allSatisfy { $0.hasSuffix("kept until the listed items are stored") })
 
     serve(Array(Self.new.dropLast()))
     totals = try run("run", status: 3)

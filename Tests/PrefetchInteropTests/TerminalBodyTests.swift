@@ -46,7 +46,7 @@ struct TerminalBodyTests {
     let lines = try shown("get \(server.address("/picture"))")
     #expect(lines.contains("status 64"), "\(lines)")
     let text = lines.joined()
-    #expect(text.contains("is no text"), "\(lines)")
+    #expect(text.contains("is not text"), "\(lines)")
     #expect(text.contains("`-o FILE`") && text.contains("`-o -`"), "\(lines)")
     #expect(!text.contains("PICTURE"), "\(lines)")
     let asked = try shown("get \(server.address("/picture")) -o -")

@@ -122,8 +122,8 @@ import Testing
       ("7", nil, [], "manifest_invalid: line 1, column 1: it is a number, no list of items"),
       (
         #"{"error": "no"}"#, nil, [],
-        "manifest_invalid: line 1, column 1: it is no JSON manifest that is known by itself; say "
-          + "with `json.items` where its items are"
+        "manifest_invalid: line 1, column 1: it is JSON of an unknown kind; set `json.items` "
+          + "to the place of its items"
       ),
       (
         "{\"a\": 1,\n \"b\": {\"c\": 2}}", "/b/items", [],
@@ -137,7 +137,7 @@ import Testing
       ),
       (
         #"{"a": "x"}"#, "/a/*", [],
-        "manifest_invalid: line 1, column 7: `json.items` `/a/*` has text, which holds no items"
+        "manifest_invalid: line 1, column 7: `json.items` `/a/*` leads to text, which holds no items"
       ),
       (
         #"[{"name": "a"}]"#, nil, ["/url", "/href"],

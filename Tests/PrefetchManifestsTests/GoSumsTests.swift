@@ -67,7 +67,7 @@ import Testing
       ),
       (
         "\na.example/a v1.0.0 h1:xyz",
-        "manifest_invalid: line 2, column 20: `h1:xyz` is no sum: `h1:` and 44 characters of base64"
+        "manifest_invalid: line 2, column 20: `h1:xyz` is not a sum: `h1:` and 44 characters of base64"
       ),
       (
         "../x v1.0.0/go.mod \(sum)",

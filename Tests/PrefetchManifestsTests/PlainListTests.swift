@@ -105,7 +105,7 @@ import Testing
       ),
       (
         "https://a.example/ä#sha256=12",
-        "https://a.example/%C3%A4: manifest_invalid: line 2, column 20: `#sha256=12` is no sha256 in hexadecimal or base64"
+        "https://a.example/%C3%A4: manifest_invalid: line 2, column 20: `#sha256=12` is not a sha256 in hexadecimal or base64"
       ),
       (
         "https://a.example/y\n  out=../y",
@@ -157,7 +157,7 @@ import Testing
     #expect(
       throws: Failure(
         .manifestInvalid,
-        "line 1, column 20: `#sha256=1` is no sha256 in hexadecimal or base64"
+        "line 1, column 20: `#sha256=1` is not a sha256 in hexadecimal or base64"
       )
     ) { try readText("https://a.example/x#sha256=1").get() }
   }

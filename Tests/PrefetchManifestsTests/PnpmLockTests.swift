@@ -117,11 +117,11 @@ import Testing
       ),
       (
         "lockfileVersion: 9\npackages: {'../../a@1': {resolution: {integrity: sha512-AA}}}",
-        "it has 1 package without an address"
+        "it has 1 package without a URL"
       ),
       (
         "lockfileVersion: 9\npackages: {'@../a@1': {resolution: {integrity: sha512-AA}}}",
-        "it has 1 package without an address"
+        "it has 1 package without a URL"
       ),
     ]
   )

@@ -325,13 +325,13 @@ import Testing
       ),
       (
         "A.b==1",
-        "rejected a-b==1: manifest_invalid: line 2, column 1: it has no `--hash`, by which its files in "
-          + "the index could be told; `pip-compile --generate-hashes` writes them"
+        "rejected a-b==1: manifest_invalid: line 2, column 1: it has no `--hash` to identify its files "
+          + "in the index; `pip-compile --generate-hashes` writes them"
       ),
       (
         "  a==1 --hash=sha256:12",
-        "rejected a==1: manifest_invalid: line 2, column 3: a `--hash` is no `sha256:` and 64 "
-          + "hexadecimal digits, or like it"
+        "rejected a==1: manifest_invalid: line 2, column 3: a `--hash` is not `sha256:` and 64 "
+          + "hexadecimal digits, or the like"
       ),
       (
         "a @ https://${HOST}/a.whl",
@@ -366,8 +366,7 @@ import Testing
       ),
       (
         "--index-url https://${X}@i.example/",
-        "manifest_invalid: line 1, column 1: `${…}` in it is not replaced; say with `pip.index` which "
-          + "index is meant"
+        "manifest_invalid: line 1, column 1: `${…}` in it is not replaced; set `pip.index`"
       ),
       (
         "--index-url=https://u:p@i.example/",
@@ -460,8 +459,8 @@ import Testing
       ),
       (
         page(file("left_pad-1.0-cp312-cp312-win32.whl")),
-        "rejected left-pad==1.0: not_found: of the files in the index that have a declared digest, 1, "
-          + "none is for a wanted platform"
+        "rejected left-pad==1.0: not_found: none of the 1 files in the index with a declared digest "
+          + "is for a wanted platform"
       ),
       (
         page(file("x/../../y.tar.gz")),

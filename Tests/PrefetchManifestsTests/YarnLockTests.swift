@@ -77,7 +77,10 @@ import Testing
     "What cannot be used is named with its line",
     arguments: [
       ("left@1:\n  version\n", "manifest_invalid: line 2, column 3: `version` has no value"),
-      ("  version \"1\"\n", "manifest_invalid: line 1, column 3: it is indented, and nothing"),
+      (
+        "  version \"1\"\n",
+        "manifest_invalid: line 1, column 3: it is indented, but no entry is above it"
+      ),
       ("<<<<<<< ours\n", "line 1, column 1: a package begins with its names and a colon"),
       ("\"left@1:\n", "line 1, column 1: the name of the package is not a word"),
       (

@@ -158,7 +158,7 @@ extension ExplainFacts {
     }
     if let absence, let end = absenceEnd {
       lines.append(
-        "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), checked again at \(Timestamp.format(end))"
+        "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), asked again at \(Timestamp.format(end))"
       )
     }
     let word = isLeftOut ? "" : "\(decision.rawValue): "

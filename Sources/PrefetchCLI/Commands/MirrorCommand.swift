@@ -63,7 +63,7 @@ struct MirrorCommand: Command {
       "`\(other)` was made \(options.isAtomic ? "without" : "with") `--atomic`, and this run leaves it as it is",
       severity: .warning,
       hint: options.isAtomic
-        ? "delete the files beside `current` when nobody reads them"
+        ? "delete the files beside `current` once they are not read"
         : "give `--atomic` again, or delete `\(other)` and `\(other).generations`"
     )
   }

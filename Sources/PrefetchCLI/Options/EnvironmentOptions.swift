@@ -28,8 +28,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       whose local list has changed since the last run; standard error says why. Its tool then uses the \
       network. If a tree of layout `pip` is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; \
       if one of layout `go` is missing, `GOPROXY` ends with `,direct`. With `--strict` the command then \
-      ends with 4, as it does if no segment publishes a tree. Secrets need not be set. A tree of a \
-      uv.lock sets no `UV_OFFLINE`, since `uv sync` downloads from the URLs in that file. npm, Bazel, \
+      ends with 4, as it does if no segment publishes a tree. Secrets need not be set. npm, Bazel, \
       Cargo and Yarn use one folder: that of the first segment with their layout. The layouts `url`, `basename` and `hls` have no variable. A tree \
       of layout `cargo` that cannot be written gets none either: `cargo --config \
       TREE/.cargo/config.toml` builds from it.
@@ -37,9 +36,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     ],
     options: [
       .choice("shell", \.shell, .word.called("FORM"))
-        .help(
-          "Write `export` lines (`sh`), what `$GITHUB_ENV` takes (`github`), `dotenv`, or `plain` lines"
-        ),
+        .help("Write the lines as `sh`, `github`, `dotenv` or `plain`"),
       .flag("strict", \.isStrict).help(
         "End with 4 if a segment's tree is missing or not up to date"
       ),
@@ -51,7 +48,6 @@ struct EnvironmentOptions: CommandOptions, Hashable {
         "Install from what the last run has stored",
       "prefetch env --strict --shell github >>\"$GITHUB_ENV\"":
         "Let the next steps of a workflow use the trees, or stop here",
-      "prefetch env wheels >packages.env": "Hand the variables of one segment to a container",
     ],
     refusesJSON: true,
     makeCommand: { EnvironmentCommand(context: $0, options: $1) }

@@ -28,7 +28,7 @@ struct MirrorOptions: CommandOptions, Hashable {
       "A list from a server or a pipe that lost more than half of three or more items removes nothing without `--allow mass-removal`, and a different LIST than last time's removes nothing without `--allow list-change`: the command ends with 3. An empty list needs `--set defaults.allow_empty=true`; from a pipe it ends the command with 4.",
       "`--adopt` takes a file whose size and digest are the item's, or, without a digest, whose size and time are those that the server states in answer to a `HEAD`. It has to be a regular file that you own and that has no second hard link. `--atomic` keeps the previous tree in `DIR/current.generations`.",
       "Cache and state are in `DIR/.prefetch`, so DIR may be moved; `--cache-dir DIR/.prefetch` lets `status`, `list`, `explain`, `log` and `verify` look at them. Files share their blocks with the cache where the file system can do that. Elsewhere they are second names of the stored bodies: copy such a file before you write to it.",
-      "No configuration file is looked for. With `-c FILE` the keys for network, TLS and reports come from FILE, not its segments. The one segment here is called `mirror`, as in `--set segments.mirror.ttl=1h`. Plain http needs `--set allow_http=HOST`.",
+      "No configuration file is looked for. `-c FILE` gives the keys for network, TLS and reports, but no segments. The one segment here is called `mirror`, as in `--set segments.mirror.ttl=1h`. Plain http needs `--set allow_http=HOST`.",
     ],
     forms: ["LIST DIR"],
     options: ownSpecs + RunOptions.specs.embedded(at: \.run),

@@ -25,7 +25,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
     summary: "Print what makes a scheduler begin the runs of a configuration",
     paragraphs: [
       "For `systemd` a service and its timer. The service has only the rights that a run needs: a user that systemd makes for each start, a cache and a state folder that systemd makes, a read-only system except for published trees, reports and files named in hook commands, and the credentials of the configuration. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
-      "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics; for `cron` it prints a line for `/etc/cron.d`, with the name of the user. The commands to run as root first are printed on standard error.",
+      "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics; for `cron` it prints a line for `/etc/cron.d`, with the name of the user. Standard error has the commands to run as root first.",
       "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
       "`systemd --serve` gives the unit of `prefetch serve` over the same cache. It has the user and the folders of the unit that begins the runs, so that both may be enabled. The signal that stops it (143) is a success.",
     ],
@@ -35,7 +35,7 @@ struct ScheduleOptions: CommandOptions, Hashable {
       .value("user", \.user, .text.called("NAME"))
         .help("Have the runs belong to this user, and say what is to be made and owned for it"),
       .flag("serve", \.isForServer)
-        .help("Give the unit of a server over the cache of these runs, without a timer"),
+        .help("Give the unit of a server over the cache of these runs"),
       .flag("pull", \.pulls).help("With `--serve`: a server that fetches what it does not have"),
       .value("output-dir", \.folder, .directory)
         .help("Write the units there instead of printing them"),

@@ -45,8 +45,9 @@ struct MirrorFolder {
     path(rules).map { place == "\($0)/\(MirrorRules.ownFolder)" } ?? false
   }
 
-  /// Returns the options that lead `explain` to an item of a mirror, whose cache is not where it would
-  /// look; none for every other run. The index remembers the list of a mirror only where it has a URL.
+  /// Returns the options that lead `explain` to an item of a mirror; none for every other run.
+  ///
+  /// The index remembers the list of a mirror only when it has a URL, so a local list is named.
   static func explanationOptions(_ loaded: LoadedConfiguration, _ places: Places) -> [String] {
     guard path(loaded) != nil else { return [] }
     var options = ["--cache-dir", places.cache, "--state-dir", places.state]

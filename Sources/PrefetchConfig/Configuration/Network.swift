@@ -63,7 +63,9 @@ extension Configuration {
         """
       )
     Field("proxy", \.settings.proxy, .proxy)
-      .help("Proxy for every request, `http://[USER:PASSWORD@]HOST:PORT`; `env` takes `https_proxy` and its kin")
+      .help(
+        "Proxy for every request, `http://[USER:PASSWORD@]HOST:PORT`; `env` takes `https_proxy`"
+      )
     Field("netrc", \.network.readsNetrc, .boolean)
       .help("Whether to take credentials from `~/.netrc`")
     Field("user_agent", \.network.userAgent, .text.singleLine)

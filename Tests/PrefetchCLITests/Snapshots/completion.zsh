@@ -310,7 +310,8 @@ _prefetch() {
       _arguments -s -S ${shared:#*--json*} \
         '(--at)--at=[When, as the scheduler writes it\: OnCalendar= of systemd, or five fields of cron]:TIME: ' \
         '(--user)--user=[Have the runs belong to this user, and say what is to be made and owned for it]:NAME: ' \
-        '(--serve)--serve[Give the unit of a server over the cache of these runs, without a timer]' \
+        '(--serve)--serve[Give the unit of a server over the cache of these runs]' \
+        '(--pull)--pull[With --serve\: a server that fetches what it does not have]' \
         '(--output-dir)--output-dir=[Write the units there instead of printing them]:DIR:_files -/' \
         ':systemd|cron:(systemd cron)' && ret=0
       ;;
@@ -514,8 +515,8 @@ _prefetch() {
       ;;
     env)
       _arguments -s -S ${shared:#*--json*} \
-        '(--shell)--shell=[Write export lines (sh), what $GITHUB_ENV takes (github), dotenv, or plain lines]:FORM:(plain sh github dotenv)' \
-        '(--strict)--strict[End with 4 where a segment gets no variable for want of its tree]' \
+        '(--shell)--shell=[Write the lines as sh, github, dotenv or plain]:FORM:(plain sh github dotenv)' \
+        '(--strict)--strict[End with 4 if a segment'\''s tree is missing or not up to date]' \
         '*:SEGMENT:_prefetch_segments' && ret=0
       ;;
     completion)

@@ -3,7 +3,6 @@ import Testing
 /// Names that only tests mention must be removed, or listed here with a reason.
 @Suite struct UnusedNamesTests {
   private static let reasons = [
-    "StringInterpolation": "the compiler asks for it where a query is written",
     "appendInterpolation": "the compiler calls it where a query is written",
     "appendLiteral": "the compiler calls it where a query is written",
     "buildBlock": "the compiler calls it where fields are listed",

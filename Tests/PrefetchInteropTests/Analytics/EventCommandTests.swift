@@ -168,7 +168,7 @@ struct EventCommandTests {
     let run = try home.run("event", "log", "login of alice@example.org")
     #expect(run.status == 0, "\(run)")
     #expect(run.errors.contains("looks like an e-mail address  [event.private-name]"), "\(run)")
-    #expect(run.errors.contains("hint: name what happens, not to whom"))
+    #expect(run.errors.contains("hint: name the action, not the person"))
     home.configure(
       """
       name: user-4711

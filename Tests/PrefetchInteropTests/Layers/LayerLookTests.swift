@@ -83,7 +83,7 @@ struct LayerLookTests {
       try #require(home.tool("sqlite3", database, "PRAGMA user_version=\(version)").status == 0)
     }
     let words = [
-      "missing": "not there", "empty": "holds no cache", "file": "not a directory",
+      "missing": "does not exist", "empty": "holds no cache", "file": "not a directory",
       "newer": "newer version", "older": "earlier version",
     ]
     for (name, word) in words {

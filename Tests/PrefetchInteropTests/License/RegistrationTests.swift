@@ -316,7 +316,7 @@ struct RegistrationTests {
     "that cannot be registered anew is told with the reason",
     arguments: [
       (nil, 69, "503"), (#""expires": "2020-01-01T00:00:00Z""#, 75, "has expired already"),
-      (#""policy": { "windows": 7 }"#, 75, "cannot be followed"),
+      (#""policy": { "windows": 7 }"#, 75, "could not be read"),
     ] as [(String?, Int32, String)]
   )
   func renewal(members: String?, status: Int32, words: String) throws {

@@ -116,7 +116,7 @@ struct MirrorOptionTests {
     let words = ["names.txt", "dir", "--layout", "basename", "--include-list"]
     let run = try ground.home.run(ground.arguments(words))
     #expect(run.status == 3, "\(run)")
-    #expect(run.errors.contains("an item is called like the list"), "\(run)")
+    #expect(run.errors.contains("an item has the name of the list"), "\(run)")
     #expect(ground.files() == ["a": "one", "names.txt": "an item"])
   }
 

@@ -344,7 +344,7 @@ struct LockTreeTests {
     let run = try home.run("-v", "manifest", "check", "yarn.lock")
     #expect(run.status == 0, "\(run)")
     #expect(run.output.contains("format:    a yarn.lock (`format: yarn-lock`)"))
-    #expect(run.errors.contains(" without `resolved`  [manifest.left-out]"))
+    #expect(run.errors.contains("left out: `x` without `resolved`"))
     #expect(run.errors.contains("1 package has a SHA-1 only"))
   }
 }

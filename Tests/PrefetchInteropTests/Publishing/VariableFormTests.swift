@@ -107,7 +107,10 @@ struct VariableFormTests {
     try declare(("here", "pip", wheel))
     #expect(try home.run("run").status == 0)
     let text = try #require(home.read("prefetch.yaml"))
-    home.write(text + "\ntransport: { rules: [{ match: \"https://x.example/**\", headers: { X-Key: \"${env:NOT_SET}\" } }] }\n")
+    home.write(
+      text
+        + "\ntransport: { rules: [{ match: \"https://x.example/**\", headers: { X-Key: \"${env:NOT_SET}\" } }] }\n"
+    )
     #expect(try home.run("run").status == 78)
     let run = try home.run("env", "--strict")
     #expect(run.status == 0, "\(run)")
