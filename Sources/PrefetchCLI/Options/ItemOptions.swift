@@ -18,7 +18,7 @@ struct PathOptions: CommandOptions, Hashable {
     ],
     options: [
       .flag("or-url", \.fallsBackToURL)
-        .help("Print the URL when the item is not cached, instead of ending with 4"),
+        .help("Print the URL when the item is not cached"),
       .value("under", \.server, .baseURL.called("BASE"))
         .help("Print its URL on the `serve` at this address, such as `http://127.0.0.1:7733/`"),
     ],

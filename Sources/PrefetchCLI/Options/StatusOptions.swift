@@ -14,7 +14,7 @@ struct StatusOptions: CommandOptions, Hashable {
     summary: "Print the state of every segment",
     paragraphs: [
       "Per segment: state, items, bytes, age of the last success, next check or end of the wait, and how its last ten runs ended. The last success is the last run in which every required list and item was confirmed by its origin or a trusted tier; a run that used an older copy under `max_stale`, or asked no server, does not count.",
-      "With `--max-age` a missing cache counts as too old, and a segment with `required: false` does not count. `--cache-dir DIR/.prefetch` means the mirror DIR: its state is there too, and no configuration file is looked for.",
+      "With `--max-age` a missing cache counts as too old, and a segment with `required: false` does not count. `--cache-dir DIR/.prefetch` means the mirror DIR: its state is there too, and no configuration file is read.",
       "`--nagios` prints one line `PREFETCH OK|WARNING|CRITICAL|UNKNOWN - TEXT | age=SECONDS;WARNING;CRITICAL` and ends with 0, 1, 2 or 3, as monitoring plug-ins do, and with nothing else. A segment that failed, or a last run that ended with 5, is CRITICAL; one that is incomplete is WARNING; an age above `--max-age` is WARNING and above `--critical-age` CRITICAL. Wrong options, configuration errors and a missing or unreadable cache are UNKNOWN.",
     ],
     options: [

@@ -156,7 +156,7 @@ complete -c prefetch -n '__fish_seen_subcommand_from get' -l base-url -x -d 'Bas
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l sha256 -x -d 'Take the item only with this SHA-256, as a list would declare it'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -l path -d 'Print the local paths instead of the bodies'
 complete -c prefetch -n '__fish_seen_subcommand_from get' -a '(__prefetch_items)'
-complete -c prefetch -n '__fish_seen_subcommand_from path' -l or-url -d 'Print the URL when the item is not cached, instead of ending with 4'
+complete -c prefetch -n '__fish_seen_subcommand_from path' -l or-url -d 'Print the URL when the item is not cached'
 complete -c prefetch -n '__fish_seen_subcommand_from path' -l under -x -d 'Print its URL on the serve at this address, such as http://127.0.0.1:7733/'
 complete -c prefetch -n '__fish_seen_subcommand_from path' -a '(__prefetch_items)'
 complete -c prefetch -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from event' -l segment -x -a '(__prefetch_segments)' -d 'Only items of this segment'

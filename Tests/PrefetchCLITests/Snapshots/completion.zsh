@@ -220,7 +220,7 @@ _prefetch() {
       ;;
     path)
       _arguments -s -S $shared \
-        '(--or-url)--or-url[Print the URL when the item is not cached, instead of ending with 4]' \
+        '(--or-url)--or-url[Print the URL when the item is not cached]' \
         '(--under)--under=[Print its URL on the serve at this address, such as http\://127.0.0.1\:7733/]:BASE: ' \
         ':ITEM:_prefetch_items' && ret=0
       ;;
