@@ -18,6 +18,10 @@ struct DoctorCommand: Command {
     findings += LibraryLints(configuration: loaded.configuration).diagnostics.map {
       Finding("http", $0.message)
     }
+    findings += ProxyLints(
+      configuration: loaded.configuration,
+      environment: context.environment.variables
+    ).diagnostics.map { Finding("proxy", $0.message) }
     if let places = context.namedPlaces(loaded) {
       findings += DoctorFolders(loaded: loaded, places: places).findings
       findings +=

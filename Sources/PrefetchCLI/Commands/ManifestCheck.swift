@@ -146,7 +146,8 @@ struct ManifestCheck: Command {
     }
     switch findings.signature {
     case .success(let comment):
-      context.console.print("signature: good (\(SafeText.line(comment.text)))")
+      let text = SafeText.line(comment.text.replacing("\t", with: " "))
+      context.console.print("signature: good (\(text))")
       if let expires = comment.expires { warn(expires: expires) }
       // A run says the same of its times.
       if case .success(var manifest) = findings.manifest {

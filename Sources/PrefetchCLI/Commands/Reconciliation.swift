@@ -83,7 +83,7 @@ struct Reconciliation {
     envelope.mirror = MirrorFolder.path(loaded)
     envelope.shard = shard?.text
     envelope.isOffline = engine.isOffline
-    envelope.explanation = explanation
+    envelope.explanationOptions = explanationOptions
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)
@@ -92,8 +92,8 @@ struct Reconciliation {
     return write(envelope)
   }
 
-  /// The command that explains an item of this run, with the options that this run was given.
-  private var explanation: String {
+  /// Options of this run that lead `prefetch explain` to the same items.
+  private var explanationOptions: [String] {
     let shared = context.shared
     let own = MirrorFolder.explanationOptions(loaded, places)
     let given = [("--cache-dir", shared.cacheDirectory), ("--state-dir", shared.stateDirectory)]
@@ -103,8 +103,7 @@ struct Reconciliation {
       + shared.configurationFiles.filter { $0 != "-" }.flatMap { ["-c", $0] }
       + (shared.profile.map { ["--profile", $0] } ?? [])
       + shared.settings.flatMap { ["--set", "\($0.key)=\($0.value)"] }
-    return (["prefetch explain URL"] + words.map { SafeText.line(ServiceUnit.shellQuoted($0)) })
-      .joined(separator: " ")
+    return words.map { SafeText.line(ServiceUnit.shellQuoted($0)) }
   }
 
   /// The part that this run does.

@@ -121,9 +121,9 @@ final class Console {
     for diagnostic in diagnostics where !reported.contains(diagnostic) { report(diagnostic) }
   }
 
-  /// Reports while a run goes on what stands in its report as well.
+  /// Reports a diagnostic at once, unless it was reported before; `report` of a list skips it then.
   func reportNow(_ diagnostic: Diagnostic) {
-    reported.insert(diagnostic)
+    guard reported.insert(diagnostic).inserted else { return }
     report(diagnostic)
   }
 

@@ -172,17 +172,15 @@ struct FailureLines {
       if let host = refusedPlainHost {
         return
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
-      } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
-        return
-          "next: `\(envelope.explanation)` names the broken rule; nothing that breaks a rule is kept"
-      } else {
-        // The message of a list says which one; no item is there to be explained.
-        return nil
       }
+      let code = failure(of: .trust)?.code
+      let step = code?.nextStep ?? "check who may change the list"
+      return "next: \(step)" + (explanation(of: .trust).map { "; \($0) shows the rule" } ?? "")
     case .denied:
-      return isOfLicense
-        ? "next: check `license` and `bundle_id`; `prefetch register` tries again at once"
-        : "next: check the credentials of the server (`headers`, `network.netrc`), and run it again"
+      let code =
+        (isOfLicense ? envelope.report.registration?.code : failure(of: .denied)?.code)
+        ?? .credentialsRefused
+      return "next: \(code.nextStep)"
     case .deferred:
       return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
     case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated:
@@ -203,10 +201,20 @@ struct FailureLines {
     return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
   }
 
-  /// Command that explains an item; empty where only manifests failed.
-  private var explanation: String {
-    let isOfItems = envelope.report.items.contains { $0.failure != nil }
-    return isOfItems ? "; `\(envelope.explanation)` explains an item" : ""
+  /// First failure of this category, or of any: of the items, else of the lists.
+  private func failure(of category: ErrorCode.Category? = nil) -> Failure? {
+    let items = envelope.report.items.lazy.compactMap(\.failure)
+    let lists = envelope.report.segments.lazy.compactMap(\.manifest.failure)
+    return items.first { category == nil || $0.code.category == category }
+      ?? lists.first { category == nil || $0.code.category == category }
+  }
+
+  /// Command that explains the first failed item of this category, or of any; nil without one.
+  private func explanation(of category: ErrorCode.Category? = nil) -> String? {
+    envelope.report.items.lazy.first { item in
+      guard let failure = item.failure, !item.url.isEmpty else { return false }
+      return category == nil || failure.code.category == category
+    }.map { "`\(envelope.explanation(of: $0.url))`" }
   }
 
   /// Step of the one code that all failures have; nil where they have several.
@@ -218,10 +226,9 @@ struct FailureLines {
   /// What another try may bring.
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
-      return envelope.isRetryable
-        ? "next: run it again for the rest; `\(envelope.explanation)` explains an item"
-        : commonStep.map { "next: \($0)\(explanation)" }
-          ?? "next: `\(envelope.explanation)` explains an item and the rules that it meets"
+      let step = envelope.isRetryable ? "run it again for the rest" : commonStep
+      let steps = [step, explanation().map { "\($0) shows details" }].compactMap(\.self)
+      return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
     }
     let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
     return hasNoWayOut ? nil : "next: run it again"

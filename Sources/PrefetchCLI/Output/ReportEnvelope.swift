@@ -31,8 +31,8 @@ struct ReportEnvelope {
   var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String
   var beginning = Beginning.made
-  /// What a person types to learn more of an item.
-  var explanation = "prefetch explain URL"
+  /// Options of this run that `prefetch explain` needs too, quoted for a shell.
+  var explanationOptions: [String] = []
   /// Count of bodies of which a part is kept, so that the next run fetches only the rest.
   var keptPartCount = 0
   /// When a run of this configuration last ended with 0, as far as it is remembered.
@@ -114,6 +114,13 @@ struct ReportEnvelope {
     let items = report.items.compactMap { $0.deferral?.until }
     let segments = report.segments.compactMap { $0.deferral?.until }
     return (items + segments + [report.deferral?.until].compactMap(\.self)).min()
+  }
+
+  /// Returns the command that explains a file of this run; `URL` stands for an address with secrets.
+  func explanation(of url: String) -> String {
+    let isWhole = redacted(url: url) == url
+    let name = isWhole ? SafeText.line(ServiceUnit.shellQuoted(url)) : "URL"
+    return (["prefetch explain", name] + explanationOptions).joined(separator: " ")
   }
 
   /// Text for any output: secrets masked.

@@ -83,7 +83,7 @@ package enum NextStep {
     "run.no-ad": "nothing is to be done: the ad server decides this",
     "run.stale": "`prefetch run` confirms them when their servers answer",
     "schedule.write": "make the folder, or let this user write there",
-    "serve.address": "free the address, or name another one",
+    "serve.address": "end the program that uses the address, or name another one with `--listen`",
     "serve.no-lease": "let this user write into the cache's folder",
     "serve.switched-off": "ask the publisher, or set `features.pull_through: true`",
     "status.no-cache": "`prefetch run` makes it",
