@@ -34,10 +34,11 @@ struct CheckCommand: Command {
       newer = places?.objectionsToNewer ?? []
       diagnostics += HookTrust.diagnostics(loaded)
       diagnostics += LibraryLints(configuration: loaded.configuration).diagnostics
-      diagnostics += ProxyLints(
-        configuration: loaded.configuration,
-        environment: context.environment.variables
-      ).diagnostics
+      diagnostics +=
+        ProxyLints(
+          configuration: loaded.configuration,
+          environment: context.environment.variables
+        ).diagnostics
       diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)
