@@ -1,13 +1,11 @@
-/// Body that arrived for a plain item, with the parts of its response that the index keeps; a class
-/// so that worker and index share it.
+/// Body that arrived for a plain item, with the parts of its response that the index keeps.
 ///
-/// The item's other facts are in the table of entries that ``OrderTerms`` holds.
+/// A class, since worker and index share it; other facts are in the entry table of ``OrderTerms``.
 package final class Arrival: Sendable {
   package let terms: OrderTerms
   package let entry: Int
   package let body: StagedBody
   package let status: Int
-  /// Response headers in the form in which the store keeps them.
   package let headers: HeaderBlock
   package let validators: Validators
   package let mime: String?
@@ -42,7 +40,6 @@ package final class Arrival: Sendable {
     terms.urls.text(at: entry)
   }
 
-  /// Record of the item with this body, for the index.
   package var record: ContentRecord {
     let entry = terms.table.value.entry(at: entry, identified: false)
     var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")

@@ -1,12 +1,9 @@
 /// Staging area for bodies that readers cannot see yet.
 package protocol BodyStaging: AnyObject {
-  /// Opens a body, of which SHA-256 is always computed.
-  ///
-  /// Throws when the plan continues a kept part that is missing or differs from its description.
+  /// Opens a body; throws when the plan continues a kept part that is missing or differs.
   func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink
   /// Passes the mapped bytes of a finished body to `read`; they are valid only during the call.
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
-  /// Deletes a finished body that will not be committed.
   func discard(_ body: StagedBody)
   /// Sets the disk bytes that must stay free; a body that would use them ends with `cache_full`.
   func keepFree(_ bytes: Int64)
@@ -23,15 +20,13 @@ package protocol BodySink: AnyObject {
   func append(_ bytes: RawSpan) throws(Failure)
   /// Closes the body and computes its inner digests; the returned value commits or discards it.
   func finish() throws(Failure) -> StagedBody
-  /// Closes an incomplete body and keeps its bytes for a later request; returns nil and keeps
-  /// nothing if they cannot be resumed or are too few.
+  /// Closes an incomplete body and keeps its bytes for a later request; nil if they are not kept.
   func suspend() -> PartialBody?
   /// Makes `suspend` keep the received bytes, however few they are.
   func valueAll()
   /// Drops the received bytes; has no effect after `finish` or a second call.
   func abandon()
-  /// Starts another body in this sink after the last one finished; returns false if a new sink is
-  /// needed.
+  /// Starts another body after the last one finished; false if this takes a new sink.
   func begin(_ plan: BodyPlan) -> Bool
 }
 
@@ -45,11 +40,9 @@ extension BodySink {
 
 /// Complete body that has been received and not yet committed.
 package struct StagedBody: Hashable, Sendable {
-  /// Number of the body in its staging area.
   package var id: Int
   package var digest: ContentDigest
   package var size: Int64
-  /// Requested digests other than SHA-256.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   /// Reason why an inner digest cannot be computed.
   package var objection: Failure?

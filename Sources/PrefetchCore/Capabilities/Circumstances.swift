@@ -4,7 +4,6 @@ package protocol Circumstances: AnyObject {
   func conditions(_ aspects: Set<NetworkConditions.Aspect>) -> NetworkConditions
   /// Whether the machine has any network route; checked after no server could be reached.
   func hasNetwork() -> Bool
-  /// Returns the remembered usage and measurements.
   func memory() throws(Failure) -> NetworkMemory
   /// Stores received bytes durably, then returns the total usage of all runs.
   func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage

@@ -5,14 +5,11 @@ package protocol ContentStore: BodyStaging {
   var staging: Staging { get }
   /// Reads all records, or those of `urls`, in one pass and without text.
   func takeInventory(of urls: [String]?) throws(Failure) -> Inventory
-  /// Returns the stored responses of item numbers, in order; nil for removed items.
-  ///
-  /// A record's id may be empty if it can be derived from the URL.
+  /// Returns stored responses in order, nil for removed items; ids derived from URLs may be empty.
   func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?]
   /// Whether objects may have been lost or added since the last run; checks 256 folders.
   func hasUnseenChanges() throws(Failure) -> Bool
-  /// Returns the inventory's objects that are missing in the file system; lists only folders that
-  /// changed since the last run.
+  /// Returns missing objects of the inventory; lists only folders that changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
   func stored(url: String) throws(Failure) -> (any StoredAnswer)?
   /// Starts claiming URLs, which shows other runs what this run requests.
@@ -33,34 +30,27 @@ package protocol ContentStore: BodyStaging {
   func seeksLostBodies() throws(Failure) -> Bool
   /// Returns an object that no row names and that has one of the digests.
   func lostBody(_ digests: [ExpectedDigest]) throws(Failure) -> FoundBody?
-  /// Returns the segments of all configurations.
   func segments() throws(Failure) -> [SegmentRecord]
-  /// Applies all changes in order, or none, and returns the content removed because nothing holds
-  /// it any more. Bodies are durable before the records that name them.
+  /// Applies all changes in order, or none; returns the content removed because nothing holds it.
   ///
-  /// Refuses with `cache_full` a commit that raises the bytes named by the index above `limit`,
-  /// because other processes commit too.
+  /// Bodies are durable before the records that name them. A commit that raises the bytes named by
+  /// the index above `limit` is refused with `cache_full`, since other processes commit too.
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
   /// Returns a number that changes when another process writes.
   func dataVersion() throws(Failure) -> Int64?
   /// Returns the bytes of all bodies that the index names, each counted once.
   func usedBytes() throws(Failure) -> Int64
-  /// Returns the space of the cache's file system; nil if unknown.
   func diskSpace() throws(Failure) -> DiskSpace?
   /// Returns the cache's contents in the form that eviction needs.
   func takeStock() throws(Failure) -> Stock
-  /// Passes the mapped bytes of a stored body to `read`; they are valid only during the call.
   func withObject<Result>(
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
   ) throws -> Result
-  /// Returns the kept parts of bodies by requested URL.
   func partials() throws(Failure) -> [String: PartialBody]
-  /// Returns the part that is currently kept under a key.
   func partial(_ key: String) throws(Failure) -> PartialBody?
   /// Deletes a kept part, for example because its server has a newer body.
   func forgetPartial(_ key: String)
-  /// Returns the store's key for digests of request headers.
   func varianceKey() throws(Failure) -> VarianceKey
 }
 
@@ -125,7 +115,6 @@ package struct SegmentKey: Hashable, Comparable, Sendable {
 package struct SegmentRecord: Hashable, Sendable {
   package var key: SegmentKey
   package var priority: Int?
-  /// URL of the manifest; nil for inline segments.
   package var manifestURL: String?
   /// Last good manifest, kept as an object so that it can be read again after a 304.
   package var manifest: ContentDigest?
@@ -136,7 +125,6 @@ package struct SegmentRecord: Hashable, Sendable {
   /// `generated` time of the manifest, below which a later manifest is a rollback.
   package var generated: Instant?
   package var itemCount = 0
-  /// Shard that the last run processed; nil if it processed all.
   package var shard: String?
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
@@ -161,14 +149,12 @@ package struct SegmentRecord: Hashable, Sendable {
 
   private static let hostLimit = 64
 
-  /// Removes the manifest's facts, so that the next request for it is unconditional.
   package mutating func forgetManifest() {
     manifest = nil
     manifestFinalURL = nil
     validators = Validators()
   }
 
-  /// Returns the segment's document of a URL: its manifest or a further document.
   package func document(at url: String) -> DocumentRecord? {
     guard manifestURL == url, let manifest else { return documents.first { $0.url == url } }
     var record = DocumentRecord(url: url, digest: manifest)
@@ -178,7 +164,6 @@ package struct SegmentRecord: Hashable, Sendable {
     return record
   }
 
-  /// Digests of the manifest and its further documents.
   package var manifests: [ContentDigest] {
     [manifest].compactMap(\.self) + documents.map(\.digest)
   }
@@ -188,7 +173,6 @@ package struct SegmentRecord: Hashable, Sendable {
 /// that it can be read again after a 304.
 package struct DocumentRecord: Hashable, Sendable {
   package var url: String
-  /// URL that gave the validators.
   package var finalURL: String?
   package var validators = Validators()
   /// Hash of the request that fetched the document.
@@ -221,18 +205,14 @@ package struct QuietMark: Hashable, Sendable {
   }
 }
 
-/// Confirmation by a server (304) of a stored body, with no other change.
 package struct Confirmation: Hashable, Sendable {
-  /// Number of the record.
   package var item: Int64
   package var validatedAt: Instant
   package var freshness: Freshness
 }
 
-/// Reason for which an item is in the cache.
 package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
   case segment
-  /// Requested by its URL.
   case onDemand = "on_demand"
   /// Requested by a client of the cache's server.
   case passthrough
@@ -241,11 +221,10 @@ package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
 /// Facts that few items have, in addition to those of their bodies.
 package struct ContentTraits: Hashable, Sendable {
   package var caption = ItemCaption()
-  /// Form of the document under the item's URL, from its last response; nil for a single file.
+  /// Form of the document at the item's URL, from its last response; nil for a single file.
   ///
-  /// A record without further files is still kept as a single file.
+  /// Without further files the item is still kept as a single file.
   package var form: BundleForm?
-  /// Duration of an ad's media in seconds, as its servers state it.
   package var seconds: Double?
   /// Last declared tag of the ad of an ad space, whose record has no server's URL.
   package var address: String?
@@ -275,7 +254,6 @@ extension ContentRecord {
   }
 }
 
-/// Record of one URL in the store.
 package struct ContentRecord: Hashable, Sendable {
   package var url: String
   package var id: String
@@ -284,9 +262,7 @@ package struct ContentRecord: Hashable, Sendable {
   package var state = ItemState.pending
   /// Digest of the body; nil until a body was complete.
   package var digest: ContentDigest?
-  /// Computed digests of the body other than SHA-256.
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
-  /// Hash of the manifest's declaration, by ``ManifestEntry/descriptionHash``.
   package var description: UInt64 = 0
   package var size: Int64 = 0
   package var mime: String?
@@ -297,19 +273,14 @@ package struct ContentRecord: Hashable, Sendable {
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
-  /// Freshness that the responses declare.
   package var freshness = Freshness.silent(until: .distantFuture)
-  /// Redirects that led to the body at the last request, in order.
   package var hops: [HopTerms] = []
-  /// Request headers that the responses vary by; nil for none.
   package var variance: Variance?
   /// Expiry that the manifest declares; the content must not be used after it.
   package var expiresAt: Instant?
-  /// Freshness that the manifest entry grants.
   package var lifetime: Freshness.Lifetime?
   package var failure: Failure?
   package var categories: [String] = []
-  /// URL of the item's thumbnail picture.
   package var thumbnail: String?
   package var traits = ContentTraits()
   /// Files of an item that consists of several; its body may be among them.
@@ -325,13 +296,11 @@ package struct ContentRecord: Hashable, Sendable {
   /// URL to show and to report: the record's URL, or the tag of an ad space.
   package var shownURL: String { address ?? url }
 
-  /// Bytes of all its files.
   package var wholeSize: Int64 {
     otherFiles.reduce(size) { $0.addingSaturated($1.size) }
   }
 
-  /// Whether the body is a file that the user adopted, with that file's time and no server's
-  /// response.
+  /// Whether the body is a file that the user adopted, without a server's response.
   package var isImported: Bool {
     status == nil && validators.lastModified != nil && !headers.has(.lastModified)
   }
@@ -343,7 +312,6 @@ package struct ContentRecord: Hashable, Sendable {
         == validators.lastModified.flatMap { HTTPDate.parse($0) }
   }
 
-  /// Files of the item without its body.
   package var otherFiles: [BundleFile] {
     files.filter { $0.digest != digest }
   }
@@ -355,8 +323,7 @@ package struct ContentRecord: Hashable, Sendable {
 }
 
 package enum StoreChange: Sendable {
-  /// Adds or changes a record, adds it to segments and makes its body an object; `besides` are its
-  /// other new files.
+  /// Adds or changes a record and its segments; its body and new further files become objects.
   indirect case store(
     ContentRecord,
     body: StagedBody?,
@@ -367,7 +334,6 @@ package enum StoreChange: Sendable {
   case arrived([Arrival])
   /// Updates only times, many at once: a run over unchanged servers changes nothing else.
   case confirm([Confirmation])
-  /// Adds records to a segment.
   case join(SegmentKey, items: [Int64])
   /// Adds records, too new for known numbers, to a segment; they must exist.
   case joinNew(SegmentKey, urls: [String])
@@ -377,15 +343,13 @@ package enum StoreChange: Sendable {
   indirect case segment(SegmentRecord, manifest: StagedBody?)
   /// Replaces all further documents of a segment's manifest; `bodies` are the new ones.
   indirect case documents(SegmentKey, [DocumentRecord], bodies: [StagedBody])
-  /// Evicts bodies to make room; items held by a segment keep their records, which then give the
-  /// reason. Items declared by other identities stay.
+  /// Evicts bodies to make room, except those that other identities declare; items held by a
+  /// segment keep their records, which then give the reason.
   case evict([ContentDigest], for: String, because: Failure? = nil)
-  /// Removes a segment that was deleted from its configuration or unsubscribed.
   case forget(SegmentKey)
   /// Records the newest `Date` that a server sent.
   case dated(Instant)
 
-  /// Bodies that the change adds to the store.
   package var bodies: [StagedBody] {
     switch self {
     case .arrived(let arrivals): arrivals.map(\.body)
@@ -402,11 +366,8 @@ package struct RemovedContent: Hashable, Sendable {
   package var url: String
   package var id: String
   package var size: Int64
-  /// Whether it ever had a body.
   package var hadBody = true
-  /// Whether it was evicted to make room.
   package var wasEvicted = false
-  /// Segments that it left.
   package var segments: [SegmentKey] = []
 
   package init(url: String, id: String, size: Int64) {
@@ -422,7 +383,6 @@ extension Instant {
 
 /// Degree to which a commit must survive a power cut.
 package enum Durability: String, Hashable, Sendable, CaseIterable {
-  /// Forces nothing to disk.
   case none
   /// Flushes the file system once per commit.
   case batch

@@ -26,7 +26,6 @@ package struct Confirmable: Sendable {
   }
 }
 
-/// A record that is already decoded.
 extension Shared: StoredAnswer where Value == ContentRecord {
   package var url: String { value.url }
   package var record: ContentRecord? { value }

@@ -28,7 +28,6 @@ extension TransferTrace: Hashable {
 package struct ShownCertificate: Hashable, Sendable {
   package var protocolVersion: String
   package var subject: String
-  /// Host names of the certificate in OpenSSL's notation.
   package var names: String
   package var issuer: String
   package var expires: Instant?

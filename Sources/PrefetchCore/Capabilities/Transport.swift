@@ -1,14 +1,11 @@
-/// Sends requests and returns facts; makes no decisions. Queues requests above the limit in flight.
-/// When a host answers with trouble, it returns that host's unsent requests, since the caller may
-/// decide differently about them.
+/// Sends requests, queues those above the limit in flight, and returns facts; makes no decisions.
 ///
-/// All methods are called from one thread; an implementation may use threads of its own.
+/// When a host answers with trouble, its unsent requests are returned for a new decision. All
+/// methods are called from one thread; an implementation may use threads of its own.
 package protocol Transport: AnyObject {
   /// Starts a transfer; its only `TransferEvent.finished` comes from a later `wait`.
   func start(_ request: TransferRequest)
-  /// Starts a transfer whose request the transport makes from `order`.
   func start(_ id: TransferID, _ order: Order)
-  /// Cancels a transfer; its end is still reported, as `cancelled` unless it was already over.
   func cancel(_ id: TransferID)
   /// Cancels a transfer, but keeps any received bytes of a body that can be resumed.
   func interrupt(_ id: TransferID)
@@ -26,7 +23,6 @@ extension Transport {
   }
 }
 
-/// Number that the engine gives to a request; unique within a run.
 package struct TransferID: Hashable, Comparable, Sendable {
   package var number: Int
 
@@ -39,7 +35,7 @@ package struct TransferID: Hashable, Comparable, Sendable {
   }
 }
 
-/// Request for one hop: one URL, requested once. Redirects are returned as responses.
+/// Request for one hop: one URL, requested once; redirects are returned as responses.
 package struct TransferRequest: Sendable {
   package enum Method: Hashable, Sendable {
     case get
@@ -57,7 +53,6 @@ package struct TransferRequest: Sendable {
   package var allowsCoding = true
   /// Maximum of decoded bytes; a larger body ends the transfer with `too_large`.
   package var sizeLimit: Int64?
-  /// Digests to compute in addition to SHA-256.
   package var algorithms: Set<DigestAlgorithm> = []
   package var expectedSize: Int64?
   /// Whether a declared digest proves that a body is whole.
@@ -70,7 +65,6 @@ package struct TransferRequest: Sendable {
   package var keepsBody = true
   /// Kept part of the body: the transport requests the rest with `Range` and `If-Range`.
   package var partial: PartialBody?
-  /// Rate limit shared with all other transfers of the group.
   package var rateGroup: RateGroup?
   /// Byte allowances shared with other transfers; the transfer is broken off when one is used up.
   package var allowances: [Allowance] = []
@@ -83,7 +77,6 @@ package struct TransferRequest: Sendable {
   package var patience: Duration?
   /// Whether to refuse a body without a declared length, which could be endless.
   package var needsLength = false
-  /// Maximum bytes in ``StagedBody/prefix``.
   package var prefixLength = StagedBody.prefixLength
   /// TLS requirements of the connection; nil = the settings' requirements.
   package var connection: Shared<ConnectionRules>?
@@ -93,7 +86,6 @@ package struct TransferRequest: Sendable {
     /// Number that identifies the budget and its current period.
     package var number: Int
     package var bytes: Int64
-    /// Bytes of a whole period.
     package var whole: Int64
     package var period: ByteBudget.Period
 
@@ -112,7 +104,6 @@ package struct TransferRequest: Sendable {
     }
   }
 
-  /// Group of transfers, usually a segment's, and its common rate in bytes a second.
   package struct RateGroup: Hashable, Sendable {
     package var name: String
     package var rate: Int64
@@ -153,13 +144,10 @@ package enum TransferEvent: Sendable {
 
 /// Progress of a body that is arriving.
 package struct TransferAdvance: Hashable, Sendable {
-  /// Bytes since the last event.
   package var bytes: Int64
-  /// Bytes of this response.
   package var arrived: Int64
   /// Position in the whole body, including a part that was kept before.
   package var position: Int64
-  /// Size of the whole body; nil if the response does not declare it.
   package var size: Int64?
 
   package init(bytes: Int64, arrived: Int64, position: Int64, size: Int64? = nil) {
@@ -175,7 +163,6 @@ package final class TransferResult: Sendable {
   /// Complete response of any status; anything else is a failure.
   package let outcome: Result<TransferResponse, Failure>
   package let figures: TransferFigures
-  /// Kept part of a body that broke off.
   package let partial: PartialBody?
   /// Whether the request was returned before any of it was sent.
   package let wasNotSent: Bool
@@ -200,7 +187,6 @@ package final class TransferResult: Sendable {
     self.init(.failure(reason), figures: TransferFigures(), wasNotSent: true)
   }
 
-  /// Returns a copy with another failure.
   package func failed(_ reason: Failure) -> TransferResult {
     copy(.failure(reason), figures)
   }
@@ -215,7 +201,6 @@ package final class TransferResult: Sendable {
     return copy(outcome, figures)
   }
 
-  /// Returns a copy with a lesson about the host's HTTP versions.
   package func teaching(_ lesson: ProtocolLesson) -> TransferResult {
     var figures = figures
     figures.lesson = lesson
@@ -235,7 +220,6 @@ package final class TransferResult: Sendable {
     )
   }
 
-  /// Whether a second tier gave the response, and not the origin.
   var isToldByTier: Bool {
     if case .success(let response) = outcome { response.toldByTierAt != nil } else { false }
   }
@@ -260,7 +244,6 @@ package final class TransferResult: Sendable {
     if case .failure(let failure) = outcome { failure } else { nil }
   }
 
-  /// HTTP status; nil without a response.
   package var status: Int? {
     if case .success(let response) = outcome { response.status } else { nil }
   }
@@ -303,7 +286,6 @@ package struct TransferResponse: Sendable {
     self.isToldFromHere = isToldFromHere
   }
 
-  /// Returns the provenance of the response; the second tier's own address never counts.
   func provenance(_ figures: TransferFigures?, throughProxy isProxied: Bool) -> Provenance {
     guard toldByTierAt == nil else { return isToldFromHere ? .local : .publicServer }
     return Provenance(answeredFrom: figures?.remoteAddress, throughProxy: isProxied)
@@ -324,32 +306,27 @@ package struct TransferFigures: Hashable, Sendable {
     case http3 = "3"
   }
 
-  /// HTTP version; nil without a response.
   package var version: Version?
   /// Calendar time at which the request was handed to the network; nil if it never was.
   package var started: Instant?
   /// Received bytes of headers and coded body.
   package var wireBytes: Int64 = 0
-  /// Sent bytes of headers and body.
   package var requestBytes: Int64?
   package var dns: Duration?
   package var connect: Duration?
   package var tls: Duration?
   package var firstByte: Duration?
-  /// Time until the request had been sent.
   package var requested: Duration?
   package var total: Duration?
   /// Times that the request was sent, including the transport's own repetitions.
   package var requestCount = 1
   package var remoteAddress: String?
   package var didReuseConnection = false
-  /// Lesson that the transfer taught about its host's HTTP versions.
   package var lesson: ProtocolLesson?
   /// Key that the host showed instead of a pinned one, where the rule only reports it.
   package var unexpectedKey: ContentDigest?
   /// Failure of the second tier; the transfer's failure then says nothing about the host.
   package var tierTrouble: TierTrouble?
-  /// Trace of the connection, if the user requested one.
   package var trace: TransferTrace?
 
   package init() {}
@@ -361,7 +338,6 @@ package struct TransferFigures: Hashable, Sendable {
 
   package var wasSent: Bool { requestCount > 0 }
 
-  /// `1.1`, `2` or `3`; nil without a response.
   package var httpVersion: String? {
     get { version?.rawValue }
     set { version = newValue.flatMap { Version(rawValue: $0) } }
@@ -377,7 +353,6 @@ package enum ProtocolLesson: Int, Hashable, Sendable, CaseIterable {
   case noHTTP3 = 3
 }
 
-/// Settings of all transfers of a run.
 package struct TransportSettings: Hashable, Sendable {
   package enum HTTPVersion: String, Hashable, Sendable, CaseIterable {
     case auto
@@ -399,7 +374,6 @@ package struct TransportSettings: Hashable, Sendable {
   package var readTimeout: Duration = .seconds(30)
   package var itemTimeout: Duration?
   package var connectionsPerHost: Int = 4
-  /// Maximum of requests in flight over all hosts.
   package var concurrency: Int = 256
   package var httpVersion: HTTPVersion = .auto
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
@@ -409,15 +383,11 @@ package struct TransportSettings: Hashable, Sendable {
   package var proxyCAFile: String?
   package var proxyCADirectory: String?
   package var proxy: Proxy = .none
-  /// Number of threads that send, receive, hash and write.
   package var workers: Int = 1
   /// Hosts (``WebURL/authority``) by the lessons recently learnt about them.
   package var lessons: [ProtocolLesson: Set<String>] = [:]
-  /// Limit in bytes a second for all transfers together.
   package var rate: RateSchedule?
-  /// Limit in bytes a second for each host.
   package var ratePerHost: Int64?
-  /// Whether to keep a trace of each connection for the user.
   package var isTraced = false
 
   package init(userAgent: String) {

@@ -58,7 +58,6 @@ package struct CacheControl: Hashable, Sendable {
     return directives
   }
 
-  /// Returns a token or the unquoted content of a quoted string.
   private static func value(_ rest: inout ArraySlice<UInt8>) -> String {
     rest = rest.drop { $0 == blank || $0 == tab }
     guard rest.first == quote else {
@@ -78,7 +77,6 @@ package struct CacheControl: Hashable, Sendable {
     list.utf8.split(separator: comma).map { text($0).lowercased() }.filter { !$0.isEmpty }
   }
 
-  /// Returns text without surrounding blanks.
   private static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String {
     let isBlank: (UInt8) -> Bool = { $0 == blank || $0 == tab }
     guard let first = bytes.firstIndex(where: { !isBlank($0) }),

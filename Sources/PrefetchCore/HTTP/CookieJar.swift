@@ -6,7 +6,6 @@ package struct CookieJar: Hashable, Sendable {
   private struct Cookie: Hashable, Sendable {
     var name: String
     var value: String
-    /// Host that set the cookie.
     var host: String
     /// `Domain` attribute; nil for a cookie of its host alone.
     var domain: String?
@@ -27,7 +26,6 @@ package struct CookieJar: Hashable, Sendable {
   /// Maximum bytes of a `Cookie` header; servers refuse longer ones.
   package static let longestField = 8190
 
-  /// Cookies in the order in which their names were first set.
   private var cookies: [Cookie] = []
 
   package init() {}
@@ -36,7 +34,6 @@ package struct CookieJar: Hashable, Sendable {
     cookies.isEmpty
   }
 
-  /// Stores the cookies of a response from `url`.
   package mutating func take(_ headers: HeaderBlock, from url: WebURL, at now: Instant) {
     guard url.scheme == .https, headers.has("Set-Cookie") else { return }
     cookies.removeAll { Self.isOver($0, at: now) }
@@ -46,8 +43,7 @@ package struct CookieJar: Hashable, Sendable {
     }
   }
 
-  /// Returns the value of a request's `Cookie` header; nil if the jar adds nothing. Cookies of the
-  /// configured header `declared` take precedence.
+  /// Returns a request's `Cookie` header with `declared`, whose names win; nil if nothing is added.
   package func field(
     for url: WebURL,
     besides declared: String? = nil,
@@ -127,7 +123,6 @@ package struct CookieJar: Hashable, Sendable {
     var path: String?
     var domain: String?
     var expires: Instant?
-    /// End of the cookie's life by `Max-Age`.
     var age: Instant?
     var isSecure = false
 

@@ -1,6 +1,8 @@
 /// Freshness that the responses of a redirect chain declare (RFC 9111, private cache, no
-/// heuristics); the shortest of all hops counts. Lifetimes granted by the declarer are applied at
-/// each query, so that a changed `ttl` takes effect at once.
+/// heuristics).
+///
+/// The shortest of all hops counts. Lifetimes granted by the declarer are applied at each query, so
+/// that a changed `ttl` takes effect at once.
 package enum Freshness: Hashable, Sendable {
   /// Each hop declares a lifetime, and the first of them ends at `until`, possibly before arrival.
   case stated(until: Instant)
@@ -18,9 +20,7 @@ package enum Freshness: Hashable, Sendable {
   /// Time at which a response is judged, with the durations from which its age is computed.
   package struct Timing: Hashable, Sendable {
     package var now: Instant
-    /// Time since the request was sent.
     package var elapsed: Duration
-    /// Time since the response head was received.
     package var sinceHead: Duration
 
     package init(_ now: Instant, elapsed: Duration = .zero, sinceHead: Duration = .zero) {
@@ -39,7 +39,6 @@ package enum Freshness: Hashable, Sendable {
     }
   }
 
-  /// Reads the freshness that one response declares.
   package init(_ headers: HeaderBlock, at moment: Timing) {
     let control = CacheControl(headers.combined(.cacheControl))
     guard !control.hasNoCache, !Variance.isUnknowable(headers) else {
@@ -57,7 +56,6 @@ package enum Freshness: Hashable, Sendable {
     self = .stated(until: moment.now + (lifetime - Self.age(headers, moment)))
   }
 
-  /// Combines the freshness of two hops of a chain.
   package func joined(with other: Freshness) -> Freshness {
     switch (self, other) {
     case (.asked, _), (_, .asked): .asked
@@ -126,8 +124,7 @@ package enum Freshness: Hashable, Sendable {
     return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
   }
 
-  /// Returns the age of a response at `instant`; the rest of its declared lifetime shows how long
-  /// its request took.
+  /// Returns a response's age; the rest of its declared lifetime shows how long its request took.
   package static func ageOnArrival(
     _ headers: HeaderBlock,
     _ freshness: Freshness? = nil,
@@ -169,7 +166,6 @@ package enum Freshness: Hashable, Sendable {
 // MARK: - In columns
 
 extension Freshness {
-  /// Freshness as two columns: end in milliseconds and kind.
   package var columns: (until: Int64?, kind: Int64) {
     switch self {
     case .stated(let until): (until.milliseconds, 0)

@@ -3,7 +3,6 @@ package enum HTTPDate {
   /// Parses the three forms of RFC 9110 §5.6.7; returns nil for anything else.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     if let instant = fixed(text) { return instant }
-    // Letter case is ignored (RFC 9111 §4.2).
     let bytes = text.utf8.map(ASCII.lowercased)
     switch bytes.count {
     case 29: return Form.fixed.read(bytes[...])
@@ -64,8 +63,7 @@ package enum HTTPDate {
     "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
   ]
 
-  /// Parses the usual form, `Sun, 06 Nov 1994 08:49:37 GMT`, without copying; returns nil for
-  /// others.
+  /// Parses the usual form of a date without copying; nil for other forms.
   private static func fixed(_ text: some StringProtocol) -> Instant? {
     let read = text.utf8.withContiguousStorageIfAvailable { bytes -> Instant? in
       guard bytes.count == 29, unsafe bytes[3] == UInt8(ascii: ","),
@@ -105,7 +103,6 @@ package enum HTTPDate {
     name.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
   }
 
-  /// Formats an instant as `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func format(_ instant: Instant) -> String {
     let date = CalendarDate(instant)
     let weekday = weekdays[(date.daysSinceEpoch % 7 + 7) % 7]
@@ -113,7 +110,6 @@ package enum HTTPDate {
       + "\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) GMT"
   }
 
-  /// Parses digits only, without a sign.
   private static func number(_ text: some StringProtocol) -> Int? {
     !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
   }
@@ -121,7 +117,6 @@ package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-  /// Weekday names by day number, since 1970-01-01 was a Thursday.
   private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 }
 
@@ -192,7 +187,6 @@ package enum Timestamp {
   }
 }
 
-/// Calendar fields of an instant in UTC.
 private struct CalendarDate {
   var year: Int
   var month: Int

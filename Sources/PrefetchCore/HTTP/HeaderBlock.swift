@@ -1,4 +1,3 @@
-/// Header field of a request or response; its value is encoded by ``HeaderText``.
 package struct HeaderField: Hashable, Sendable {
   package var name: String
   package var value: String
@@ -9,10 +8,9 @@ package struct HeaderField: Hashable, Sendable {
   }
 }
 
-/// Headers of one response, in received order; stored in this same form.
+/// Headers of one response, in received order and in the form in which they are stored.
 ///
-/// All fields are in one buffer, since most responses are queried for one or two headers and
-/// dropped.
+/// One buffer holds all fields, since most blocks are queried for one or two and dropped.
 package struct HeaderBlock: Hashable, Sendable {
   /// Encoded fields: the code of the name (or zero, its length and the name), then the length of
   /// the value and the value.
@@ -28,7 +26,6 @@ package struct HeaderBlock: Hashable, Sendable {
     unsafe self.bytes = [UInt8](bytes)
   }
 
-  /// Reads stored bytes; nil if they are not a valid block.
   package init?(stored bytes: RawSpan) {
     var cursor = ByteCursor()
     while let code = cursor.byte(bytes) {
@@ -47,7 +44,6 @@ package struct HeaderBlock: Hashable, Sendable {
     indices.map { HeaderField(name(at: $0), value(at: $0)) }
   }
 
-  /// First value of a field name; ignores case.
   package subscript(name: HeaderName) -> String? {
     firstIndex(of: name).map { value(at: $0) }
   }
@@ -90,10 +86,8 @@ extension HeaderBlock {
     }
   }
 
-  /// Byte ranges of one field.
   private struct Extent {
     let code: UInt8
-    /// Range of the spelled name; empty if the code stands for it.
     let spelled: Range<Int>
     let value: Range<Int>
   }
@@ -112,7 +106,6 @@ extension HeaderBlock {
     HeaderText.decode(bytes[place(index).value])
   }
 
-  /// Returns the code of a field's name; zero if the name is spelled out.
   func code(at index: Int) -> UInt8 {
     bytes[index]
   }
@@ -153,7 +146,6 @@ extension HeaderBlock {
     return holds(place.spelled, name.text)
   }
 
-  /// Whether the value equals a word, ignoring case.
   package func holds(_ index: Int, _ word: String) -> Bool {
     holds(place(index).value, word)
   }
@@ -181,13 +173,11 @@ extension HeaderBlock {
     unsafe bytes.span.bytes.extracting(range).isSame(as: other)
   }
 
-  /// Returns a copy with only the fields at the indices that `isKept` accepts.
   package func filtered(_ isKept: (Int) -> Bool) -> HeaderBlock {
     guard let first = indices.first(where: { !isKept($0) }) else { return self }
     var kept = HeaderBlock()
     kept.bytes.reserveCapacity(bytes.count)
     kept.bytes += bytes[..<first]
-    // Adjacent kept fields are copied together.
     var start = place(first).value.upperBound
     var position = start
     while position < bytes.count {
@@ -216,7 +206,6 @@ extension HeaderBlock {
     bytes.removeLast(bytes.count - end)
   }
 
-  /// Maximum bytes of a field in addition to its name and value.
   static let longestOverhead = 11
 
   /// Writes a field into a buffer with enough room and returns the end offset.

@@ -35,7 +35,6 @@ package struct HeaderName: ExpressibleByStringLiteral, Sendable {
   package static let vary = HeaderName("Vary")
 }
 
-/// Set of header names; well-known ones are bits.
 struct HeaderNames: Sendable {
   private var bits: UInt64 = 0
   private var others: [String] = []
@@ -61,7 +60,6 @@ struct HeaderNames: Sendable {
 
 /// Names of most responses: each has a number, and each of its two usual spellings a code.
 enum WellKnownNames {
-  /// Returns the code of a spelling; zero if it has none.
   static func code(of name: RawSpan) -> UInt8 {
     let table = table
     for number in table.numbers(ofLength: name.byteCount) {
@@ -76,7 +74,6 @@ enum WellKnownNames {
     return 0
   }
 
-  /// Returns the number of a name in any spelling; zero if it has none.
   static func number(of name: RawSpan) -> UInt8 {
     let table = table
     let small = name.byteOffsets.map { ASCII.lowercased(name.byte($0)) }

@@ -4,7 +4,6 @@
   private var byteCount = 0
   private var fieldCount = 0
 
-  /// Allocates room for `fields` fields with `bytes` bytes of names and values in total.
   package init(fields: Int, bytes: Int) {
     unsafe room = .allocate(byteCount: fields * HeaderBlock.longestOverhead + bytes, alignment: 8)
   }
@@ -25,7 +24,6 @@
     fieldCount += 1
   }
 
-  /// Copy of the collected fields.
   package var block: HeaderBlock {
     unsafe HeaderBlock(copying: UnsafeRawBufferPointer(rebasing: room[..<byteCount]))
   }

@@ -7,7 +7,6 @@ package enum HeaderText {
   /// Base of the scalars U+F780…U+F7FF, which stand for the bytes 0x80…0xFF.
   private static let base: UInt32 = 0xF700
   private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
-  /// First UTF-8 byte of each scalar of the private range.
   package static let lead: UInt8 = 0xEF
 
   package static func decode(_ bytes: ArraySlice<UInt8>) -> String {
@@ -69,7 +68,6 @@ package enum HeaderText {
     return String(decoding: escaped, as: UTF8.self)
   }
 
-  /// Returns text for display, with U+FFFD in place of invalid UTF-8.
   package static func readable(_ text: String) -> String {
     hasOddBytes(text) ? String(decoding: encode(text), as: UTF8.self) : text
   }

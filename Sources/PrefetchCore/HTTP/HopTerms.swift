@@ -1,6 +1,5 @@
 /// Caching terms of one response of a redirect chain, either a redirect or the final response.
 package struct HopTerms: Hashable, Sendable {
-  /// URL that gave the response.
   package var url: String
   package var freshness: Freshness
   package var mustRevalidate: Bool
@@ -52,11 +51,9 @@ extension ContentRecord {
     validators == other.validators && variance == other.variance && hops == other.hops
   }
 
-  /// Resets the record to one without a body.
   package mutating func forgetBody() {
     digest = nil
     size = 0
-    // A user's pause stays; other items are queued for the next run.
     if state != .paused { state = .queued }
     validators = Validators()
     files = []
@@ -71,7 +68,6 @@ extension ContentRecord {
     validatedAt = nil
   }
 
-  /// Whether a response of the chain forbids stale use.
   package var mustRevalidate: Bool {
     CacheControl(headers.combined(.cacheControl)).mustRevalidate
       || hops.contains(where: \.mustRevalidate) || freshness == .asked

@@ -31,7 +31,6 @@ package enum RequestFields {
 }
 
 extension RunPolicy {
-  /// Returns the fields that the matching rule and netrc add to a request.
   func ruleFields(
     for url: WebURL,
     rule: Int?,
@@ -129,7 +128,6 @@ struct VariantSelector {
     }
   }
 
-  /// Returns a hash of the request's selecting fields.
   func fingerprint(of entry: ManifestEntry, for purpose: RequestPurpose) -> UInt64 {
     let fields = fields(of: entry, for: purpose).sorted {
       ($0.name, $0.value) < ($1.name, $1.value)
@@ -137,12 +135,10 @@ struct VariantSelector {
     return key.hash(fields.flatMap { Array("\($0.name.lowercased()):\($0.value)\n".utf8) })
   }
 
-  /// Returns the fields of a request for the item's own URL.
   func fields(of entry: ManifestEntry, for purpose: RequestPurpose) -> [HeaderField] {
     fields(at: entry.url, of: entry, for: purpose)
   }
 
-  /// Returns the fields of a hop, combined as ``Exchange`` does.
   private func fields(
     at hop: WebURL,
     of entry: ManifestEntry,
@@ -170,7 +166,6 @@ struct VariantSelector {
 }
 
 extension Planner.Facts {
-  /// Returns ``VariantSelector/fingerprint(of:for:)`` for one entry.
   package func fingerprint(of entry: ManifestEntry, in segment: SegmentDeclaration) -> UInt64 {
     selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
   }

@@ -1,6 +1,5 @@
 /// Rules for which sources may set which request headers.
 package enum RequestHeader {
-  /// Names that only the transport or the cache may set.
   private static let owned: Set<String> = [
     "host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "keep-alive",
     "proxy-connection", "trailer", "range", "accept-encoding", "if-match", "if-none-match",
@@ -13,12 +12,10 @@ package enum RequestHeader {
     "user-agent",
   ]
 
-  /// Whether a configuration may set a header.
   package static func mayBeConfigured(_ name: String) -> Bool {
     isName(name) && !owned.contains(name.lowercased())
   }
 
-  /// Whether a remote manifest may set a header.
   package static func mayComeFromManifest(_ name: String) -> Bool {
     mayBeConfigured(name) && !secret.contains(name.lowercased())
   }

@@ -3,8 +3,7 @@ package enum ResumeRule {
   /// Age that a body needs when it is sent for its date to identify one version.
   private static let restingTime: Duration = .seconds(60)
 
-  /// Returns the verbatim `If-Range` validator of a response; nil if its parts could belong to
-  /// another body.
+  /// Returns the `If-Range` validator; nil if parts could belong to another body.
   package static func validator(_ headers: HeaderBlock) -> String? {
     guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
     if let tag = headers[.entityTag], Validators.isStrong(tag) { return tag }
@@ -38,7 +37,6 @@ package enum ResumeRule {
     return headers[field] ?? part.validator == part.validator ? nil : .otherBody
   }
 
-  /// Returns the size of the whole body from a 206 without objection.
   package static func wholeSize(_ headers: HeaderBlock) -> Int64? {
     headers.combined("Content-Range").flatMap { ContentRange($0) }?.bounds
       .map { $0.upperBound + 1 }
@@ -115,7 +113,6 @@ extension ResumeRule {
     Revalidation.storable(head).without(ofTheCoding)
   }
 
-  /// Fields of a single message.
   private static let ofTheMessage = HeaderNames(["content-range", "content-length"])
   private static let ofTheClock = HeaderNames(["date", "age"])
   private static let ofTheCoding = HeaderNames(["content-encoding"])

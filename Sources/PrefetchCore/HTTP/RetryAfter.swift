@@ -1,4 +1,3 @@
-/// Parser of `Retry-After`.
 package enum RetryAfter {
   /// Maximum pause that a server can demand: one day.
   package static let longest: Duration = .seconds(86_400)

@@ -1,4 +1,3 @@
-/// Effects of a 304 on stored headers.
 package enum Revalidation {
   /// Merges stored headers with those of a 304; `isChanged` ignores clock fields.
   package static func merge(
@@ -139,7 +138,6 @@ package enum Revalidation {
     return Validators(entityTag: validators.entityTag)
   }
 
-  /// Returns the validators for a conditional request for a record.
   package static func conditions(
     of record: ContentRecord,
     _ selection: Variance.Selection = .same

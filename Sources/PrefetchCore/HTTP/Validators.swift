@@ -9,7 +9,6 @@ package struct Validators: Hashable, Sendable {
     self.lastModified = lastModified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
   }
 
-  /// Makes the validators of a local list, with its digest as the tag.
   package init(ofFile digest: ContentDigest?) {
     self.init(entityTag: digest.map { "\"\($0)\"" })
   }

@@ -1,8 +1,6 @@
 /// Request headers that selected the responses of a chain (`Vary`), stored only as a keyed digest.
 package struct Variance: Hashable, Sendable {
-  /// Response that depends on its request.
   package struct Hop: Hashable, Sendable {
-    /// URL of the hop; nil for the item's own URL.
     package var url: String?
     /// Header names in lower case and sorted; `*` alone if the response cannot be compared.
     package var names: [String]
@@ -15,7 +13,6 @@ package struct Variance: Hashable, Sendable {
     }
   }
 
-  /// Hops whose responses vary; never empty.
   package var hops: [Hop]
 
   package init?(_ hops: [Hop]) {
@@ -23,9 +20,7 @@ package struct Variance: Hashable, Sendable {
     self.hops = hops
   }
 
-  /// Relation of a stored response to a request.
   package enum Selection: Hashable, Sendable {
-    /// The request would get the stored response.
     case same
     /// The request may get the stored response, since `Vary` is `*`.
     case unknown
@@ -62,7 +57,6 @@ package struct Variance: Hashable, Sendable {
     return Hop(url: url, names: names, digest: digest)
   }
 
-  /// Whether the response varies by unknown facts (`Vary: *`).
   package static func isUnknowable(_ headers: HeaderBlock) -> Bool {
     headers.has(.vary) && names(in: headers) == [anything]
   }
@@ -106,7 +100,6 @@ package struct Variance: Hashable, Sendable {
     return key.hash(bytes)
   }
 
-  /// Returns the lower-case names of fields that differ between two requests.
   static func difference(_ one: [HeaderField], _ other: [HeaderField]) -> Set<String> {
     Set((one + other).map { $0.name.lowercased() }).filter {
       value(of: $0, in: one) != value(of: $0, in: other)
@@ -129,7 +122,6 @@ package struct VarianceKey: Hashable, Sendable {
     high = Self.word(bytes[8...])
   }
 
-  /// Makes an empty key, for comparisons without stored responses.
   package init() {
     low = 0
     high = 0
