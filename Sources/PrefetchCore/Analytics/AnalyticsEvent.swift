@@ -1,12 +1,9 @@
 /// Event that was recorded for a collector and is queued.
 package struct AnalyticsEvent: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
-    /// Event at one time.
     case logged
-    /// Event with a beginning and an end.
     case timed
     case consumption
-    /// Responses from the cache.
     case cacheFetch = "cache_fetch"
     /// Responses that the cache could not give alone.
     case cacheMiss = "cache_miss"
@@ -19,7 +16,6 @@ package struct AnalyticsEvent: Hashable, Sendable {
   package var kind: Kind
   package var name: String?
   package var at: Instant
-  /// Other fields of the event as a JSON object.
   package var details: String
 
   package init(id: String, kind: Kind, name: String?, at: Instant, details: String) {

@@ -13,10 +13,8 @@ package struct CacheTally: Sendable {
     }
   }
 
-  /// Reported counts, most requested URLs first.
   package struct Figures: Sendable {
     package var urls: [(url: String, count: Count)] = []
-    /// Sum of the URLs that are not reported separately.
     package var others = Count()
     package var metrics: [(name: String, count: Int64)] = []
   }
@@ -44,7 +42,6 @@ package struct CacheTally: Sendable {
     }
   }
 
-  /// Returns the counts and resets them.
   package mutating func take() -> Figures {
     let ranked = counts.sorted {
       let (a, b) = ($0.value.fetches + $0.value.misses, $1.value.fetches + $1.value.misses)

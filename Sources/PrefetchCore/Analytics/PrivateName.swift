@@ -64,7 +64,6 @@ package enum PrivateName: Hashable, Sendable {
 
   // MARK: Numbers
 
-  /// Splits text into runs of digits with the usual separators.
   private static func runs(of text: [UInt8]) -> [ArraySlice<UInt8>] {
     let separators = Set(" -/().+".utf8)
     return text.split { !ASCII.isDigit($0) && !separators.contains($0) }

@@ -2,7 +2,6 @@
 package struct SendingPause: Hashable, Sendable {
   /// Number of consecutive failures.
   package var failures = 0
-  /// Time of the last failure.
   package var since: Instant?
   package var until: Instant?
 

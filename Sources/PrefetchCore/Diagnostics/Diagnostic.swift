@@ -22,7 +22,6 @@ package struct Diagnostic: Error, Hashable, Sendable {
   package var severity: Severity
   package var message: String
   package var hint: String?
-  /// Path in the configuration, such as `segments[0].items[2].checksum`.
   package var path: String?
   /// File name, also set if no line is known (a binary plist, a missing file).
   package var file: String?

@@ -1,7 +1,6 @@
 /// Renders a diagnostic: location, message, marked source line and hint.
 package struct DiagnosticRenderer: Sendable {
   package var usesColor = false
-  /// Maximum columns of a source line.
   package var width = 120
 
   package init(usesColor: Bool = false) {
@@ -39,7 +38,6 @@ package struct DiagnosticRenderer: Sendable {
   /// Returns file and line, or file and key path if the file has no lines, as a binary plist.
   private func place(of diagnostic: Diagnostic) -> String? {
     if let location = diagnostic.location { return location.description }
-    // The name of an option or variable is sufficient.
     guard let file = diagnostic.file, let path = diagnostic.path, !file.hasPrefix("-"),
       !file.hasPrefix("PREFETCH_")
     else { return diagnostic.file }
@@ -66,7 +64,6 @@ package struct DiagnosticRenderer: Sendable {
   }
 }
 
-/// Part of a source line around a location, with a marker below it.
 private struct SourceExcerpt {
   var text: String
   var padding: String
@@ -82,7 +79,6 @@ private struct SourceExcerpt {
     var first = 0
     let isLong = cells.reduce(0, { $0 + $1.count }) > limit
     if isLong {
-      // A third of the width goes to the text before the location.
       var room = limit / 3
       first = start
       while first > 0, room >= cells[first - 1].count {
@@ -123,14 +119,12 @@ private struct SourceExcerpt {
 }
 
 extension SourceExcerpt {
-  /// Whether the value is a variable and so no secret itself.
   private static func isVariable(_ value: Substring) -> Bool {
     var rest = value.drop { " \"'".contains($0) }
     if rest.hasPrefix("bearer ") { rest = rest.dropFirst(7) }
     return rest.hasPrefix("${")
   }
 
-  /// Whether a line has a URL with a password or a signature.
   private static func holdsSecretURL(_ line: String) -> Bool {
     UserInformation.masked(line) != line
       || line.split(whereSeparator: { " \t\"'<>,".contains($0) }).contains { word in

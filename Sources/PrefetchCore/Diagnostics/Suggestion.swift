@@ -1,4 +1,3 @@
-/// Suggests the known name that a mistyped name most likely means.
 package enum Suggestion {
   /// Returns the nearest candidate within a third of the word's length; the first one on a tie.
   package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {

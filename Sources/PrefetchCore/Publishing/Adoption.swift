@@ -1,10 +1,8 @@
 /// User's file at an item's path in the published folder, which may hold the item's body.
 package struct AdoptableFile: Hashable, Sendable {
   package var rules: PublishingRules
-  /// Path below the folder.
   package var name: String
   package var size: Int64?
-  /// Maximum size of the item.
   package var limit: Int64?
   package var digests: [ExpectedDigest]
   /// Time that the server states, in whole seconds; nil before the server responded.
@@ -23,7 +21,6 @@ package struct FoundBody: Hashable, Sendable {
   /// Digest of the object; nil for a file that the server has to confirm first.
   package var digest: ContentDigest?
   package var size: Int64
-  /// Requested digests other than SHA-256.
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
   /// Modification time of the user's file, in whole seconds; nil for an object.
   package var modified: Instant?

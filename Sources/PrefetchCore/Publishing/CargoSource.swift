@@ -1,5 +1,4 @@
 extension PublishingRules {
-  /// Folder in a tree of layout `cargo` that serves as cargo's home.
   package var cargoHome: String { "\(folder)/.cargo" }
 }
 

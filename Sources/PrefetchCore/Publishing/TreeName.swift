@@ -36,7 +36,6 @@ package struct TreeName: Sendable {
     return ["\(adFolder(of: entry))\(BundleName.stem(of: entry))."]
   }
 
-  /// Returns the folder of an ad's files, empty or with a final slash.
   private func adFolder(of entry: ManifestEntry) -> String {
     if let path = entry.path {
       let folder = PathText.split(path).folder
@@ -55,7 +54,6 @@ package struct TreeName: Sendable {
     }
   }
 
-  /// Returns the folder of a stream, by its declared id if it has one.
   private func bundleFolder(of entry: ManifestEntry) throws(Failure) -> String {
     if let path = entry.path { return path }
     let id = entry.isIdentifierMade ? nil : entry.id
@@ -117,7 +115,6 @@ package struct TreeName: Sendable {
 
   // MARK: Layouts
 
-  /// Returns the name `host[:port]/path?query`.
   private func place(of url: WebURL) throws(Failure) -> String {
     let path: String
     if rules.mirror != nil {
@@ -250,10 +247,8 @@ package struct TreeName: Sendable {
     return nil
   }
 
-  /// Prefix of unfinished files.
   package static let temporaryPrefix = ".prefetch-"
 
-  /// Returns a name shortened and without control characters.
   package static func visible(_ name: String) -> String {
     let safe = String(
       String.UnicodeScalarView(

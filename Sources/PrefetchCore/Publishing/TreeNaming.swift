@@ -2,9 +2,7 @@
 package struct TreeNaming: Sendable {
   package private(set) var entries: EntryTable
   package private(set) var refused: [RejectedEntry] = []
-  /// Names whose existing files stay unchanged.
   package let held: [String]
-  /// Publishing rules, as decided by all the names together.
   package let rules: PublishingRules
 
   package init(of declared: EntryTable, rules: PublishingRules) {

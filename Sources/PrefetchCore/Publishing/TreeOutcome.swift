@@ -1,6 +1,4 @@
-/// Outcome of publishing a segment's tree.
 package struct TreeOutcome: Hashable, Sendable {
-  /// Failure to publish a file, or the tree itself if `name` is nil.
   package struct Trouble: Hashable, Sendable {
     package var name: String?
     package var url: String?
@@ -65,7 +63,6 @@ package struct TreeOutcome: Hashable, Sendable {
     }
   }
 
-  /// Returns the warning that a tree stays at an earlier generation.
   package static func hold(
     of segment: String,
     _ folder: String,
@@ -85,13 +82,11 @@ package struct TreeOutcome: Hashable, Sendable {
     troubles.contains { $0.failure.code != .cancelled }
   }
 
-  /// Whether a signal stopped the publication.
   package var isInterrupted: Bool {
     troubles.contains { $0.failure.code == .cancelled }
   }
 }
 
-/// Looks for items' bodies among the user's own files.
 package protocol FileAdopter {
   /// Stores a user's file if it matches the item, otherwise returns nil; an item without a digest
   /// also needs the server's time of modification.

@@ -26,9 +26,7 @@ package struct TreePlan: Sendable {
   package var isThorough = false
   private let entries: EntryTable
   private let facts: Planner.Facts
-  /// Bodies stored after the inventory was read.
   private let bodies: [URLKey: TreeBody]
-  /// Items whose stored body is the variant of another segment.
   private let withheld: Set<URLKey>
   private let selector: VariantSelector
   private let held: [String]
@@ -131,7 +129,6 @@ package struct TreePlan: Sendable {
     }
   }
 
-  /// Files that the tool reading the tree needs in addition to the items.
   private var toolSupplements: [TreeFile] {
     let supplements: [(name: String, text: String)]
     switch rules.layout {
@@ -147,7 +144,6 @@ package struct TreePlan: Sendable {
     return supplements.map { TreeFile(name: $0.name, content: .bytes(Array($0.text.utf8))) }
   }
 
-  /// Adds the segment's list or its signature as a file.
   package mutating func add(list name: String, _ bytes: ManifestSource.Bytes) {
     supplements.append(TreeFile(name: name, content: .list(bytes)))
   }
@@ -196,7 +192,6 @@ package struct TreePlan: Sendable {
     if absentCount > 0 { isWhole = false }
   }
 
-  /// Plan that empties a tree.
   package static var nothing: TreePlan {
     TreePlan(
       segment: SegmentKey(identity: "", name: ""),
@@ -340,7 +335,6 @@ package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
-  /// Form of an item of several files; nil for a single file.
   package var form: BundleForm?
 
   package init(

@@ -1,4 +1,3 @@
-/// Conversion of URLs to parts of file names.
 enum URLText {
   /// Decodes all escapes except `/`, `?`, `%` and control characters, which mean something else.
   static func readable(path: String) -> String {

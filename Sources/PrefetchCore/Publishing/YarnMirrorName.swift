@@ -21,7 +21,6 @@ package enum YarnMirrorName {
     component == "-" || component == "_attachments"
   }
 
-  /// Returns the scope of `@SCOPE/NAME`, in which the slash may be escaped.
   private static func scope(of package: Substring, below folder: Substring?) -> Substring? {
     if package.hasPrefix("@"), let slash = package.firstRange(of: "%2f") {
       return package[..<slash.lowerBound]

@@ -2,7 +2,6 @@
 package struct ConnectionPolicy: Hashable, Sendable {
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
   package var pins = PinTable()
-  /// Client certificates by ``WebURL/authority``.
   package var clients: [String: ConnectionRules.ClientCertificate] = [:]
   package var rules: [TransportRule] = []
   /// Hosts that the configuration names, which may have any address.
@@ -12,12 +11,10 @@ package struct ConnectionPolicy: Hashable, Sendable {
   package var netrc: Netrc?
   /// Whether requests may go through a proxy, so that a response's address has no meaning.
   package var mayBeProxied = false
-  /// Proxy of requests without a rule that sets another.
   package var proxy = TransportSettings.Proxy.none
 
   package init() {}
 
-  /// Index of the first rule that matches a request.
   package func rule(for url: WebURL, method: TransferRequest.Method) -> Int? {
     rules.isEmpty ? nil : rules.firstIndex { $0.matches(url, method: method) }
   }

@@ -2,7 +2,6 @@
 ///
 /// Requests with different rules never share a connection or anything negotiated on it.
 package struct ConnectionRules: Hashable, Sendable {
-  /// TLS versions in the spelling of App Transport Security.
   package enum MinimumTLS: String, Hashable, Comparable, Sendable, CaseIterable {
     case tls10 = "TLSv1.0"
     case tls11 = "TLSv1.1"
@@ -27,7 +26,6 @@ package struct ConnectionRules: Hashable, Sendable {
     case localOnly
   }
 
-  /// Paths of the PEM files of a client certificate.
   package struct ClientCertificate: Hashable, Sendable {
     package var certificate: String
     package var key: String
@@ -45,7 +43,6 @@ package struct ConnectionRules: Hashable, Sendable {
   package var pins: [PinRule] = []
   package var client: ClientCertificate?
   package var reach = Reach.anywhere
-  /// Proxy in place of the run's.
   package var proxy: TransportSettings.Proxy?
   package var httpVersion: TransportSettings.HTTPVersion?
 
@@ -58,7 +55,6 @@ package struct PinRule: Hashable, Sendable {
   package var leaf: Set<ContentDigest>?
   /// Digests of which a certificate above the leaf in the verified chain must have one.
   package var authority: Set<ContentDigest>?
-  /// Whether a mismatch is only reported.
   package var onlyReports = false
   /// Locations of the entries in the configuration, for messages.
   package var entries: [String]

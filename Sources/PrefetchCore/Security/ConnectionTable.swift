@@ -26,7 +26,6 @@ package struct ConnectionTable: Sendable {
   let watchesPlainHTTP: Bool
   private var known: [Key: Shared<ConnectionRules>?] = [:]
   private var last: Known?
-  /// Time until which cached rules are valid.
   private var until = Instant.distantFuture
 
   package init(_ policy: RunPolicy) {
@@ -42,7 +41,6 @@ package struct ConnectionTable: Sendable {
       && policy.connections.clients.isEmpty && !addsHeaders
   }
 
-  /// Connection rules and header fields of a request.
   struct Terms: Sendable {
     var connection: Shared<ConnectionRules>?
     var headers: [HeaderField] = []
@@ -160,7 +158,6 @@ package struct ConnectionTable: Sendable {
     return rules
   }
 
-  /// Most requests have the same key as the one before.
   private func isLast(
     _ url: WebURL,
     _ purpose: RequestPurpose,
@@ -180,7 +177,6 @@ package struct ConnectionTable: Sendable {
 }
 
 extension RunPolicy {
-  /// Returns the earliest expiry of an exception or pin.
   package func nextExpiry(after now: Instant) -> Instant? {
     let exceptions = transportSecurity.exceptions.all.compactMap(\.exception.expires)
     let pins = connections.pins.all.compactMap(\.expires)

@@ -3,7 +3,6 @@ package struct ExceptionTable: Hashable, Sendable {
   package typealias Exception = TransportSecurity.Exception
 
   private var names: [String: Exception] = [:]
-  /// Address ranges, longest prefix first.
   private var ranges: [Range] = []
 
   private struct Range: Hashable, Sendable {

@@ -37,12 +37,10 @@ package struct Netrc: Hashable, Sendable {
     }
   }
 
-  /// Strings that must never be shown.
   package var secrets: [String] {
     logins.values.flatMap { [$0.password, Self.code($0)] }.filter { !$0.isEmpty }
   }
 
-  /// Returns the credentials' header field for a host.
   package func field(for host: String) -> HeaderField? {
     guard let login = logins[host] else { return nil }
     return HeaderField("Authorization", "Basic \(Self.code(login))")

@@ -7,7 +7,6 @@ package struct PinTable: Hashable, Sendable {
     package var authority: [ContentDigest]?
     package var onlyReports = false
     package var expires: Instant?
-    /// Configuration path, with file and line if known.
     package var place: String
 
     package init(host: String = "", place: String = "") {
@@ -20,7 +19,6 @@ package struct PinTable: Hashable, Sendable {
     }
   }
 
-  /// Pins by host; addresses in their shortest spelling.
   private var entries: [String: Rule] = [:]
 
   package init(_ entries: [Rule] = []) {

@@ -1,4 +1,3 @@
-/// Host names in the form of `allow_http`.
 package enum PlainHostName {
   /// Returns a host, an address without the brackets of URLs.
   package static func exception(for host: String) -> String {

@@ -18,7 +18,6 @@ package enum RequestPurpose: Hashable, Sendable {
 package enum Provenance: Hashable, Sendable {
   /// Configuration, local file, or server on this machine or its networks.
   case local
-  /// Any other server, or one of unknown address.
   case publicServer
 
   /// Classifies by the responding address, which has no meaning behind a proxy.

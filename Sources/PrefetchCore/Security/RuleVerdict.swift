@@ -5,9 +5,7 @@ package struct RuleVerdict: Hashable, Sendable {
     case refused
     /// Refused until time or circumstances change.
     case deferred
-    /// The rule changes the item's request.
     case applies
-    /// The rule does not concern the item.
     case silent
   }
 

@@ -6,7 +6,6 @@ package struct TransportSecurity: Hashable, Sendable {
     package var minimumTLS: ConnectionRules.MinimumTLS
     package var requiresForwardSecrecy: Bool
     package var reason: String?
-    /// Expiry, after which the general rules apply to its hosts.
     package var expires: Instant?
 
     package init(
@@ -127,11 +126,9 @@ package struct TransportSecurity: Hashable, Sendable {
 extension TransportSecurity {
   /// Key or entry that applies to a host.
   package enum Basis: Hashable, Sendable {
-    /// No exception: https with all requirements.
     case rules
     case exception(String, Exception)
     case expired(String, Exception)
-    /// Entry of `allow_http`, for a plain http URL.
     case plainHTTP(String, Exception)
     case plainHTTPExpired(String, Exception)
     case localNetworking

@@ -36,7 +36,6 @@ package struct URLPattern: Hashable, Sendable {
     )
   }
 
-  /// Converts each label to ASCII, since stars are not part of names.
   private static func ascii(_ authority: Substring) -> String {
     authority.split(separator: ".", omittingEmptySubsequences: false)
       .map { InternationalName.ascii($0) ?? $0.lowercased() }
@@ -51,7 +50,6 @@ package struct URLPattern: Hashable, Sendable {
       && Self.matches(parts.target[...], Array(target.utf8)[...])
   }
 
-  /// Returns the host if the pattern names a single one.
   package var host: String? {
     guard let authority = parts?.authority else { return nil }
     var bytes: [UInt8] = []

@@ -1,4 +1,3 @@
-/// Host whose key matches no report-only pin.
 package struct UnexpectedKey: Hashable, Sendable {
   package var host: String
   package var key: ContentDigest
