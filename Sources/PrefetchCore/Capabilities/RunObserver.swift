@@ -4,7 +4,7 @@ package protocol RunObserver: AnyObject {
   var hearsOfEach: Bool { get }
   /// Maximum time between two calls of `look`; nil if it needs none.
   var pauseBetweenLooks: Duration? { get }
-  /// Whether `look` needs expected totals of segments and the lists they wait for.
+  /// Whether `look` needs the segments' expected bytes and the hosts that they wait for.
   var needsExpectations: Bool { get }
   func observe(_ fact: RunFact, at now: Moment)
   func look(at standing: RunStanding, _ now: Moment)

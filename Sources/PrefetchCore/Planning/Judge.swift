@@ -167,7 +167,7 @@ struct Judge {
     return isExpected ? nil : .unexpectedSize(size)
   }
 
-  /// Offline, a pinned item is still looked for, since an object without a row may match.
+  /// Decides about an item without a body; offline, a pinned one may be an object without a row.
   private func notStored(_ wanted: Wanted) -> (PlannedStep.Decision, PlanReason) {
     guard policy.isOffline else { return (.fetch, .notStored) }
     return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)

@@ -30,7 +30,7 @@ package enum PlanReason: Hashable, Sendable {
   case revalidationAskedFor
   case stale
   case otherRevision
-  /// Its documents are revalidated regardless of their lifetime.
+  /// Documents of the item are revalidated regardless of their lifetime.
   case severalFiles
   /// The stored form differs from the declared one.
   case otherKind
@@ -85,8 +85,7 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
-  /// Whether the body is right until its declaration changes: by digest, entity tag or `ttl:
-  /// immutable`.
+  /// Whether the body is right for good: by its digest, its entity tag or an immutable `ttl`.
   package var isForGood: Bool {
     self == .digestMatches || self == .entityTagMatches || self == .immutable
   }
@@ -99,7 +98,7 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
-  /// Returns the failure of an item for this reason; nil if the reason is none.
+  /// Returns the failure that this reason means for an item; nil for reasons that fail nothing.
   package func failure(
     of entry: ManifestEntry,
     segment: SegmentDeclaration,

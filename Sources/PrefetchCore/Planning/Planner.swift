@@ -296,7 +296,7 @@ package enum Planner {
     return Comparison(expected, stored: digest, strong: record.otherDigests) == .different
   }
 
-  /// Offline and paused decisions do not apply to the next run.
+  /// Returns the time until which a decision holds; offline and paused ones do not outlast the run.
   private static func quietLimit(of reason: PlanReason) -> Instant {
     switch reason {
     case .digestMatches, .immutable, .entityTagMatches, .unchangedSince, .withheld: .distantFuture

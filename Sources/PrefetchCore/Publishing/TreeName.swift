@@ -163,7 +163,7 @@ package struct TreeName: Sendable {
     return name
   }
 
-  /// npm finds bodies by the strongest digest of its lockfile.
+  /// Returns the name in npm's store, by the strongest digest of the lockfile.
   private static func npm(_ entry: ManifestEntry) throws(Failure) -> String {
     guard let strongest = entry.digests.map(\.algorithm).max(), strongest > .md5 else {
       throw Failure(
@@ -193,7 +193,7 @@ package struct TreeName: Sendable {
     throw objection(to: name, below: "") ?? Failure(.badName, message)
   }
 
-  /// Bazel's repository cache uses SHA-256 only, which each stored body has.
+  /// Returns the name by SHA-256, the only digest that Bazel's repository cache uses.
   private static func bazel(_ entry: ManifestEntry, _ body: ContentDigest?) -> String? {
     let declared = entry.digests.first { $0.algorithm == .sha256 }
     let digest = declared.flatMap { ContentDigest(bytes: $0.bytes) } ?? body

@@ -315,7 +315,7 @@ package struct TreePlan: Sendable {
       }
     }
     for name in held { hash.combine(name) }
-    // Their files are deleted as soon as nothing retains them, though the entries stay.
+    // Retained files are deleted once nothing retains them, though the entries stay the same.
     for digest in retained.sorted() { hash.combine(digest.bytes[...]) }
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {

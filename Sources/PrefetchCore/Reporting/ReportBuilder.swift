@@ -192,7 +192,7 @@ package struct ReportBuilder: Sendable {
     report.items[old] = item
   }
 
-  /// Whether the exit status or the message of a failed `get` depends on the item.
+  /// Whether the exit status or the message of a `get` depends on the item.
   private func weighs(_ item: ItemResult) -> Bool {
     item.failure != nil
       || !report.mode.isOfSegments && (item.outcome == .deferred || item.outcome == .stale)

@@ -57,7 +57,8 @@ package struct ResponseTimes: Hashable, Sendable {
   /// Number of classes; the last one has all times above a day.
   private static let classCount = 38 * steps
 
-  /// Returns the class: one per microsecond below eight, then by the three bits after the first.
+  /// Returns a time's class: a microsecond each below eight, then by the three bits after the
+  /// first.
   private static func `class`(of time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     guard seconds < 86_400 else { return classCount - 1 }

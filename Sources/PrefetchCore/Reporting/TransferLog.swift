@@ -43,7 +43,7 @@ package struct TransferLog: Sendable {
 
   private mutating func shorten() {
     guard longest.count > Self.mostEntries else { return }
-    // Of equally long transfers the first to end are kept.
+    // Among equally long transfers the first to end are kept.
     let order = longest.enumerated().sorted { a, b in
       (b.element.length, a.offset) < (a.element.length, b.offset)
     }

@@ -14,7 +14,7 @@ package enum RequestPurpose: Hashable, Sendable {
   }
 }
 
-/// Origin of a URL: the place that named it.
+/// Source that named a URL.
 package enum Provenance: Hashable, Sendable {
   /// Configuration, local file, or server on this machine or its networks.
   case local

@@ -224,7 +224,7 @@ extension RunPolicy {
 }
 
 extension RunPolicy {
-  /// Explains the decision of transport security on a URL, not reached by a redirect.
+  /// Explains transport security's decision on a URL that no redirect led to.
   package func account(
     of url: WebURL,
     for purpose: RequestPurpose,
