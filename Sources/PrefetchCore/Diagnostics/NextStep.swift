@@ -1,8 +1,8 @@
-/// Next steps of diagnostics, by their codes, for those that are reported without a hint of their own.
+/// Next steps for diagnostics without an own hint, by code.
 package enum NextStep {
-  /// The step for a code; nil where the message itself says what to do, or nothing is to be done.
+  /// Returns the step for a code; nil if the message is sufficient.
   ///
-  /// Codes such as `publish.disk_full` end with the code of a failure, whose step it then is.
+  /// Codes that end with a failure's code, such as `publish.disk_full`, get that failure's step.
   package static func of(_ code: Diagnostic.Code) -> String? {
     let name = code.description
     if let step = table[name] { return step }
