@@ -38,6 +38,7 @@ package struct ByteCursor {
 }
 
 extension RawSpan {
+  /// Returns the byte at an offset that must be valid.
   package func byte(_ offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }

@@ -4,6 +4,7 @@ package struct EntryTable: Sendable {
   struct Row: Sendable {
     /// Offset in ``text`` of the URL after its origin; the id and the path follow.
     var start: Int
+    /// Declared bytes; negative if unknown.
     var size: Int64
     var origin: UInt32
     /// Number from 1 in ``special``, or from -1 in ``strongDigests``; 0 for neither.

@@ -18,6 +18,7 @@ package struct IPAddress: Hashable, Sendable {
     if host.utf8.first == UInt8(ascii: "[") {
       self.init(host.dropFirst().dropLast())
     } else {
+      // A name ends in a letter or a dot.
       guard let last = host.utf8.last, ASCII.isDigit(last) || host.utf8.contains(0x3A) else {
         return nil
       }
@@ -25,6 +26,7 @@ package struct IPAddress: Hashable, Sendable {
     }
   }
 
+  /// Creates an address from 4 or 16 bytes that are not IPv4-mapped.
   init(bytes: [UInt8]) {
     self.bytes = bytes
   }

@@ -23,6 +23,7 @@ package struct ManifestPart: Hashable, Sendable {
 }
 
 package struct PackageWish: Hashable, Sendable {
+  /// Normalized project name.
   package var project: String
   package var version: String
   /// Digests of which a file needs one.

@@ -35,6 +35,7 @@ package struct PublishingRules: Hashable, Sendable {
     case server
   }
 
+  /// Absolute path.
   package var folder: String
   package var layout = Layout.url
   package var link = Link.auto
