@@ -87,7 +87,7 @@ package struct RegistrationRule: Hashable, Sendable {
     case .refused(let status):
       return .denied(Self.refusal(status))
     case .mismatched(let granted):
-      // The configured bundle has changed to the granted one: the server may be asked once more.
+      // The configuration no longer contradicts the granted bundle: the server may be asked again.
       guard let bundleID, bundleID != granted else { return .due }
       return .denied(Self.mismatch(granted, bundleID))
     case .registered:

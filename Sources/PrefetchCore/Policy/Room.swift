@@ -186,8 +186,8 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Evicts content of a later rank until `bytes` are freed; false, without evictions, if too
-  /// little.
+  /// Evicts content of a later rank until `bytes` are freed; false, without evictions, if there is
+  /// too little, unless `isPartEnough`.
   package mutating func free(
     _ bytes: Int64,
     for rank: ContentRank,
