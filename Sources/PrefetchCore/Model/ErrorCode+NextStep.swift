@@ -1,5 +1,5 @@
 extension ErrorCode {
-  /// What a person does about a failure of this code, in one line without a full stop.
+  /// User's next step after a failure of this code, in one line without a full stop.
   package var nextStep: String {
     switch self {
     case .noNetwork: "connect this machine to a network, and run it again"
