@@ -5,7 +5,7 @@ import PrefetchSystem
 extension CommandContext {
   private static let limit = 1 << 20
 
-  /// What `~/.netrc` holds, where the configuration wants it; no one else reads that file.
+  /// Reads `~/.netrc` if the configuration allows it; the only reader of that file.
   func netrc(_ configuration: Configuration) -> Netrc? {
     guard configuration.network.readsNetrc, let home = environment.homeDirectory else { return nil }
     let path = "\(home)/.netrc"
