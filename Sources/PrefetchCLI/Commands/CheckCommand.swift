@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchManifests
 import PrefetchSystem
 
-/// `check`: every problem of the configuration at once, without a network.
 struct CheckCommand: Command {
   let context: CommandContext
   let options: CheckOptions
