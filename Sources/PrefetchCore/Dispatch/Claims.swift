@@ -1,19 +1,19 @@
-/// Items of a run that no other run on the same cache asks for meanwhile.
+/// Items that this run has claimed, so that no other run on the cache requests them.
 ///
 /// A run that is alone claims nothing.
 struct Claims: Sendable {
-  /// Whether other runs are at work on the cache.
+  /// Whether other runs use the cache.
   private(set) var hasCompany = false
   private var items: Set<Int> = []
   private var released: [String] = []
 
-  /// Another run has come, when these items were under way.
+  /// Starts claiming because another run has joined; `items` are in flight already.
   mutating func begin(with items: Set<Int>) {
     hasCompany = true
     self.items = items
   }
 
-  /// Whether an item has to be claimed before it is asked for.
+  /// Whether an item must be claimed before its request.
   func lacks(_ item: Int) -> Bool {
     hasCompany && !items.contains(item)
   }
@@ -22,24 +22,23 @@ struct Claims: Sendable {
     items.insert(item)
   }
 
-  /// Ends the claim of an item; false where there is none.
+  /// Ends the claim of an item; returns false if there was none.
   mutating func end(_ item: Int) -> Bool {
     hasCompany && items.remove(item) != nil
   }
 
-  /// From now on a URL is free for others.
+  /// Records that other runs may request a URL.
   mutating func release(_ url: String) {
     released.append(url)
   }
 
-  /// What others have to be told is free.
+  /// Returns the URLs released since the last call.
   mutating func takeReleased() -> [String] {
     defer { released = [] }
     return released
   }
 
-  /// How long a job of which another run is in charge waits for the next look; nil where it has
-  /// waited for as long as it may.
+  /// Returns the pause before a job claimed by another run is tried again; nil after `limit`.
   static func pause(since: Duration, now: Duration, limit: Duration) -> Duration? {
     now - since < limit ? pause : nil
   }

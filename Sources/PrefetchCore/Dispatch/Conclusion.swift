@@ -2,9 +2,7 @@
 package enum Conclusion: Sendable {
   /// The response confirms the stored body (304).
   case confirmed
-  /// The response has a body without objection.
   case body(StagedBody)
-  /// The response has no body.
   case bodiless
   /// The request must be sent again; the exchange has changed it.
   case again
@@ -24,7 +22,6 @@ package struct Expectation: Sendable {
   package var algorithms: Set<DigestAlgorithm> = []
   /// Objection to the body, computed by the caller.
   package var objection: Failure?
-  /// Whether another source may be asked.
   package var maySeekElsewhere = true
 
   package init(stored: Validators? = nil, objection: Failure? = nil) {

@@ -11,7 +11,6 @@ struct ConditionsReadings: Sendable {
   private var asked: Set<NetworkConditions.Aspect> = []
   private(set) var known: Set<NetworkConditions.Aspect> = []
 
-  /// Whether all needed aspects are known.
   var areEnough: Bool {
     aspects.isSubset(of: known)
   }
@@ -27,7 +26,6 @@ struct ConditionsReadings: Sendable {
     endedAt = uptime
   }
 
-  /// Whether the next reading is due.
   func areDue(at uptime: Duration) -> Bool {
     guard !aspects.isEmpty, !isUnderWay, let endedAt else { return false }
     return uptime >= endedAt + Self.interval

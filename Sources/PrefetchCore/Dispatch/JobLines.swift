@@ -1,8 +1,8 @@
-/// Many lines of job numbers in one flat store: consecutive numbers take one entry together.
+/// Many queues of job numbers in one flat store; consecutive numbers share an entry.
 ///
-/// A million jobs may wait, so no job, no range and no line has memory of its own.
+/// A million jobs may wait, so no job and no queue allocates memory of its own.
 struct JobLines: Sendable {
-  /// One line, in the order in which its jobs came.
+  /// One queue, in order of arrival.
   struct JobLine: Sendable {
     fileprivate var first = JobLines.none
     fileprivate var last = JobLines.none
