@@ -1,11 +1,8 @@
-/// Kinds of open work.
-///
-/// Each ends by an event, and the run ends when none is open.
+/// Kinds of open work: each ends by an event, and the run ends when none is open.
 struct Obligations: OptionSet, Sendable {
   let rawValue: UInt16
 
   static let transfers = Obligations(rawValue: 1 << 0)
-  /// Queued jobs.
   static let queue = Obligations(rawValue: 1 << 1)
   /// Records that the store is reading for items.
   static let preparations = Obligations(rawValue: 1 << 2)
