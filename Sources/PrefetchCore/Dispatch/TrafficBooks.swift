@@ -11,7 +11,6 @@ struct TrafficBooks: Sendable {
   private var bytes: Int64 = 0
   /// Bytes already counted for each transfer in flight.
   private var counted: [TransferID: Int64] = [:]
-  /// Bytes of the largest transfer of this run.
   private var largest: Int64 = 0
 
   var expectedTransfer: Int64 {
