@@ -1,13 +1,10 @@
-/// Facts by which `variant: auto` chooses a variant of a stream.
-///
-/// All are known before the stream is requested, so a plan makes the same choice as the run.
+/// Facts for `variant: auto`, known before the stream is requested, so that a plan chooses alike.
 package struct AutomaticVariant: Hashable, Sendable {
   package struct Step: Hashable, Sendable {
     /// Bits per second.
     package var bitrate: Int64
     /// Measured bits per second of the variant's host; nil if unknown.
     package var rate: Int64?
-    /// Whether the stored whole is of this variant.
     package var isHeld: Bool
     /// Whether the unfinished whole is of this variant.
     package var isBegun: Bool
@@ -50,9 +47,7 @@ package struct AutomaticVariant: Hashable, Sendable {
   package var bound = BundleRules.Quality.high
   /// Quality to take if no host's rate is known.
   package var suggested = BundleRules.Quality.medium
-  /// Whether the stream's own document is unchanged.
   package var isUnchanged = false
-  /// Whether a better variant may replace an unchanged whole.
   package var mayClimb = false
   /// Bytes of the stored whole.
   package var size: Int64 = 0
@@ -62,7 +57,6 @@ package struct AutomaticVariant: Hashable, Sendable {
   /// Keys of the documents of the stored whole, and of the unfinished one.
   package var held: Set<String> = []
   package var begun: Set<String> = []
-  /// Whether a better variant was tried in this run and failed.
   package var hasFailed = false
 
   package init() {}
@@ -111,7 +105,6 @@ package struct AutomaticVariant: Hashable, Sendable {
 
 /// Facts about streams that runs remember, and the room for better variants.
 package struct StreamMemory: Hashable, Sendable {
-  /// Last downloads, by ``PastDownload/key(provider:id:)``.
   package var downloads: [String: PastDownload] = [:]
   /// Bytes per second by host, in the form of ``WebURL/authority``.
   package var rates: [String: Int64] = [:]

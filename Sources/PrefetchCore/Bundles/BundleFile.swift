@@ -1,4 +1,3 @@
-/// A stored file of an item that has several.
 package struct BundleFile: Hashable, Sendable {
   package enum Role: UInt8, Hashable, Sendable {
     /// Document of a server that names other files; not for players.
@@ -12,8 +11,7 @@ package struct BundleFile: Hashable, Sendable {
   }
 
   package var role: Role
-  /// Key by which the next run finds the file, see ``BundleRules/key(of:)``; empty for files made
-  /// here.
+  /// Key by which the next run finds the file, ``BundleRules/key(of:)``; empty if made here.
   package var key: String
   /// Name below the item's own name; empty for files that are not for players.
   package var name: String

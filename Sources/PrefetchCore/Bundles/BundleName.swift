@@ -1,4 +1,3 @@
-/// Names of the files of an item that has several.
 package enum BundleName {
   /// Returns the name of a stream's main playlist, after the last component of its URL's path.
   package static func main(of url: WebURL) -> String {
@@ -38,9 +37,7 @@ package enum BundleName {
     return renaming(bytes, by: Dictionary(moved) { first, _ in first }, &used)
   }
 
-  /// Returns a playlist made here with file names replaced, and adds the replaced ones to `used`.
-  ///
-  /// A name fills a line or a quoted string.
+  /// Replaces file names, as lines or in quotes, in a playlist made here; adds them to `used`.
   static func renaming(
     _ bytes: [UInt8],
     by names: [String: String],
@@ -98,7 +95,6 @@ package enum BundleName {
   }
 }
 
-/// Kinds of items that consist of several files.
 package enum BundleForm: String, Hashable, Sendable, CaseIterable {
   /// A playlist and the pieces that it names.
   case stream = "hls"

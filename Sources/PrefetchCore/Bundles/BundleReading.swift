@@ -1,4 +1,3 @@
-/// A document of an item of several files, ready to be read.
 package struct BundleDocument: Sendable {
   package var url: WebURL
   package var base: WebURL
@@ -22,7 +21,6 @@ package struct BundleReading: Hashable, Sendable {
   package var hasChoice = false
   /// Quality of a stream that was taken; nil if the rules decide.
   package var quality: BundleRules.Quality?
-  /// Choice of `variant: auto` for a stream.
   package var choice: AutomaticVariant.Choice?
   /// Number of the ads' end cards that are web pages, which are not kept.
   package var htmlCards = 0
@@ -35,7 +33,6 @@ package struct BundleReading: Hashable, Sendable {
 package struct BundleRequest: Hashable, Sendable {
   package var url: WebURL
   package var alternates: [WebURL]
-  /// Item type of the document.
   package var type: String
 
   package init(url: WebURL, alternates: [WebURL], type: String) {
@@ -49,9 +46,7 @@ package struct BundleRequest: Hashable, Sendable {
 package struct BundlePart: Hashable, Sendable {
   package var url: WebURL
   package var role: BundleFile.Role
-  /// Item type of the file.
   package var type: String?
-  /// Name below the item's own name.
   package var name: String
   /// Number of leading bytes to request; nil for all.
   package var prefix: Int64?

@@ -1,4 +1,3 @@
-/// Rules for items that consist of several files.
 package struct BundleRules: Hashable, Sendable {
   package enum Quality: String, Hashable, Comparable, Sendable, CaseIterable {
     case low
@@ -40,7 +39,6 @@ package struct BundleRules: Hashable, Sendable {
 
   /// Media types of videos to take; empty for those that every player supports.
   package var mediaTypes: [String] = []
-  /// Whether pictures in an ad's extensions are taken.
   package var takesExtensions = false
 
   // MARK: Of one item

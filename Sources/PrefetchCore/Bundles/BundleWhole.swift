@@ -6,10 +6,8 @@ extension BundleWork {
     return reading.texts
   }
 
-  /// Adds a mark of the content to the name of each file that a playlist names.
-  ///
-  /// So no name ever stands for other bytes: readers of an old whole's playlists get nothing of a
-  /// new one, and only the file with a fixed name switches.
+  /// Adds a mark of the content to the name of each file that a playlist names, so that readers of
+  /// an old whole's playlists never get bytes of a new one.
   private mutating func nameByContent() {
     var names: [String: String] = [:]
     for file in files.compactMap(\.self) {
@@ -36,8 +34,7 @@ extension BundleWork {
     }
   }
 
-  /// Appends a hash of the whole to the main text as a comment, so that two wholes never have the
-  /// same body for the store or for players that revalidate.
+  /// Appends a hash of the whole to the main text, so that two wholes never have the same body.
   private mutating func mark() {
     var hash = StableHash()
     for file in documents.map(\.file) + files.compactMap(\.self) {
@@ -73,7 +70,6 @@ extension BundleWork {
     /// Body of the main file, if it came.
     var main: StagedBody?
     var besides: [StagedBody] = []
-    /// Received bodies that are not kept.
     var surplus: [StagedBody] = []
     /// Whether readers find the same files as before.
     var isSame: Bool
@@ -178,8 +174,7 @@ extension BundleWork {
     if let body = arrivals.root, digests.contains(body.digest) { arrivals.root = nil }
   }
 
-  /// Files for the next run: documents and files of the new whole, and reserved files of it that
-  /// this run did not look at.
+  /// Files for the next run: those of the new whole, and reserved ones not looked at in this run.
   var toReserve: [BundleFile] {
     // Stored files of parts in doubt are of another edition.
     let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })

@@ -1,7 +1,4 @@
-/// State of an item of several files while these are fetched.
-///
-/// Its own document is requested like any item; each further piece has an exchange of its own, and
-/// all of them become visible at once.
+/// State of an item of several files, which become visible at once when all are fetched.
 struct BundleWork {
   /// A document that names other files; the first is the item's own.
   struct Document {
@@ -44,7 +41,6 @@ struct BundleWork {
   struct Terms {
     /// Uptime at which the item's own document was here.
     var begunAt: Duration
-    /// Size limit for all files together.
     var sizeLimit: Int64?
     /// Whether stored files are revalidated too.
     var asksForAll: Bool
@@ -52,7 +48,6 @@ struct BundleWork {
     var isProbe: Bool
   }
 
-  /// A piece to request.
   struct Wanted {
     var entry: ManifestEntry
     var role: Role
@@ -64,19 +59,16 @@ struct BundleWork {
 
   struct Answer {
     var response: TransferResponse
-    /// URL after redirects.
     var hop: WebURL
     /// Provenance of the URLs in the response.
     var provenance: Provenance
   }
 
-  /// Bodies and files received in this run.
   struct Arrivals {
     /// Body of the item's own document.
     var root: StagedBody?
     /// Bodies that wait for the whole.
     var bodies: [StagedBody] = []
-    /// Received files, by key.
     var files: [String: BundleFile] = [:]
     /// Whether any received body was not stored before.
     var isNews = false
@@ -86,7 +78,6 @@ struct BundleWork {
   var rules: BundleRules
   let kept: KeptFiles
   private(set) var documents: [Document]
-  /// Provenance of the file URLs.
   private(set) var namer: Provenance
   var reading = BundleReading()
   /// Files in the order of ``BundleReading/parts``; nil for a missing one.
@@ -98,7 +89,6 @@ struct BundleWork {
   private(set) var isToBeReadAgain = false
   /// Number of requested pieces that have not ended.
   var open = 0
-  /// Bytes of all files that are here.
   private(set) var size: Int64 = 0
   /// Reason why the item will not be complete in this run.
   var ending: Ending?
@@ -379,12 +369,10 @@ struct BundleWork {
 
   // MARK: Ends of pieces
 
-  /// Effect of a missing piece on its item.
   enum Loss {
     case none
     /// The item is shown without the piece; the text says so.
     case extra(String)
-    /// The item will not be complete.
     case whole
   }
 
@@ -433,7 +421,6 @@ struct BundleWork {
     case waits
     case isToBeRead
     case isWhole
-    /// The beginning is here, and is to be shown.
     case isBegun
     case ends(Ending)
   }

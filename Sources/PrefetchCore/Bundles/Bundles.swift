@@ -1,7 +1,6 @@
 /// Items of several files and the requests for their pieces, by item number.
 struct Bundles {
   struct Piece {
-    /// Number of the item that the piece belongs to.
     let bundle: Int
     let role: BundleWork.Role
     /// Stored file, to be revalidated.

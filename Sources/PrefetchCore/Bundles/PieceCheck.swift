@@ -1,4 +1,3 @@
-/// Checks whether a received part is what players expect.
 extension BundlePart {
   /// Returns the objection to a body; nil if it may be the part.
   package func objection(to body: StagedBody, type: String?) -> Failure? {

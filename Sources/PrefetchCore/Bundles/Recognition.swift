@@ -1,6 +1,4 @@
-/// Recognizes documents of items of several files by media type and first bytes.
-///
-/// Both must agree: a text that only looks like a playlist stays a text, and a page is no ad.
+/// Recognizes documents of items of several files by media type and first bytes; both must agree.
 extension BundleForm {
   package static func recognized(type: String?, path: String, prefix: [UInt8]) -> BundleForm? {
     guard mayBegin(prefix) else { return nil }
@@ -44,8 +42,7 @@ extension BundleForm {
 }
 
 extension SegmentDeclaration {
-  /// Whether undeclared playlists and ads become streams and ads: not in a tree of plain files, and
-  /// not for a URL requested by itself.
+  /// Whether undeclared playlists and ads are recognized: not in plain trees, nor for single URLs.
   package var recognizesBundles: Bool {
     guard isStored, !asksHeadOnly, !name.isEmpty else { return false }
     return publishing.map { $0.layout == .hls && $0.mirror == nil } ?? true

@@ -9,7 +9,6 @@ struct AllowanceTable: Sendable {
   private var period: Period?
   private var count = 0
 
-  /// Discards the table, so that the next call computes the remaining bytes again.
   mutating func renew() {
     period = nil
   }

@@ -1,6 +1,5 @@
 /// Attempt counters of an exchange.
 struct Attempts: Sendable {
-  /// Number of requests sent, redirect hops included.
   private(set) var requests = 0
   /// Attempts at the present source since it last made progress.
   private(set) var sinceProgress = 0
@@ -37,7 +36,6 @@ struct Attempts: Sendable {
     sinceProgress = 0
   }
 
-  /// Resets the counters for the next source.
   mutating func beginSource() {
     sinceProgress = 0
     ofSource = 0

@@ -1,6 +1,5 @@
 /// Checks whether a received body is the declared one.
 package enum BodyCheck {
-  /// Facts of the stored body that a new one would replace.
   package struct Stored: Hashable, Sendable {
     package var size: Int64
     /// Media type of the stored body; nil if unknown or if any type may replace it.
@@ -13,9 +12,6 @@ package enum BodyCheck {
   }
 
   /// Returns why a body may not enter the store; nil if it may.
-  ///
-  /// `digests` default to those of the entry; `expectations` are those of every segment that names
-  /// the item.
   package static func objection(
     to body: StagedBody,
     headers: HeaderBlock,

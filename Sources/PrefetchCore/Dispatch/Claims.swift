@@ -1,8 +1,5 @@
-/// Items that this run has claimed, so that no other run on the cache requests them.
-///
-/// A run that is alone claims nothing.
+/// Items that this run has claimed, so that no other run requests them; unused in a lone run.
 struct Claims: Sendable {
-  /// Whether other runs use the cache.
   private(set) var hasCompany = false
   private var items: Set<Int> = []
   private var released: [String] = []
@@ -22,12 +19,10 @@ struct Claims: Sendable {
     items.insert(item)
   }
 
-  /// Ends the claim of an item; returns false if there was none.
   mutating func end(_ item: Int) -> Bool {
     hasCompany && items.remove(item) != nil
   }
 
-  /// Records that other runs may request a URL.
   mutating func release(_ url: String) {
     released.append(url)
   }

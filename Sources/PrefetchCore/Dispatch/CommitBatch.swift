@@ -2,8 +2,7 @@
 struct CommitBatch: Sendable {
   /// Items of a full batch: enough for the cost of a commit to vanish.
   static let limit = 1024
-  /// Changes and arrivals of a full batch: fewer, since their records and bodies are held until
-  /// then.
+  /// Changes and arrivals of a full batch; fewer, since their records and bodies are held.
   static let changeLimit = 512
   /// Body bytes of a full batch: enough to keep the disk busy, few enough for a short last commit.
   static let byteLimit: Int64 = 64 << 20
@@ -18,7 +17,6 @@ struct CommitBatch: Sendable {
     self.patience = patience
   }
 
-  /// Shortens the wait, because other runs need the results.
   mutating func hurry() {
     guard Self.hurriedPatience < patience else { return }
     due = due.map { $0 - (patience - Self.hurriedPatience) }
@@ -44,7 +42,6 @@ struct CommitBatch: Sendable {
   /// Items of the confirmations and arrivals.
   private var plain: [Int] = []
   private var itemCount = 0
-  /// Sum of the body sizes.
   private var bytes: Int64 = 0
   private(set) var due: Duration?
   /// Entries of the commit in progress; the next commit waits for its end.
@@ -65,12 +62,10 @@ struct CommitBatch: Sendable {
     add(Pending(change: change), now: now)
   }
 
-  /// Adds a change that is dropped if it does not fit.
   mutating func addSpare(_ change: StoreChange, now: Duration) {
     add(Pending(change: change, isSpare: true), now: now)
   }
 
-  /// Removes the spare changes and returns their bodies.
   mutating func dropSpare() -> [StagedBody] {
     remove(at: entries.indices.filter { entries[$0].isSpare }).flatMap(\.change.bodies)
   }
@@ -115,7 +110,6 @@ struct CommitBatch: Sendable {
     return isIdle || isFull || now >= due
   }
 
-  /// Removes and returns entries that will not be committed.
   mutating func remove(at places: [Int]) -> [Pending] {
     guard !places.isEmpty else { return [] }
     let refused = places.map { entries[$0] }
@@ -125,8 +119,7 @@ struct CommitBatch: Sendable {
     return refused
   }
 
-  /// Starts a commit and returns its changes: records before the memberships that name them,
-  /// evictions last.
+  /// Starts a commit; returns records before the memberships that name them, evictions last.
   mutating func take() -> [StoreChange] {
     writing = entries
     var all: [StoreChange] = arrivals.isEmpty ? [] : [.arrived(arrivals)]
@@ -150,9 +143,7 @@ struct CommitBatch: Sendable {
     return all + last
   }
 
-  /// Puts the changes of a refused commit back, before all newer ones.
-  ///
-  /// Returns the digests of its evictions, which are dropped.
+  /// Puts the changes of a refused commit back first; returns the digests of its dropped evictions.
   mutating func takeBack() -> [ContentDigest] {
     var kept: [ContentDigest] = []
     for case .evict(let digests, _, _) in writing.map(\.change) { kept += digests }
@@ -170,7 +161,6 @@ struct CommitBatch: Sendable {
     return kept
   }
 
-  /// Empties the batch and returns the items and bodies that will not be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
     defer { clear() }
     return (

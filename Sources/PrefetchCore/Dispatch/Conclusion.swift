@@ -6,9 +6,7 @@ package enum Conclusion: Sendable {
   case bodiless
   /// The request must be sent again; the exchange has changed it.
   case again
-  /// The request goes to the next source.
   case elsewhere
-  /// The body is wrong, and there is no other source.
   case refused(Failure)
 }
 
@@ -16,7 +14,6 @@ package enum Conclusion: Sendable {
 package struct Expectation: Sendable {
   /// Validators of the stored body, which a 304 may confirm; nil if nothing is stored.
   package var stored: Validators?
-  /// Whether the stored body contradicts the declaration.
   package var isContradicted = false
   /// Digest algorithms that the transfer must have computed.
   package var algorithms: Set<DigestAlgorithm> = []

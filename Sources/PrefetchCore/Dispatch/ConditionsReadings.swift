@@ -1,9 +1,7 @@
 /// Schedule of readings of the machine's network conditions.
 struct ConditionsReadings: Sendable {
-  /// Minimum time between two readings.
   static let interval: Duration = .seconds(5)
 
-  /// Aspects that any rule needs.
   var aspects: Set<NetworkConditions.Aspect> = []
   private(set) var isUnderWay = false
   private var endedAt: Duration?

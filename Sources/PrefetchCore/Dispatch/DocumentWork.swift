@@ -3,7 +3,6 @@ struct DocumentWork {
   enum Role: Hashable, Sendable {
     case manifest
     case part(ManifestPart)
-    /// Signature of the document with this number.
     case signature(of: Int)
   }
 
@@ -15,8 +14,7 @@ struct DocumentWork {
   let namer: Provenance
   /// Record from the last run; nil if it must not be reused.
   var stored: DocumentRecord?
-  /// Newer record of another configuration for the same request; a 304 to its validators makes it
-  /// ours.
+  /// Newer record of another configuration for the same request; a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: ExchangeBox?
   /// Progress of reading the stored index page, which may make a request unnecessary.
@@ -24,7 +22,6 @@ struct DocumentWork {
   /// Whether the claims and records of other runs are being looked up.
   var isBeingLookedUp = false
   var isLookedUp = false
-  /// Whether this run holds the claim of the document.
   var isClaimed = false
   /// Uptime at which the claim was first refused.
   var refusedSince: Duration?
@@ -34,15 +31,12 @@ struct DocumentWork {
   var bytes: ManifestSource.Bytes?
   var staged: StagedBody?
   var mime: String?
-  /// URL after redirects.
   var finalURL: WebURL?
   /// Record for the next run; a manifest is recorded with its segment instead.
   var accepted: DocumentRecord?
   /// Parsed content, until all parts are merged.
   var manifest: Manifest?
-  /// Document numbers of the parts, in order.
   var parts: [Int] = []
-  /// Document number of the signature.
   var signature: Int?
   /// Whether the segment has dropped the document, so that nothing waits for its response.
   var isDropped = false
@@ -64,7 +58,6 @@ struct DocumentWork {
   }
 }
 
-/// Progress of reading the stored page of a package index, before any request.
 enum PageLookup: Sendable {
   case none
   case reading
@@ -83,7 +76,6 @@ struct PartCount: Sendable {
   private var items = 0
   private var bytes: Int64 = 0
 
-  /// Counts the items and bytes of a document.
   mutating func add(_ manifest: Manifest) throws(Failure) {
     items += manifest.itemCount
     bytes = bytes.addingSaturated(manifest.document.bytes)
@@ -101,10 +93,7 @@ struct PartCount: Sendable {
     }
   }
 
-  /// Returns whether a part must be fetched; throws if the parts exceed a limit or their pages form
-  /// a cycle.
-  ///
-  /// Any other repeated part is the same list twice.
+  /// Returns whether a part must be fetched; throws beyond a limit, or if pages form a cycle.
   mutating func admit(_ part: ManifestPart) throws(Failure) -> Bool {
     let isNew = urls.insert(part.url.string).inserted
     switch part.kind {

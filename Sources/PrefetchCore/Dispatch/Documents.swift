@@ -1,7 +1,4 @@
-/// Documents that a run requests or reads: each segment's manifest under the segment's number, then
-/// the documents that these name.
-///
-/// The table knows how documents belong together, and nothing of requests.
+/// Documents of a run: manifests under the numbers of their segments, then what these name.
 struct Documents: RandomAccessCollection, MutableCollection {
   private var works: [DocumentWork]
   /// Newest record per request among all configurations; computed on first use.
@@ -23,7 +20,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Returns the number of the added document.
   mutating func add(_ document: DocumentWork) -> Int {
     works.append(document)
     return works.count - 1
@@ -31,9 +27,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
 
   // MARK: Signatures
 
-  /// Whether a document needs a signature.
-  ///
-  /// Package indexes and module sources are proved by digests in the signed manifest.
+  /// Whether a document needs a signature; digests in the manifest prove indexes and modules.
   func isToBeSigned(_ number: Int, in declaration: SegmentDeclaration) -> Bool {
     guard !declaration.manifestKeys.isEmpty else { return false }
     switch works[number].part?.kind {
@@ -138,14 +132,12 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return (records, bodies)
   }
 
-  /// Returns the records of the signatures that the run has used.
   func signatures(of index: Int) -> [DocumentRecord] {
     ([index] + parts(of: index)).compactMap { number in
       works[number].signature.flatMap { works[$0].accepted }
     }
   }
 
-  /// Bodies and requests that end when a segment drops its documents.
   struct Dropped {
     var bodies: [StagedBody] = []
     /// Requests without a response, and their servers.

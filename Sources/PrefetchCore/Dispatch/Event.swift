@@ -8,9 +8,7 @@ package enum Event: Sendable {
   case controlled(item: Int, ItemControl)
   /// Received bytes are recorded; the value is the usage of all runs.
   indirect case booked(TransferUsage)
-  /// Received bytes could not be recorded.
   case memoryFailed(Failure)
-  /// No route leads out of this machine.
   case networkLost
   case transferProgressed(TransferID, TransferAdvance)
   case transferFinished(TransferID, TransferResult)
@@ -18,9 +16,7 @@ package enum Event: Sendable {
   case documentRead(Int, Result<Manifest, Failure>)
   /// Whether this run may request a document, and the newest record that any run has of it.
   indirect case documentFound(Int, isOurs: Bool, DocumentRecord?)
-  /// Content of the documents of an item of several files.
   indirect case bundleRead(Int, Result<BundleReading, Failure>)
-  /// Texts made for players are staged.
   case textsStaged(Int, Result<[StagedBody], Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
   /// Other events have had their turn; see ``Effect/resumePlanning(segment:)``.
@@ -51,10 +47,8 @@ package enum Effect: Sendable {
   case cancelTransfer(TransferID)
   /// Stops a transfer and keeps the received part of its body.
   case interruptTransfer(TransferID)
-  /// Reads a document of a segment, given by its number.
   indirect case readDocument(Int, ManifestSource)
   case readBundle(Int, [BundleDocument], BundleRules)
-  /// Stages bodies of texts made here.
   case stageTexts(Int, [BundleText])
   /// Reads the inventory of the cache; sent once, and only if something must be looked up.
   case takeInventory
@@ -62,7 +56,6 @@ package enum Effect: Sendable {
   case resumePlanning(segment: Int)
   /// Claims the URLs in flight, because other runs have joined.
   case claim([String])
-  /// Releases claims of URLs.
   case release([String])
   /// Looks up the newest record of a document, and claims the document if `isClaim`.
   case findDocument(Int, url: String, asked: UInt64, isClaim: Bool)
@@ -98,7 +91,6 @@ package struct InventoryFacts: Sendable {
 /// Facts to read for an item before its first request.
 package struct Preparation: Hashable, Sendable {
   package var item: Int
-  /// Row number of the item's record.
   package var record: Int64?
   /// Declared digest under which a body may already be stored.
   package var digest: ContentDigest?
@@ -171,7 +163,6 @@ package struct ManifestSource: Sendable {
   package var maximumSize: Int64 = 512 << 20
   /// Role of a part; nil for a manifest.
   package var part: ManifestPart.Role?
-  /// Signature to verify before anything is read.
   package var proof: SignatureDemand?
 
   package init(
@@ -192,7 +183,6 @@ package struct ManifestSource: Sendable {
 /// A required signature, and the keys that may have made it.
 package struct SignatureDemand: Sendable {
   package var bytes: ManifestSource.Bytes
-  /// URL or path for messages.
   package var name: String
   /// Public keys; one of them must have signed.
   package var keys: [String]
@@ -205,7 +195,6 @@ package struct SignatureDemand: Sendable {
 }
 
 extension SignatureDemand {
-  /// Creates the demand for a local document with its signature beside it.
   package init(ofFile path: String, keys: [String]) {
     let name = path + Self.suffix
     let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""

@@ -1,6 +1,5 @@
 extension Exchange {
-  /// Returns the next step after a result; `deadline` is the uptime at which the run ends, `random`
-  /// is in 0..<1.
+  /// Returns the next step after a result; `deadline` is the end of the run as uptime.
   package mutating func receive(
     _ result: TransferResult,
     policy: RunPolicy,
@@ -198,7 +197,6 @@ extension Exchange {
     return lastWord(.deferred(deferral, status: status))
   }
 
-  /// Ends the present source and moves to the next one, if there is one.
   private mutating func end(_ step: Step, policy: RunPolicy, _ chance: Chance) -> Step {
     nextAlternate(after: step, policy: policy, now: chance.now.wall) ? .ask : lastWord(step)
   }
@@ -216,8 +214,7 @@ extension Exchange {
     return sources.setAside.map { Self.graver($0, step) } ?? step
   }
 
-  /// Returns the step to report for two failed sources: a breach of trust, then a deferral, then
-  /// the first.
+  /// Returns the graver step: a breach of trust, then a deferral, then the first.
   private static func graver(_ first: Step, _ second: Step) -> Step {
     for step in [first, second] {
       if case .failed(let failure, _) = step, failure.code.category == .trust { return step }

@@ -54,8 +54,7 @@ extension Exchange {
     return true
   }
 
-  /// Whether a failure may come from the part: the server continued another body, or the file is
-  /// bad.
+  /// Whether the server continued another body, or the kept part is damaged.
   static func isObjectionToPart(_ failure: Failure) -> Bool {
     failure.code == .badResponse || failure.code.category == .io
   }

@@ -1,6 +1,4 @@
-/// One request until its answer: sources, hops, attempts, validators, partial body and credentials.
-///
-/// Each hop is a request of its own under the whole policy; the transport follows no redirect.
+/// One request until its answer; each hop is a request of its own under the whole policy.
 package struct Exchange: Sendable {
   package enum Step: Sendable {
     case ask
@@ -11,7 +9,6 @@ package struct Exchange: Sendable {
     case deferred(Deferral, status: Int?)
   }
 
-  /// Properties that all hops and attempts share.
   let terms: Terms
   /// Redirect chain from the present source to the present hop.
   package internal(set) var chain: Chain
@@ -32,15 +29,12 @@ package struct Exchange: Sendable {
   var isAnonymous = true
   /// Whether shared caches must be bypassed, since only the origin's state counts.
   private var meansOrigin: Bool
-  /// Cookies of the item, from all its hops and pieces.
   var cookies = CookieJar()
 
   struct Terms: Sendable {
     let url: WebURL
-    /// Further sources of the same bytes, in order of use.
     let alternates: [WebURL]
     let purpose: RequestPurpose
-    /// Provenance of the first hop of every source.
     let provenance: Provenance
     /// Headers for the first origin only.
     let headers: [HeaderField]
@@ -67,7 +61,6 @@ package struct Exchange: Sendable {
 
   package struct Chain: Sendable {
     package internal(set) var hop: WebURL
-    /// Provenance of the present hop's URL.
     package internal(set) var provenance: Provenance
     package internal(set) var redirects: [RedirectHop] = []
     /// Freshness and variance that each redirect to ``hop`` states.
@@ -86,7 +79,6 @@ package struct Exchange: Sendable {
     package internal(set) var endings: [SourceResult] = []
   }
 
-  /// Creates the exchange; `partial` is the body that an earlier run kept under `partialKey`.
   package init(
     url: WebURL,
     alternates: [WebURL] = [],
@@ -243,7 +235,6 @@ package struct Exchange: Sendable {
     return request
   }
 
-  /// Adds the cookies for the present hop; returns false if there are none.
   private mutating func addCookies(
     to request: inout TransferRequest,
     under connections: ConnectionTable,
@@ -281,7 +272,6 @@ package struct Exchange: Sendable {
     part.allowsCoding = false
   }
 
-  /// Continues with GET after a HEAD that was not enough.
   mutating func askForBody() {
     method = .get
     attemptCounts.isFollowUp = true
@@ -303,7 +293,6 @@ package struct Exchange: Sendable {
     )
   }
 
-  /// Adds digest algorithms to compute from the next request on.
   package mutating func require(_ more: Set<DigestAlgorithm>) {
     algorithms.formUnion(more)
   }
@@ -317,7 +306,6 @@ package struct Exchange: Sendable {
     !conditions.isEmpty && SealedURL.isSame(hop.string, terms.conditionURL)
   }
 
-  /// Whether the last request carried credentials.
   package var carriesCredentials: Bool {
     if carriesRuleCredentials { return true }
     if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
@@ -326,7 +314,6 @@ package struct Exchange: Sendable {
     return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
   }
 
-  /// Whether the next request would show the license to a proxy.
   func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
     guard connections.isReadByProxy(hop, method: method) else { return false }
     if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
@@ -373,8 +360,7 @@ package struct Exchange: Sendable {
     return fields
   }
 
-  /// Whether a content coding pays: archives and media do not shrink, large bodies must stay
-  /// resumable.
+  /// Whether a content coding pays: not for archives and media, nor for large bodies to resume.
   static func isWorthCoding(size: Int64?, path: String) -> Bool {
     if let size, size > 8 << 20 { return false }
     // Letters after the last dot, packed into one number.

@@ -32,7 +32,6 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     return first
   }
 
-  /// Empties the heap and returns its elements in no order.
   mutating func drain() -> [Element] {
     defer { elements = [] }
     return elements

@@ -1,6 +1,5 @@
 /// Start barriers of one host, or of all hosts; the first of them counts.
 struct Holdbacks: Sendable {
-  /// Number of barriers per rank.
   private var counts: [Rank: Int] = [:]
   private(set) var last: Rank?
 

@@ -74,7 +74,6 @@ struct HostLanes: Sendable {
     return ordered.flatMap { empty($0) }
   }
 
-  /// Removes and returns all jobs of a host, by rank.
   mutating func drain(_ host: Int32) -> [(job: Int32, level: Int32)] {
     numbers(of: host).flatMap { empty($0) }
   }

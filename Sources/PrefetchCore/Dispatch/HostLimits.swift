@@ -1,7 +1,4 @@
-/// Decides from responses when each host may be asked again.
-///
-/// A `Retry-After`, a failed connection, or a row of broken transfers blocks a host. Hosts without
-/// trouble are not stored.
+/// Decides from responses when each host may be asked again; stores only hosts with trouble.
 package struct HostLimits: Sendable {
   package enum Verdict: Hashable, Sendable {
     case open
@@ -25,7 +22,6 @@ package struct HostLimits: Sendable {
   }
 
   private enum Breaker: Hashable, Sendable {
-    /// Number of items in a row with broken transfers.
     case closed(failures: Int)
     /// Open until the pause ends; then one request at a time may try.
     case open(Pause, length: Duration)
@@ -44,7 +40,6 @@ package struct HostLimits: Sendable {
 
   private var troubles: [HostID: Trouble] = [:]
   private let patience: Duration
-  /// Uptime at which the run ends.
   private let deadline: Duration?
 
   package init(
@@ -75,8 +70,8 @@ package struct HostLimits: Sendable {
 
   /// Records a request that ended without a response; `isExhausted` if it is not retried.
   ///
-  /// A host that stays busy through every retry counts as well (`server_busy`); the retries of an
-  /// item count once. Returns the end of the pause if one has just begun.
+  /// The retries of an item count once; a host that stays busy counts too (`server_busy`). Returns
+  /// the end of a new pause.
   @discardableResult
   package mutating func noteFailure(
     _ host: HostID,
@@ -115,9 +110,7 @@ package struct HostLimits: Sendable {
     return .open
   }
 
-  /// Returns how many requests may be in flight to the host; nil without a limit.
-  ///
-  /// After a row of broken transfers it is 1 until a response comes.
+  /// Returns the limit of requests in flight; nil for none, 1 after a row of broken transfers.
   package func limit(of host: HostID) -> Int? {
     guard let trouble = troubles[host], case .open = trouble.breaker else { return nil }
     return 1

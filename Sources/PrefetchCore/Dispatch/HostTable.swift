@@ -11,7 +11,6 @@ package struct HostID: Hashable, Comparable, Sendable {
   }
 }
 
-/// Names and numbers of all hosts of a run.
 package struct HostTable: Sendable {
   private var numbers: [String: HostID] = [:]
   private var names: [String] = []

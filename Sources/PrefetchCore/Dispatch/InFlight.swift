@@ -1,12 +1,9 @@
-/// Jobs of the transfers in flight, by transfer number.
-///
-/// Numbers only rise, and transfers mostly end in the order of their start, so an array suffices.
+/// Jobs in flight, in an array: transfer numbers rise, and transfers mostly end in order.
 struct InFlight: Sendable {
   /// Job numbers, from the oldest transfer in flight.
   private var jobs: [Int32] = []
   /// Transfer number of `jobs[0]`.
   private var first = 1
-  /// Number of ended entries at the front.
   private var endedCount = 0
   private(set) var count = 0
 

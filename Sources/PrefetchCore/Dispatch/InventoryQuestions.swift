@@ -1,4 +1,3 @@
-/// Work that waits for the inventory of the cache.
 enum InventoryQuestion: Hashable, Sendable {
   /// Whether a changed list would remove anything.
   case judge(segment: Int)
@@ -23,7 +22,6 @@ struct InventoryQuestions: Sendable {
     return waiting.count == 1
   }
 
-  /// Returns the waiting work in order, after the inventory was read.
   mutating func end() -> [InventoryQuestion] {
     isTaken = true
     defer { waiting = [] }

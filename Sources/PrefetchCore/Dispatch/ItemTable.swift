@@ -1,7 +1,4 @@
-/// Table of the items that a run has work for.
-///
-/// Most of a million items need only a row; a plain item needs a little more, an active one an
-/// object.
+/// Items that a run has work for: a row each, more for plain items, objects for active ones.
 struct ItemTable: RandomAccessCollection, MutableCollection {
   private var rows: [ItemWork] = []
   private var actives: [ActiveItem] = []
@@ -57,7 +54,6 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows[item].place = Self.nowhere - 1 - number
   }
 
-  /// Removes and returns the data of a plain item.
   mutating func endPlain(_ item: Int) -> PlainItem {
     let place = Self.number(at: rows[item].place)
     let plain = plains[place]
@@ -88,16 +84,12 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
   }
 }
 
-/// Row of an item; one per URL, even if several segments name it.
-///
-/// A million items may be queued, so all else is in ``ActiveItem``.
+/// Row of an item, one per URL; all else is in ``ActiveItem``, since a million may be queued.
 struct ItemWork: Sendable {
   enum State: UInt8, Hashable, Sendable {
     case queued
-    /// The store is reading the item's record.
     case preparing
     case inFlight
-    /// The item waits for its next attempt.
     case waiting
     /// The item's own document is here, and its pieces are requested.
     case gathering
@@ -123,14 +115,10 @@ struct ItemWork: Sendable {
   }
 }
 
-/// An item that needs no decision as long as its answer is the expected one: a new body, or a 304.
-///
-/// Most runs have thousands of them. A plain item has no ``ActiveItem`` and is not reported by
-/// itself.
+/// An item without ``ActiveItem``: its expected answer, a body or a 304, needs no decision.
 struct PlainItem: Sendable {
   /// Stored answer to confirm; nil if nothing is stored, or until it is read.
   var stored: (any StoredAnswer)?
-  /// Whether everything that the request needs has been read.
   var isRead = false
   /// Host on which the item holds a slot.
   var host: HostID?

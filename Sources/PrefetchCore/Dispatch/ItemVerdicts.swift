@@ -1,6 +1,4 @@
-/// Network rules of items that go beyond their segments, and the verdicts on them.
-///
-/// Cached, since a million items may share a rule, and time windows are costly to evaluate.
+/// Cached verdicts on items with network rules of their own, since time windows are costly.
 struct ItemVerdicts: Sendable {
   struct Key: Hashable, Sendable {
     var segment: Int

@@ -1,6 +1,4 @@
-/// Many queues of job numbers in one flat store; consecutive numbers share an entry.
-///
-/// A million jobs may wait, so no job and no queue allocates memory of its own.
+/// Queues of job numbers in one flat store, since a million may wait; neighbors share an entry.
 struct JobLines: Sendable {
   /// One queue, in order of arrival.
   struct JobLine: Sendable {

@@ -5,7 +5,6 @@ struct NetworkWatch: Sendable {
 
   private var rules: Rules
   private(set) var readings = ConditionsReadings()
-  /// Whether any budget counts received bytes.
   private(set) var keepsUsage: Bool
   private let keepsSamples: Bool
 
@@ -28,7 +27,6 @@ struct NetworkWatch: Sendable {
     var ofSegments: [NetworkPolicy]
     let keys: [SegmentKey]
     let haveItemsOwn: Bool
-    /// Whether the calendar is that of the configured time zone.
     var hasCalendar = false
   }
 
@@ -222,10 +220,7 @@ struct NetworkWatch: Sendable {
     )
   }
 
-  /// Limit of transfers in flight.
-  ///
-  /// Under a budget, as many as can end within it, but at least one; otherwise all would be cut in
-  /// each period.
+  /// Limit of transfers in flight: as many as can end within the budgets, but at least one.
   var transferLimit: Int {
     guard keepsUsage, headroom < .max else { return .max }
     return max(1, Int(clamping: headroom / books.expectedTransfer))
@@ -239,8 +234,7 @@ struct NetworkWatch: Sendable {
 
   /// Returns why a dry run expects a transfer to exceed the budgets; nil if it fits.
   ///
-  /// A transfer that exceeds them uses up the rest; the read that uses up the rest may bring the
-  /// end of the body.
+  /// The read that uses up the rest may bring the end of the body.
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type

@@ -8,9 +8,7 @@ struct Obligations: OptionSet, Sendable {
   static let preparations = Obligations(rawValue: 1 << 2)
   /// Segments whose plan is not complete.
   static let planning = Obligations(rawValue: 1 << 3)
-  /// Jobs that wait for their next attempt.
   static let backoff = Obligations(rawValue: 1 << 4)
-  /// Items that wait for room.
   static let room = Obligations(rawValue: 1 << 5)
   /// Documents that the engine is reading or looking up.
   static let documents = Obligations(rawValue: 1 << 6)

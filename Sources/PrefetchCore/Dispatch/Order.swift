@@ -1,6 +1,4 @@
-/// Request of a plain item, and its expected answer: a body, or a 304 for the stored one.
-///
-/// The worker that sends the order builds the request.
+/// Order to a worker: request of a plain item, and its expected answer, a body or a 304.
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
@@ -55,7 +53,6 @@ package struct Outcome: Sendable {
     return outcome
   }
 
-  /// Transfer result for callers that need its form.
   var result: TransferResult {
     var figures = TransferFigures()
     figures.wireBytes = wireBytes

@@ -6,11 +6,9 @@ package final class OrderTerms: Sendable {
   /// Template of the requests, without URL, size and validators.
   package let request: TransferRequest
   let urls: PlainURLs
-  /// Whether the requests carry no credentials.
   let isAnonymous: Bool
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
-  /// Fields of a request that may select its response (`Vary`).
   private let selecting: [HeaderField]
   private let key: VarianceKey
 

@@ -1,7 +1,5 @@
-/// Keeps login and error pages out of items that are not pages.
-///
-/// Hotel networks and broken servers answer everything with 200 and a page. No configuration turns
-/// this off; a body with the declared digest is not checked.
+/// Rejects pages in place of other items, as broken servers and hotel networks send them with a
+/// 200; no setting turns this off.
 package enum PageGuard {
   /// Returns why a body cannot be what `entry` declares; `prefix` are its first bytes.
   package static func objection(
@@ -22,9 +20,7 @@ package enum PageGuard {
 
   /// Kinds of declared content that cannot be a page.
   enum Material: Hashable, Sendable {
-    /// Images, audio, video, archives, fonts, programs.
     case binary
-    /// JSON, playlists, style sheets, scripts.
     case text
     /// XML in all its forms, which begins much like a page.
     case markup
@@ -54,7 +50,6 @@ package enum PageGuard {
     return essence.hasPrefix("application/") ? .binary : nil
   }
 
-  /// Returns the file name suffix of the path, in lower case.
   private static func suffix(of url: WebURL) -> String? {
     let path = url.path.utf8
     guard let end = path.lastIndex(where: { dotOrSlash.contains($0) }), path[end] == dotOrSlash[0]

@@ -1,12 +1,8 @@
-/// Order of starting as one number; the lower rank starts first.
-///
-/// The order is by the segment's priority (1 first, none last), documents before items, the
-/// segment's position in the list, and the item's priority; an item that has begun goes before its
-/// equals.
+/// Order of starting, lowest first: segment priority (1 first, none last), documents before items,
+/// segment position, item priority, begun before new.
 package struct Rank: Comparable, Hashable, Sendable {
   private var number: UInt64
 
-  /// Creates the rank of a document; `place` is the position of its segment.
   package init(documentOf place: Int, priority: Int?) {
     number = Self.field(priority, at: Self.priorityShift) | Self.field(place: place)
   }

@@ -15,7 +15,6 @@ package struct RequestStory: Hashable, Sendable {
 package struct RequestTrouble: Hashable, Sendable {
   /// Host in the form of ``WebURL/authority``.
   package var host: String
-  /// Status of the response; nil if none came.
   package var status: Int?
   package var code: ErrorCode?
 }

@@ -6,7 +6,6 @@ struct Rivalry: Sendable {
   let first: String
   /// Headers in which the two differ.
   let names: Set<String>
-  /// Digests that the later segment declares.
   let digests: [ExpectedDigest]
   let isRequired: Bool
 

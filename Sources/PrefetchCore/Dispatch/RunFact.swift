@@ -21,7 +21,6 @@ package enum RunFact: Sendable {
   indirect case itemsArrived(segment: String, [Arrival])
   /// Requests of these plain items.
   case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
-  /// Items that are about to be requested, announced together.
   case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
@@ -32,7 +31,6 @@ package enum RunFact: Sendable {
   /// A list was accepted; only in the mode `lists`.
   case listRead(segment: String, Shared<Manifest>)
   indirect case itemSettled(ItemResult)
-  /// The body of a settled item was evicted.
   indirect case itemEvicted(ItemResult, was: ItemAction)
   /// Another segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
@@ -42,9 +40,7 @@ package enum RunFact: Sendable {
   /// State of the license, before any other request.
   case registration(RegistrationNews)
   case interrupted(signal: Int32)
-  /// A warning that belongs to no segment.
   indirect case warned(Diagnostic)
-  /// A store failure that belongs to no single item.
   case storeFailed(Failure)
 }
 
@@ -59,13 +55,10 @@ package struct SavedBytes: Hashable, Sendable {
   }
 }
 
-/// A request that was sent, or was to be sent.
 package struct RequestResult: Hashable, Sendable {
   package var url: WebURL?
-  /// Names of the segments that the request serves.
   package var segments: [String] = []
   package var status: Int?
-  /// Reason why no complete response came.
   package var failure: Failure?
   package var isRetry: Bool
   package var figures = TransferFigures()
@@ -103,7 +96,6 @@ package struct RedirectHop: Hashable, Sendable {
   package var url: WebURL
 }
 
-/// Result of one source of an item.
 package struct SourceResult: Hashable, Sendable {
   package var url: WebURL
   package var status: Int?
@@ -156,7 +148,6 @@ package enum Departure: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Final result of one item.
 package struct ItemResult: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable, CaseIterable {
     case network
@@ -189,7 +180,6 @@ package struct ItemResult: Hashable, Sendable {
   package var sources: [SourceResult] = []
   package var finalURL: String?
   package var failure: Failure?
-  /// Reason why the stored body was removed, if one was.
   package var departure: Departure?
   /// Reason why there is no body although nothing failed.
   package var emptiness: Failure?
@@ -209,7 +199,6 @@ package struct ItemResult: Hashable, Sendable {
   package var confirmedAt: Instant?
   /// Number of the ad's end cards that are web pages, which are not kept.
   package var htmlCards = 0
-  /// Download time of the item's pieces, if any came.
   package var download: PastDownload?
 
   /// Whether the run was interrupted before the item's end; the next run continues it.

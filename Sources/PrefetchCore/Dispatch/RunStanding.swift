@@ -1,7 +1,6 @@
 /// Snapshot of a run for a progress display.
 package struct RunStanding: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
-    /// The manifest is requested or read.
     case discovering
     /// Items are planned, requested or stored.
     case underWay
@@ -12,16 +11,13 @@ package struct RunStanding: Hashable, Sendable {
   package struct Segment: Hashable, Sendable {
     package var name: String
     package var phase: Phase
-    /// Number of items that have not settled.
     package var open = 0
-    /// Number of requests in flight.
     package var active = 0
     /// Expected bytes of the segment; nil if the size of any item is unknown.
     package var expectedBytes: Int64?
     package var wait: Wait?
   }
 
-  /// Cause and remaining time of a wait.
   package struct Wait: Hashable, Sendable {
     package var trouble: RequestTrouble
     package var rest: Duration
@@ -40,13 +36,11 @@ package struct RunStanding: Hashable, Sendable {
 
   package struct Whole: Hashable, Sendable {
     package var url: WebURL
-    /// Bytes of the stored files.
     package var bytes: Int64
     /// Expected bytes of all files; nil if unknown.
     package var size: Int64?
   }
 
   package var segments: [Segment]
-  /// Transfers, oldest first.
   package var transfers: [Transfer] = []
 }

@@ -1,6 +1,4 @@
 /// Segments of a run: progress, counts and final status of each.
-///
-/// This type knows nothing of requests, items in flight or the store.
 struct Segments: RandomAccessCollection, MutableCollection {
   private var works: [SegmentWork]
   private let given: Shared<Dispatcher.Start>
@@ -47,8 +45,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: Ends of items
 
-  /// Counts the end of an item for a segment; an optional item that failed counts only after a
-  /// breach of trust.
+  /// Counts the end of an item; an optional item's failure counts only after a breach of trust.
   mutating func count(_ result: ItemResult, in index: Int, isRequired: Bool) {
     works[index].openItems -= 1
     // A dry run counts the items that a run would bring.
@@ -73,7 +70,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Counts plain items after their commit.
   mutating func count(_ items: Int, _ bytes: Int64, in index: Int) {
     works[index].openItems -= items
     works[index].usableCount += items
@@ -119,8 +115,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: What leaves
 
-  /// Keeps items from leaving that the list dropped or that have expired; items that the
-  /// configuration excludes leave at once.
+  /// Takes rows that the list dropped or that expired out of `leaving`; excluded items stay in it.
   mutating func retainLeaving(_ index: Int, _ facts: Planner.Facts) {
     let unselected = works[index].unselected
     works[index].unselected = nil
@@ -192,7 +187,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].accepted?.retained = division.staying
   }
 
-  /// Returns the bodies whose files stay in the segment's tree.
   func retainedBodies(_ index: Int, _ inventory: Inventory) -> Set<ContentDigest> {
     let positions = works[index].retained
     guard !positions.isEmpty else { return [] }
@@ -202,7 +196,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     return bodies
   }
 
-  /// Returns the retained rows, in a dry run that lists kept items.
   func listedRetained() -> [(row: Int, segment: Int)] {
     guard request.listsKept else { return [] }
     return works.indices.flatMap { index in
@@ -246,11 +239,9 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].recorded?.lastChecked.map { Freshness.isFuture($0, at: now) } ?? false
   }
 
-  /// Returns the mark that lets the next run skip the segment; nil if the segment may change by
-  /// itself.
+  /// Returns the mark that lets the next run skip the segment; nil if it may change by itself.
   ///
-  /// Segments with shared items would count these twice, and each document of a manifest may
-  /// change, so neither is skipped.
+  /// Shared items would count twice, and each document of a manifest may change.
   private func quietMark(of segment: SegmentWork, at now: Instant) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode.keepsSegments, !segment.hasShared, now < segment.quietUntil,

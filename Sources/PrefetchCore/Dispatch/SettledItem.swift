@@ -1,7 +1,6 @@
 /// Compact result of an item that another segment may still name; a million of them may be kept.
 struct SettledItem: Sendable {
   private let size: Int64?
-  /// Digest of the stored body, if that is usable.
   fileprivate let digest: ContentDigest?
   private let state: ItemState
   private let action: ItemAction
@@ -33,7 +32,6 @@ struct SettledItem: Sendable {
     self.isRequired = isRequired
   }
 
-  /// Completes a result that holds the facts from the item's beginning.
   func complete(_ result: inout ItemResult) {
     result.size = size
     if let digest { result.digest = digest }
@@ -46,7 +44,6 @@ struct SettledItem: Sendable {
   }
 }
 
-/// Results of settled items, by item number.
 struct SettledItems: Sendable {
   private var items: [SettledItem?] = []
   /// Failures and deferrals of the few items that had any.
@@ -74,7 +71,6 @@ struct SettledItems: Sendable {
     }
   }
 
-  /// Records that a segment requires the item.
   mutating func require(_ item: Int) {
     items[item]?.isRequired = true
   }

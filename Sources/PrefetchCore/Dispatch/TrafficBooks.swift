@@ -36,7 +36,6 @@ struct TrafficBooks: Sendable {
     unrecorded.samples.note(sample)
   }
 
-  /// Returns what must be written now; nil if that can wait.
   mutating func take(isIdle: Bool, headroom: Int64) -> NetworkMemory? {
     guard !unrecorded.isEmpty else { return nil }
     let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))

@@ -1,20 +1,17 @@
 /// Queue of jobs, with the limits for requests in flight.
 ///
-/// A free slot goes to the lowest rank that may use it. Hosts whose next jobs rank the same take
-/// turns; the jobs of a host go in order. Only hosts that may be asked now have a turn, so that a
-/// take costs the same however many jobs wait and however many hosts are blocked.
+/// A free slot goes to the lowest rank; hosts with equal ranks take turns. Only hosts that may be
+/// asked have a turn, so a take costs the same however many jobs wait.
 package struct TransferQueue: Sendable {
   private struct Host: Sendable {
     var inFlight: Int32 = 0
     var isMultiplexed = false
     var restriction = Int32.max
-    /// Jobs that the host may have beyond its slots; trouble takes them all, each good response
-    /// adds one.
+    /// Jobs beyond the host's slots: trouble takes them all, each good response adds one.
     var lookAhead: Int32
     var heldUntil: Duration?
     /// Number of the host's turn; zero for none.
     var turn: Int64 = 0
-    /// Rank of the job that the turn is for.
     var rank: Rank?
     /// Whether a start barrier keeps the host from a turn.
     var isHeldBack = false
@@ -30,7 +27,6 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// Hosts by number; callers use the same numbers.
   package var table = HostTable()
   private var hosts: [Host] = []
   private var lanes = HostLanes()
@@ -52,20 +48,17 @@ package struct TransferQueue: Sendable {
     lanes.count
   }
 
-  /// Creates a queue; with `lookAhead` the caller gets jobs in advance and keeps the other two
-  /// limits.
+  /// Creates a queue; with `lookAhead` the caller gets jobs in advance and keeps the other limits.
   package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
     self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
     self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
   }
 
-  /// Sets the limit; jobs in flight stay in flight.
   package mutating func setConcurrency(_ limit: Int) {
     concurrency = max(1, limit)
   }
 
-  /// Hands out no more jobs in advance.
   package mutating func stopLookingAhead() {
     guard lookAhead > 0 else { return }
     lookAhead = 0
@@ -205,7 +198,6 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// Removes and returns all queued jobs of a host, by rank.
   package mutating func removeAll(of host: HostID) -> [Int] {
     lanes.drain(host.number).map { job, level in
       open.add(-1, at: level)
@@ -234,8 +226,7 @@ package struct TransferQueue: Sendable {
       && hosts[Int(host)].inFlight < places(host)
   }
 
-  /// Whether the host's next job may be handed out in advance: only if no open job ranks before it,
-  /// since none could overtake it.
+  /// Whether the next job may be handed out in advance: only if no open job ranks before it.
   private mutating func mayGoAhead(_ host: Int32, _ level: Int32) -> Bool {
     guard lookAhead > 0, inFlight < concurrency + Int(lookAhead), canLookAhead(host) else {
       return false
@@ -328,7 +319,6 @@ package struct TransferQueue: Sendable {
 // MARK: - Held back
 
 extension TransferQueue {
-  /// Adds a start barrier.
   mutating func holdBack(_ holdback: Holdback) {
     switch holdback.ground {
     case .everywhere: heldBackEverywhere.add(holdback.last)

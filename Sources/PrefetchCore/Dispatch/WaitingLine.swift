@@ -23,13 +23,11 @@ struct WaitingLine: Sendable {
     entries.insert(Wait(due: due, job: job))
   }
 
-  /// Removes and returns the earliest job, if its time has come.
   mutating func take(at now: Duration) -> Int? {
     guard let first = entries.first, first.due <= now else { return nil }
     return entries.removeFirst()?.job
   }
 
-  /// Removes and returns all jobs, by number.
   mutating func drain() -> [Int] {
     entries.drain().map(\.job).sorted()
   }

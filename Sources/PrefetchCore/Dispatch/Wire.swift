@@ -1,7 +1,4 @@
-/// Requests of a run: queued, in flight, and waiting for their next attempt, with their hosts'
-/// limits.
-///
-/// The wire knows jobs and hosts by number, and nothing of their purpose.
+/// Requests of a run: queued, in flight, and waiting for their next attempt; with host limits.
 struct Wire: Sendable {
   private(set) var queue: TransferQueue
   private(set) var limits: HostLimits
@@ -37,12 +34,10 @@ struct Wire: Sendable {
 
   // MARK: In line
 
-  /// Result of queueing a job for a host.
   enum Entry: Sendable {
     case inLine
     /// The host is blocked until that uptime.
     case behindGate(until: Duration)
-    /// The host is not asked any more in this run.
     case refused(Exchange.Step)
   }
 
@@ -71,7 +66,6 @@ struct Wire: Sendable {
     if case .wait(let due) = limits.verdict(host, now: now) { due } else { nil }
   }
 
-  /// Changes the rank of a queued job.
   mutating func move(_ job: Job, on host: HostID, from old: Rank, to new: Rank) {
     guard queue.withdraw(job.number, from: host, rank: old) else { return }
     queue.append(job.number, to: host, rank: new)
@@ -83,7 +77,6 @@ struct Wire: Sendable {
     queue.expect(job.number, rank: rank)
   }
 
-  /// Returns the next job whose pause is over.
   mutating func resume(at now: Duration) -> Job? {
     guard let number = backoff.take(at: now) else { return nil }
     queue.stopExpecting(number)
@@ -101,7 +94,6 @@ struct Wire: Sendable {
 
   func isPaused(_ job: Job) -> Bool { backoff.contains(job.number) }
 
-  /// Cancels the pauses of jobs that are no longer wanted.
   mutating func endPauses(of jobs: Set<Job>) {
     backoff.remove(Set(jobs.map(\.number)))
     for job in jobs { queue.stopExpecting(job.number) }
@@ -121,7 +113,6 @@ struct Wire: Sendable {
     queue.release(at: now)
   }
 
-  /// Takes the next job that may start now, and its slot.
   mutating func take(at now: Duration) -> (job: Job, host: HostID)? {
     queue.take(at: now).map { (Job(number: $0.job), $0.host) }
   }

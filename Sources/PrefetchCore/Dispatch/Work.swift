@@ -1,9 +1,7 @@
 /// State of a segment during a run.
 struct SegmentWork: Sendable {
   enum Phase: Hashable, Sendable {
-    /// The manifest is requested or read.
     case discovering
-    /// Items are planned, slice by slice.
     case planning
     case planned
     /// All items have settled, and the tree is being published.
@@ -15,7 +13,6 @@ struct SegmentWork: Sendable {
   let key: SegmentKey
   /// Record from the last run.
   var recorded: SegmentRecord?
-  /// Name of the segment in an array, as most facts need it.
   let names: [String]
   var phase = Phase.discovering
   /// Document numbers of requests without a response.
@@ -30,7 +27,6 @@ struct SegmentWork: Sendable {
   var trouble: RequestTrouble?
   /// Uptime until which that request waits.
   var troubledUntil: Duration?
-  /// Expected bytes of the segment; computed on first use.
   var expectation: Expectation?
 
   /// Declared bytes of the items to fetch; nil if any size is unknown.
@@ -40,19 +36,15 @@ struct SegmentWork: Sendable {
   var manifest: ManifestResult
   /// Record for the next run, once the manifest is accepted.
   var accepted: SegmentRecord?
-  /// Provenance of the item URLs.
   var provenance = Provenance.local
   /// Whether documents are wanted: false after a failure, or when all are here.
   var isGathering = true
-  /// Number of documents that are requested or read.
   var openDocuments = 0
   var parts = PartCount()
   var hasParts = false
-  /// Records of further documents from the last run, by URL.
   var knownDocuments: [String: DocumentRecord]
   /// Servers with the same paths, according to the manifest.
   var mirrors: [WebURL] = []
-  /// Base of references, as the manifest states it.
   var statedBase: WebURL?
   /// Boxed, since a copy of the table would copy every column.
   private(set) var table = Shared(EntryTable())
@@ -66,7 +58,6 @@ struct SegmentWork: Sendable {
   var granted: [Freshness.Lifetime]?
   var steps = StepLine()
   var openItems = 0
-  /// Inventory rows of items that leave the segment.
   var leaving: [UInt32] = []
   /// Inventory rows that the list dropped, until all items have ended.
   var unlisted: [UInt32] = []
@@ -88,7 +79,6 @@ struct SegmentWork: Sendable {
   var heldNames: [String] = []
   /// Items whose stored body is the answer to another segment's request.
   var otherVariants: Set<URLKey> = []
-  /// Whether another segment of the run names any of the URLs.
   var hasShared = false
   var deferral: Deferral?
   var isInterrupted = false
@@ -166,8 +156,7 @@ enum LastList: Sendable {
   case deferred(Deferral)
   /// The new list is missing or refused: the items of the old one are kept up to date.
   case unread
-  /// The new list may be forged, old, or no list at all, such as a login page: only items that the
-  /// old list pins by digest are requested.
+  /// The new list may be forged, old or a login page: only items pinned by digest are requested.
   case untrusted
 
   /// Returns nil if the failure forbids all requests; `wasRead` if a guard refused a valid list.
@@ -183,16 +172,12 @@ enum LastList: Sendable {
   }
 }
 
-/// State of an item from its first request to its last commit.
-///
-/// A class, since a value would be copied at each access to a part; each object belongs to one
-/// dispatcher.
+/// State of an item from its first request to its last commit; a class, to avoid copies.
 final class ActiveItem {
   /// Entry in the segment that the item was planned for.
   let entry: ManifestEntry
   /// Digests that any segment declares; all must match.
   var digests: [ExpectedDigest]
-  /// Record in the index, as read before the request.
   var record: Shared<ContentRecord>?
   /// Segments that name the item, the planned one first.
   var segments: [Int]
@@ -212,7 +197,6 @@ final class ActiveItem {
   var refusedSince: Duration?
   /// Order of the user that ends the item.
   var control: ItemControl?
-  /// Partial body that the claim found.
   var leftPart: PartialBody?
   /// Whether the host is not asked any more, and only the record is awaited.
   var isTurnedAway = false
@@ -220,10 +204,8 @@ final class ActiveItem {
   var isRead = false
   /// Segments that would refuse the body, with reasons; only in a dry run.
   var foreseenRefusals: [(sharer: Dispatcher.Sharer, failure: Failure)] = []
-  /// Facts that were read before the request.
   var prepared: Prepared?
-  /// Whether another segment has its own item for the URL, to which a failure of this one does not
-  /// apply.
+  /// Whether another segment has its own item for the URL, which does not fail with this one.
   var hasTwin = false
   /// Bytes that `cache.size` leaves, if that is the lowest limit.
   var roomLimit: Int64?
@@ -235,7 +217,6 @@ final class ActiveItem {
   var toldSize: Int64?
   /// First of the ranks that several segments give the item.
   var sharedRank: Rank?
-  /// Host on which the item holds a slot.
   var host: HostID?
   var result: ItemResult
 
@@ -284,7 +265,6 @@ struct Jitter: Sendable {
     state = seed
   }
 
-  /// Returns a number in 0..<1.
   mutating func next() -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -1,6 +1,5 @@
 /// Last answer of an origin for a URL, in the form that machines share.
 package struct OriginAnswer: Hashable, Sendable {
-  /// URL as declared.
   package var url: String
   package var digest: ContentDigest
   package var size: Int64

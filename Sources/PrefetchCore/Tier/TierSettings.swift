@@ -59,9 +59,7 @@ package struct TierQuestion: Hashable, Sendable {
   }
 }
 
-/// Statistics of the second tier in one run.
 package struct TierFigures: Hashable, Sendable {
-  /// Name of the server, for display.
   package var host: String
   package var isRequired = false
   /// Number of bodies from the tier, and their bytes.
