@@ -5,7 +5,6 @@ package enum BundleName {
     return plain.hasSuffix(".m3u8") || plain.hasSuffix(".m3u") ? plain : plain + ".m3u8"
   }
 
-  /// Returns the prefix of the names of an ad's files.
   package static func stem(of entry: ManifestEntry) -> String {
     // All segments with the same ad space use one name for its ad.
     if let zone = entry.zone { return zone }

@@ -1,5 +1,4 @@
 extension BundleWork {
-  /// Returns the texts made here, with their final names.
   mutating func namedTexts() -> [BundleText] {
     nameByContent()
     if rules.form == .ad, reading.mainPart == nil { mark() }

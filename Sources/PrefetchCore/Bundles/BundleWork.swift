@@ -1,6 +1,5 @@
 /// State of an item of several files, which become visible at once when all are fetched.
 struct BundleWork {
-  /// A document that names other files; the first is the item's own.
   struct Document {
     var url: WebURL
     var base: WebURL

@@ -31,8 +31,7 @@ extension BundlePart {
   private static let keySize: Int64 = 16
   private static let blockSize: Int64 = 16
 
-  /// Returns the name of a format that is no video, audio or subtitle; encrypted bytes tell
-  /// nothing.
+  /// Returns the text format of a body that cannot be media; encrypted bytes tell nothing.
   private func page(type: String?, prefix: [UInt8]) -> String? {
     let essence = type.map(BodyCheck.essence) ?? ""
     let kind = Self.pages.first { $0.types.contains(essence) }

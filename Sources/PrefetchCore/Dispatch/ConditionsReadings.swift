@@ -1,4 +1,4 @@
-/// Schedule of readings of the machine's network conditions.
+/// Schedule of network condition readings: the next is due `interval` after the last one.
 struct ConditionsReadings: Sendable {
   static let interval: Duration = .seconds(5)
 

@@ -59,7 +59,6 @@ package enum Effect: Sendable {
   case release([String])
   /// Looks up the newest record of a document, and claims the document if `isClaim`.
   case findDocument(Int, url: String, asked: UInt64, isClaim: Bool)
-  /// Reads what items need before their requests.
   case prepare([Preparation])
   /// Measures the room; `inDetail` also counts the bodies that may be evicted.
   case measureRoom(inDetail: Bool)
@@ -148,8 +147,7 @@ package struct ManifestSource: Sendable {
   }
 
   package var bytes: Bytes
-  /// Base of relative references; nil for a local file without `base`, which may hold absolute URLs
-  /// only.
+  /// Base of relative references; nil for a local file without `base`: absolute URLs only.
   package var base: WebURL?
   /// Requested URL if `base` is the URL after redirects; nil if `base` was declared.
   package var asked: WebURL?
@@ -161,7 +159,6 @@ package struct ManifestSource: Sendable {
   package var rules: ManifestRules
   /// Limit in bytes, before and after unpacking.
   package var maximumSize: Int64 = 512 << 20
-  /// Role of a part; nil for a manifest.
   package var part: ManifestPart.Role?
   package var proof: SignatureDemand?
 

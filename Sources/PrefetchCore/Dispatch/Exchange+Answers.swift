@@ -60,8 +60,7 @@ extension Exchange {
     return .refused(objection)
   }
 
-  /// Moves to the next allowed source after `step` ended the present one; returns false if none is
-  /// left.
+  /// Moves to the next allowed source after `step` ended this one; returns false if none is left.
   package mutating func nextAlternate(after step: Step, policy: RunPolicy, now: Instant) -> Bool {
     let ended = sources.setAside.map { Self.graver($0, step) } ?? step
     var place = source
@@ -117,8 +116,7 @@ extension Exchange {
         now: chance.now.wall
       )
       if response.toldByTierAt != nil {
-        // The origin may redirect us elsewhere than it did others; a forbidden target stays
-        // forbidden.
+        // The origin may redirect us elsewhere than others, but a forbidden target stays forbidden.
         if case .failed(let failure, _) = step, failure.code != .redirectForbidden {
           askOrigin()
           return .ask

@@ -1,4 +1,4 @@
-/// One request until its answer; each hop is a request of its own under the whole policy.
+/// A request until its answer; each hop is a request of its own under the whole policy.
 package struct Exchange: Sendable {
   package enum Step: Sendable {
     case ask

@@ -1,6 +1,6 @@
 /// Queues of job numbers in one flat store, since a million may wait; neighbors share an entry.
 struct JobLines: Sendable {
-  /// One queue, in order of arrival.
+  /// Single queue, in order of arrival.
   struct JobLine: Sendable {
     fileprivate var first = JobLines.none
     fileprivate var last = JobLines.none

@@ -232,9 +232,7 @@ struct NetworkWatch: Sendable {
 
   // MARK: Books
 
-  /// Returns why a dry run expects a transfer to exceed the budgets; nil if it fits.
-  ///
-  /// The read that uses up the rest may bring the end of the body.
+  /// Returns why a transfer would exceed the budgets; nil if it fits. The last read may overshoot.
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type

@@ -241,7 +241,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   /// Returns the mark that lets the next run skip the segment; nil if it may change by itself.
   ///
-  /// Shared items would count twice, and each document of a manifest may change.
+  /// Shared items would count twice; of several documents each may change: neither gets a mark.
   private func quietMark(of segment: SegmentWork, at now: Instant) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode.keepsSegments, !segment.hasShared, now < segment.quietUntil,

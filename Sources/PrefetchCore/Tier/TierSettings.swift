@@ -36,7 +36,6 @@ package struct TierSettings: Hashable, Sendable {
 
 /// Ways in which a second tier ends a request without the origin.
 package enum TierTrouble: Hashable, Sendable {
-  /// The run requires the tier, which cannot be used.
   case refusal
   /// The tier reported a redirect, and does not have what the redirect leads to.
   case lostRecord
@@ -86,7 +85,6 @@ package struct TierFigures: Hashable, Sendable {
   }
 }
 
-/// Receiver of answers for other machines.
 package protocol SecondTier: AnyObject {
   /// Queues stored answers for sending.
   func offer(_ answers: [OriginAnswer])
