@@ -17,7 +17,7 @@ struct SegmentWork: Sendable {
   var phase = Phase.discovering
   /// Document numbers of requests without a response.
   var asked: Set<Int> = []
-  /// Whether a document request has failed; then no other segment waits for this one.
+  /// Whether a document request had to be repeated; then no other segment waits for this one.
   var hasStumbled = false
   /// First priority among segments that wait for the list.
   var raisedPriority: Int?
