@@ -15,7 +15,7 @@ struct ProxyLints {
         "config.no-proxy",
         "`\(name)` has no effect beside `network.proxy`: every host is reached through the proxy",
         severity: .warning,
-        hint: "add `{match: \"https://HOST/**\", proxy: none}` to `transport.rules` for such a host",
+        hint: "add `{match: \"https://HOST/**\", proxy: none}` to `transport.rules` for it",
         path: "network.proxy"
       )
     ]

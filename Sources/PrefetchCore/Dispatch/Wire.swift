@@ -107,7 +107,7 @@ struct Wire: Sendable {
     queue.append(job.number, to: host, rank: rank)
   }
 
-  // MARK: Under way
+  // MARK: In flight
 
   mutating func release(at now: Duration) {
     queue.release(at: now)
