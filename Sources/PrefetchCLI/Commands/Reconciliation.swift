@@ -92,13 +92,8 @@ struct Reconciliation {
     return write(envelope)
   }
 
-<<<<<<< HEAD
   /// Options of this run that lead `prefetch explain` to the same items.
   private var explanationOptions: [String] {
-=======
-  /// Command that explains an item of this run, with this run's options.
-  private var explanation: String {
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
     let shared = context.shared
     let own = MirrorFolder.explanationOptions(loaded, places)
     let given = [("--cache-dir", shared.cacheDirectory), ("--state-dir", shared.stateDirectory)]

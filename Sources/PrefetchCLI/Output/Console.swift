@@ -115,11 +115,7 @@ final class Console {
     for diagnostic in diagnostics where !reported.contains(diagnostic) { report(diagnostic) }
   }
 
-<<<<<<< HEAD
   /// Reports a diagnostic at once, unless it was reported before; `report` of a list skips it then.
-=======
-  /// Reports at once a diagnostic that the run's report will repeat.
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
   func reportNow(_ diagnostic: Diagnostic) {
     guard reported.insert(diagnostic).inserted else { return }
     report(diagnostic)

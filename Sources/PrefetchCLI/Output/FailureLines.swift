@@ -167,15 +167,6 @@ struct FailureLines {
       if let host = refusedPlainHost {
         return
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
-<<<<<<< HEAD
-=======
-      } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
-        return
-          "next: `\(envelope.explanation)` names the broken rule; nothing that breaks a rule is kept"
-      } else {
-        // The list's message names the problem, and there is no item to explain.
-        return nil
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
       }
       let code = failure(of: .trust)?.code
       let step = code?.nextStep ?? "check who may change the list"
@@ -205,7 +196,6 @@ struct FailureLines {
     return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
   }
 
-<<<<<<< HEAD
   /// First failure of this category, or of any: of the items, else of the lists.
   private func failure(of category: ErrorCode.Category? = nil) -> Failure? {
     let items = envelope.report.items.lazy.compactMap(\.failure)
@@ -220,12 +210,6 @@ struct FailureLines {
       guard let failure = item.failure, !item.url.isEmpty else { return false }
       return category == nil || failure.code.category == category
     }.map { "`\(envelope.explanation(of: $0.url))`" }
-=======
-  /// Command that explains an item; empty if only manifests failed.
-  private var explanation: String {
-    let isOfItems = envelope.report.items.contains { $0.failure != nil }
-    return isOfItems ? "; `\(envelope.explanation)` explains an item" : ""
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
   }
 
   /// Advice for the code that all failures share; nil if there are several codes.

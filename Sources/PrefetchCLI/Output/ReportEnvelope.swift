@@ -27,14 +27,9 @@ struct ReportEnvelope {
   var secrets: SecretNeedles
   var objectPath: @Sendable (ContentDigest) -> String
   var beginning = Beginning.made
-<<<<<<< HEAD
   /// Options of this run that `prefetch explain` needs too, quoted for a shell.
   var explanationOptions: [String] = []
   /// Count of bodies of which a part is kept, so that the next run fetches only the rest.
-=======
-  var explanation = "prefetch explain URL"
-  /// Number of partial bodies that the next run continues.
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
   var keptPartCount = 0
   /// Time of the last run that ended with 0, if known.
   var lastSuccess: Instant?
@@ -114,7 +109,6 @@ struct ReportEnvelope {
     return (items + segments + [report.deferral?.until].compactMap(\.self)).min()
   }
 
-<<<<<<< HEAD
   /// Returns the command that explains a file of this run; `URL` stands for an address with secrets.
   func explanation(of url: String) -> String {
     let isWhole = redacted(url: url) == url
@@ -123,8 +117,6 @@ struct ReportEnvelope {
   }
 
   /// Text for any output: secrets masked.
-=======
->>>>>>> c5d910cdebbf43760b209848cff4b836b3710f64
   func redacted(_ text: String) -> String {
     Redaction.masked(text, needles: secrets)
   }
