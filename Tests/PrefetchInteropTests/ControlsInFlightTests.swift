@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Controls of an item while another process transfers it.
-@Suite("Controls of what is under way", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Controls of items in flight", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlsInFlightTests {
   private let home: Home
   private let begun = Gate()
@@ -175,7 +175,7 @@ struct ControlsInFlightTests {
     gate.open()
   }
 
-  @Test("What is under way is told with its bytes by `list`, `explain` and `status`")
+  @Test("An item in flight is reported with its bytes by `list`, `explain` and `status`")
   func told() throws {
     let url = server.address("/a")
     let run = try home.start(["-q"])
@@ -204,7 +204,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("-q").status == 0)
   }
 
-  @Test("What nobody transfers and nobody stored is not there")
+  @Test("An item that is neither in flight nor stored is not found by `rm` and `lock`")
   func unknown() throws {
     #expect(try home.run("rm", server.address("/a")).status == 4)
     #expect(try home.run("lock", server.address("/a")).status == 4)

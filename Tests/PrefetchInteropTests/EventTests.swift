@@ -57,7 +57,7 @@ struct EventTests {
     events(file).compactMap { $0.text("event") }
   }
 
-  @Test("Who hears of bodies that go is told why, of the cache and of the item")
+  @Test("A departure of a body is reported with its reason, in events of the cache and of the item")
   func departures() throws {
     #expect(try home.run("-q").status == 0)
     var count = 0
@@ -181,7 +181,7 @@ struct EventTests {
     )
   }
 
-  @Test("A run that could not begin is told of all the same")
+  @Test("A run that could not begin emits its events")
   func locked() throws {
     let path = program("hook", "cat >> told")
     configure(
@@ -220,7 +220,7 @@ struct EventTests {
     #expect(silent.status == 0 && names("told").count == 2, "\(silent)")
   }
 
-  @Test("Whoever ends a run does not wait for its hooks")
+  @Test("A run that is terminated does not wait for its hooks")
   func terminated() throws {
     let path = program("hook", "echo x >> begun; sleep 600")
     configure("hooks: { run.started: { run: [\"\(path)\"], timeout: 1h } }", paths: ["/held"])
@@ -273,7 +273,7 @@ struct EventTests {
       }
   }
 
-  @Test("Events are told in their order, what came for a segment before that it is done")
+  @Test("Events come in order: the items of a segment before the end of that segment")
   func order() throws {
     #expect(try home.run("-q", "--events", "events").status == 0)
     let told = names("events")
@@ -293,7 +293,7 @@ struct EventTests {
   }
 
   @Test(
-    "A hook is told of its events and of no others, and of none in a plan or where that is said"
+    "A hook gets its own events only, and none in a plan or with `--no-hooks`"
   )
   func hooks() throws {
     let path = program("hook", "cat >> told; echo \"$PREFETCH_EVENT\" >> named")
@@ -363,7 +363,7 @@ struct EventTests {
     #expect(kill(left, 0) != 0, "it went with its group")
   }
 
-  @Test("Events that nobody reads change nothing but a warning that counts them")
+  @Test("Events without a reader change nothing but a warning that counts them")
   func unread() throws {
     let paths = (0..<600).map { "/x\($0)" }
     for path in paths { site[path] = Site.Page(path) }

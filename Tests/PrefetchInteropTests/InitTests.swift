@@ -40,7 +40,7 @@ struct InitTests {
     #expect(try home.run("path", server.address("/files/a.txt")).status == 0)
   }
 
-  @Test("A list whose names lead nowhere yet is taken all the same, with a word about it")
+  @Test("A list whose names lead nowhere yet is accepted by `init`, with a hint")
   func relative() throws {
     home.write("\(Digest.hexadecimal([]))  a b$.txt\n", to: "SUMS $1.sha256")
     let run = try home.run("init", "--from", "SUMS $1.sha256")

@@ -75,7 +75,7 @@ struct ItemChoiceTests {
     #expect(try home.run("rm", "tv/1").status == 0)
   }
 
-  @Test("Whoever asks for what runs leave out gets what is declared, or nothing")
+  @Test("An item that runs leave out is fetched by `get` as declared, or not at all")
   func leftOut() throws {
     // A digest of zeros is a digest like any other.
     let wrong = String(repeating: "0", count: 64)
@@ -152,7 +152,7 @@ struct ItemChoiceTests {
 
   // MARK: Pauses
 
-  @Test("A pause outlives its body, whoever takes that")
+  @Test("A pause outlives its body when `rm` or `gc` removes it")
   func pausedWithoutBody() throws {
     configure(Self.first, Self.first.replacing("1", with: "2"))
     #expect(try home.run("-q").status == 0)

@@ -27,7 +27,7 @@ struct ItemOriginTests {
     return origins
   }
 
-  @Test("is said by `list`, `explain` and the report, and a segment comes before all others")
+  @Test("`list`, `explain` and the report name the origin of an item, and a segment has precedence")
   func origins() throws {
     #expect(try origins("run", "--json") == ["/declared": "segment"])
     #expect(try home.run("get", server.address("/asked")).status == 0)

@@ -43,7 +43,7 @@ struct ItemStateTests {
     return explained
   }
 
-  @Test("pending, queued, cached, failed, paused and deleted are told alike by all who tell")
+  @Test("All commands agree on the states pending, queued, cached, failed, paused and deleted")
   func plain() throws {
     configure(Self.quiet)
     #expect(try state("/a") == "pending")
@@ -71,7 +71,7 @@ struct ItemStateTests {
     #expect(try state("/c") == "paused")
   }
 
-  @Test("What a limit of volume puts off says until when, whoever tells it")
+  @Test("An item that a volume limit defers is reported with the time until which it waits")
   func deferredUntil() throws {
     configure(
       "\(Self.quiet.replacing("network: {", with: "network: { daily_limit: 1B, concurrency: 1,"))"
@@ -125,7 +125,7 @@ struct ItemStateTests {
     #expect(try home.run("status", "--json").json().number("segments.1.states.failed") == 1)
   }
 
-  @Test("discovered is what a behaviour leaves to `get`, which brings it")
+  @Test("An item that a behaviour leaves to `get` is `discovered`, and `get` fetches it")
   func withheld() throws {
     configure("download: { behavior: none }\n\(Self.quiet)")
     let run = try home.run("--json")
@@ -143,7 +143,7 @@ struct ItemStateTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("downloading is what a run has begun, idle what was broken off or put off")
+  @Test("An item in flight is `downloading`, and an interrupted or deferred one is `idle`")
   func open() throws {
     let body = [UInt8](repeating: 7, count: 3 << 20)
     let slow = try LoopbackServer { request in
@@ -177,7 +177,7 @@ struct ItemStateTests {
     #expect(put?.text("reason") == "deferred by metered", "\(idle)")
   }
 
-  @Test("A failed item is given up where `retry_failed` is false, until somebody asks")
+  @Test("A failed item is given up with `retry_failed: false` until a user requests it")
   func givenUp() throws {
     site["/b"] = Site.Page(Array("no".utf8), status: 500)
     configure("download: { retry_failed: false }\n\(Self.quiet)")

@@ -131,7 +131,7 @@ struct ItemTitleTests {
     #expect(listed.first?.text("title") == "Folge 41")
   }
 
-  @Test("Data of more than 64 KiB is left out, and its item comes all the same")
+  @Test("Data of more than 64 KiB is left out, and its item is still fetched")
   func long() throws {
     putManifest(title: "t", info: "\"\(String(repeating: "x", count: 70_000))\"")
     declareManifest()

@@ -56,7 +56,7 @@ struct PipedListTests {
     #expect(crowd.errors.contains("add `-o DIR/` or `--path`"))
   }
 
-  @Test("What is stored under another URL is found by its digest, also where nobody may be asked")
+  @Test("A body stored under another URL is found by its digest, also offline")
   func twin() throws {
     try #require(get([server.url("a")], input: "").status == 0)
     let digest = Digest.hexadecimal("body of a")

@@ -54,7 +54,7 @@ struct PlantedLinkTests {
     #expect(home.read("precious") == "precious")
   }
 
-  @Test("A link of the user's own, and any link in a folder of nobody else, is followed")
+  @Test("A link of the user, or any link in a folder that only the user can write, is followed")
   func ownLinks() throws {
     try plant("own", owner: 0)
     #expect(try home.run("get", origin.address("/a"), "-o", "\(shared)/own").status == 0)

@@ -252,7 +252,7 @@ struct PublisherTests {
   }
 
   @Test(
-    "minisign verifies what is signed here, and what it signs is verified here",
+    "minisign verifies our signatures, and our `manifest check` verifies those of minisign",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
   func signatures() throws {

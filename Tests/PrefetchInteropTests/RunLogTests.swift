@@ -167,7 +167,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "is kept in a file a day, also where it was quiet, and without traces",
+    "A run's log is one file a day, also for quiet runs, and without traces",
     arguments: [[], ["-q"], ["-vv"]]
   )
   func kept(_ arguments: [String]) throws {
@@ -186,7 +186,7 @@ struct RunLogTests {
     #expect(FileTree.listing(path)[path].map { $0.mode & 0o777 } == 0o600)
   }
 
-  @Test("is gone after two weeks, and nothing else is")
+  @Test("A run's log is removed after two weeks, and other files are not")
   func retention() throws {
     declare("/fine")
     try #require(home.tool("mkdir", "-p", "\(home.state)/logs").status == 0)
@@ -199,7 +199,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "is kept nowhere by what only looks, nor where a file is named for it",
+    "Dry runs and runs with a log file of their own keep no daily log",
     arguments: [
       ["plan"], ["status"], ["list"], ["check"], ["--log-file", "own.log"],
     ]
@@ -211,7 +211,7 @@ struct RunLogTests {
     if arguments.last == "own.log" { #expect(home.read("own.log") != nil) }
   }
 
-  @Test("is kept nowhere, and that is no fault, where the folder cannot be made")
+  @Test("A run without a folder for its logs succeeds and keeps none")
   func unwritable() throws {
     declare("/fine")
     try #require(home.tool("mkdir", "-p", home.state).status == 0)
@@ -222,7 +222,7 @@ struct RunLogTests {
 
   // MARK: Quiet
 
-  @Test("is nothing where it is accepted quietly, and a warning else")
+  @Test("An accepted failure is a warning, and a quiet run prints nothing about it")
   func accepted() throws {
     declare("/fine", "/gone")
     let quiet = try home.run("-q", "--accept", "incomplete")

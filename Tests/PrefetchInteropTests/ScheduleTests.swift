@@ -69,7 +69,7 @@ struct ScheduleTests {
   }
 
   @Test(
-    "systemd accepts the units, and finds little to reproach them with",
+    "systemd accepts the units and rates their exposure low",
     .enabled(if: Tool.isInstalled("systemd-analyze"), "needs systemd-analyze")
   )
   func systemd() throws {

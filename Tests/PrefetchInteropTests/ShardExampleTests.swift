@@ -21,7 +21,7 @@ struct ShardExampleTests {
   }
 
   @Test(
-    "fetch each item in one part, and a second time nothing",
+    "The examples of shards fetch each item in one shard, and nothing the second time",
     arguments: [("slurm", 2), ("kubernetes", 1), ("github-matrix", 2)]
   )
   func play(name: String, rounds: Int) throws {

@@ -63,7 +63,7 @@ struct ShardTests {
     #expect((20...60).contains(try run.json().number("totals.fetched") ?? 0), "\(run)")
   }
 
-  @Test("A shard removes nothing that its server has no more; the run of all does")
+  @Test("A shard keeps items that their server removed, and the run of all shards removes them")
   func gone() throws {
     let home = try home(", on_gone: remove, ttl: 0s")
     #expect(try home.run().status == 0)

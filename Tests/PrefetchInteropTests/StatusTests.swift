@@ -41,7 +41,7 @@ struct StatusTests {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  @Test("counts what waits, and `list` names it")
+  @Test("`status` counts deferred items, and `list` names them")
   func waiting() throws {
     home.configure(
       """
@@ -59,7 +59,7 @@ struct StatusTests {
     #expect(try home.run("list", "--state", "cached").lines.count == 2)
   }
 
-  @Test("of the next check is the end of freshness or of a gate, and nothing where every run asks")
+  @Test("The next check in `status` is the end of freshness or of a gate, or nothing")
   func nextCheck() throws {
     home.configure(
       """
@@ -87,7 +87,12 @@ struct StatusTests {
     )
   }
 
-  @Test("of the last runs is how each segment ended in them, and since when it is not current")
+  @Test(
+    """
+    The trend in `status` has the outcome of each segment's last runs and the time of its last \
+    success
+    """
+  )
   func trend() throws {
     home.configure(
       """
@@ -121,7 +126,12 @@ struct StatusTests {
     #expect(ends == ends.sorted(by: >) && ends.count == 10)
   }
 
-  @Test("of ages alarms for what never succeeded, and not for what was done before a deadline")
+  @Test(
+    """
+    `status --max-age` fails for a segment that never succeeded, not for one done before a \
+    deadline
+    """
+  )
   func maximumAge() throws {
     home.configure(
       """

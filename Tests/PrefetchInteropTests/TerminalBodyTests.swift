@@ -55,7 +55,7 @@ struct TerminalBodyTests {
     #expect(piped.contains("17"), "\(piped)")
   }
 
-  @Test("the report has lines of its width, with the ends of long addresses")
+  @Test("The report on a terminal has lines of its width with the ends of long addresses")
   func report() throws {
     let lines = try shown("run")
     #expect(lines.allSatisfy { $0.utf8.count <= 80 }, "\(lines)")
@@ -65,7 +65,7 @@ struct TerminalBodyTests {
     #expect(long?.utf8.count == 80, "\(lines)")
   }
 
-  @Test("the report has whole lines in a pipe")
+  @Test("The report in a pipe has whole lines")
   func piped() throws {
     let run = try home.run("run")
     #expect(run.status == 0, "\(run)")

@@ -68,7 +68,7 @@ struct TransferLimitTests {
     #expect(server.requests.count == asked + Self.count - fetched)
   }
 
-  @Test("However many begin at once, and however large they are, no more than the limit is taken")
+  @Test("A limit is not exceeded, whatever the number and the size of the transfers")
   func strict() throws {
     let body = [UInt8](repeating: 7, count: 2_000_000)
     let server = try LoopbackServer { request in

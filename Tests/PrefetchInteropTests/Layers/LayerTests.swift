@@ -32,7 +32,7 @@ struct LayerTests {
     _ = ground.takeRequests()
   }
 
-  @Test("What is stored below is asked about by its validators, and only what changed is stored")
+  @Test("An item of a lower layer is revalidated, and only changed bodies are stored")
   func revalidation() throws {
     try makeBase()
     site["/b"] = Site.Page("another body")

@@ -140,7 +140,7 @@ struct StrayByteTests {
   }
 
   @Test(
-    "Bytes behind an answer are nobody's body, and the item after it is not blamed",
+    "Bytes after a response are not taken as a body, and the next item is not blamed",
     arguments: Wire.allCases,
     Way.allCases
   )

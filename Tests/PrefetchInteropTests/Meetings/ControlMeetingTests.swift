@@ -79,7 +79,7 @@ struct ControlMeetingTests {
 
   // MARK: Pause
 
-  @Test("A paused item goes with a limit as any other, and stays when it is wanted no more")
+  @Test("A paused item is evicted as any other and is kept when no list declares it")
   func paused() throws {
     configure(["/a", "/b"])
     try expectRun()

@@ -142,7 +142,7 @@ struct DeclaredRuleTests {
     #expect(home.read("crates/left-1.0.0.crate") == "crate")
   }
 
-  @Test("No proxy hears of a module that Go is told to get elsewhere")
+  @Test("A module that GOPRIVATE names is not requested from the proxy")
   func privateModules() throws {
     let sum = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     home.write(

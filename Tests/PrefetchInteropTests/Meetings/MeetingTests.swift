@@ -11,13 +11,13 @@ struct MeetingTests {
   }
   fileprivate static let played = Mutex<Int>(0)
 
-  @Test("each does as if it were alone", arguments: chosen)
+  @Test("Each feature of a meeting acts as it does alone", arguments: chosen)
   func play(_ meeting: Meeting) throws {
     Self.played.withLock { $0 += 1 }
     try MeetingPlay(meeting).play()
   }
 
-  @Test("a limit holds whatever it meets", arguments: limits)
+  @Test("A limit holds in every meeting of features", arguments: limits)
   func hold(_ meeting: LimitMeeting) throws {
     Self.played.withLock { $0 += 1 }
     try LimitPlay(meeting).play()
@@ -26,7 +26,7 @@ struct MeetingTests {
 
 @Suite("The table of meetings")
 struct MeetingTableTests {
-  @Test("names no meeting twice, and no feature is left out")
+  @Test("The table of meetings names no meeting twice and covers every feature")
   func names() {
     let names =
       MeetingTable.all.map(\.testDescription) + LimitMeeting.all.map(\.testDescription)

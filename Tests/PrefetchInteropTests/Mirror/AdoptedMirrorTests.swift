@@ -51,7 +51,7 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["b": "two", "c": "three"])
   }
 
-  @Test("Without `--adopt` the same files serve and stay somebody else's")
+  @Test("Files that are not adopted serve readers and stay foreign")
   func notAdopted() throws {
     ground.publish(files: ["a": "one"])
     try put("one", at: "a")
@@ -117,7 +117,7 @@ struct AdoptedMirrorTests {
     )
   }
 
-  @Test("A later `--adopt` takes the files that a run without it left somebody else's")
+  @Test("A later `--adopt` adopts the files that an earlier run left foreign")
   func adoptedLater() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     try put("one", at: "a")
@@ -130,7 +130,7 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["b": "two"])
   }
 
-  @Test("A run that may ask nobody takes files by their digests")
+  @Test("An offline run adopts files by their digests")
   func adoptedOffline() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     let sums = String(decoding: ground.site["/pub/SHA256SUMS"]?.body ?? [], as: UTF8.self)

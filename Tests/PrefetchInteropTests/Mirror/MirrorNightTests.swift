@@ -41,7 +41,7 @@ struct MirrorNightTests {
     #expect(try ground.status("a").st_nlink == 2)
   }
 
-  @Test("Without digests each file is asked about, and only what changed is written")
+  @Test("A mirror without digests revalidates each file and writes only changed ones")
   func withoutDigests() throws {
     for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
     let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
@@ -93,7 +93,7 @@ struct MirrorNightTests {
     #expect(file.st_nlink == 2)
   }
 
-  @Test("What the list names no more goes with its folder, and what is somebody else's stays")
+  @Test("Files removed from the list are removed with their folder, and foreign files stay")
   func removal() throws {
     ground.publish(files: ["a": "one", "d": "one", "e": "one", "old/b": "two", "old/c": "three"])
     #expect(try ground.mirror(list, "dir").status == 0)

@@ -87,7 +87,7 @@ struct MirrorSightTests {
     #expect(explained.output.contains("decision   keep: digest matches"), "\(explained)\n\(told)")
   }
 
-  @Test("Metrics of two mirrors are told apart by their folders")
+  @Test("Metrics of two mirrors differ by the label of their folder")
   func labels() throws {
     for folder in ["one", "two"] {
       let run = try ground.mirror(list, folder, "-q", "--report", "prometheus=\(folder).prom")

@@ -12,7 +12,7 @@ struct MirrorTroubleTests {
     list = ground.server.address("/pub/SHA256SUMS")
   }
 
-  @Test("Somebody else's file in the way is named and not touched")
+  @Test("A foreign file in the way is named and not touched")
   func foreign() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     FileTree.makeFolder(ground.home.path("dir"))

@@ -20,7 +20,10 @@ struct PackageTests {
   }()
 
   @Test(
-    "is a package, a tarball, a bill and their digests, and the action installs no other",
+    """
+    A release is a package, a tarball, a bill of materials and their digests, as the action \
+    expects
+    """,
     .enabled(
       if: isPossible,
       "needs a release of the program, dpkg-dev, minisign and curl"

@@ -8,7 +8,7 @@ import Testing
 struct ForetoldTests {
   fileprivate static let met = Mutex<[String: Int]>([:])
 
-  @Test("by made-up worlds", arguments: 0..<Binary.rounds)
+  @Test("A plan predicts the run in generated worlds", arguments: 0..<Binary.rounds)
   func foretell(_ round: Int) throws {
     let seed = Binary.seed ?? UInt64(round)
     let world = PlannedWorld(seed)

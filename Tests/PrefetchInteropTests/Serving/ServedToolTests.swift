@@ -49,7 +49,7 @@ struct ServedToolTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("serves npm", .enabled(if: Tool.isInstalled("npm"), "needs npm"))
+  @Test("A pulling mirror serves npm", .enabled(if: Tool.isInstalled("npm"), "needs npm"))
   func npm() throws {
     home.write(
       #"{"name": "demo", "version": "1.0.0", "dependencies": {"left": "^1.0.0", "@us/right": "*"}}"#,
@@ -66,7 +66,7 @@ struct ServedToolTests {
     )
   }
 
-  @Test("serves pip", .enabled(if: Tool.isInstalled("pip3"), "needs pip"))
+  @Test("A pulling mirror serves pip", .enabled(if: Tool.isInstalled("pip3"), "needs pip"))
   func pip() throws {
     try install(
       Self.wheels,
@@ -80,7 +80,7 @@ struct ServedToolTests {
   }
 
   @Test(
-    "serves apt",
+    "A pulling mirror serves apt",
     .enabled(if: Tool.isInstalled("apt-get"), "needs apt"),
     .enabled(if: Tool.isInstalled("dpkg-deb"), "needs dpkg")
   )

@@ -234,7 +234,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("What is shown besides may be missing, and a film may not")
+  @Test("A companion of an ad may be missing, and a film may not")
   func missing() throws {
     putExtras()
     site["/side.jpg"] = nil
@@ -305,7 +305,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("A page of more than 1 MiB is left out and reported, and its ad comes all the same")
+  @Test("A page of more than 1 MiB is left out and reported, and its ad is stored")
   func longPage() throws {
     let long = "<![CDATA[<html>\(String(repeating: "x", count: 20 << 20))</html>]]>"
     let full = String(repeating: "y", count: 1 << 20)
@@ -666,7 +666,7 @@ struct AdTests {
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
-  @Test("Another document, another version and a page are told apart")
+  @Test("Another document, another version and a page are distinguished")
   func strange() throws {
     for (text, number) in [
       ("<rss version=\"2.0\"/>", 101), ("<VAST version=\"9.0\"/>", 102),

@@ -85,7 +85,7 @@ final class BundleBreakTests: StreamGround {
     #expect(FileTree.objects(home.cache).count == objects)
   }
 
-  @Test("A run that is told to stop keeps what came, and the next one asks for the rest")
+  @Test("A run that is stopped by a signal keeps its pieces, and the next run fetches the rest")
   func interrupted() throws {
     publish(version: 1, pieces: 12)
     trap.set(.request(8))
@@ -275,7 +275,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A run that is told to stop shows what has come by then")
+  @Test("A run that is stopped by a signal shows the pieces that it stored")
   func begunAndStopped() throws {
     configure(Self.partly)
     publishPlain(pieces: 12)

@@ -355,7 +355,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1))
   }
 
-  @Test("A piece that its server has no more comes from another one, as items do")
+  @Test("A missing piece comes from an alternate, as items do")
   func alternates() throws {
     publish(version: 1)
     let whole = Site()

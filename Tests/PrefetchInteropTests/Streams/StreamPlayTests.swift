@@ -57,7 +57,7 @@ struct StreamPlayTests {
   }
 
   @Test(
-    "each is kept in the quality and the length that were asked for, and plays without its server",
+    "A stream is stored in the requested quality and length and plays without its server",
     arguments: [
       ("low", 0, "160", "12"), ("medium", 0, "240", "12"), ("high", 0, "320", "12"),
       ("low", 4, "160", "4"),

@@ -343,7 +343,7 @@ struct TierMeetingTests {
   }
 
   @Test(
-    "It is asked no more than an origin where nothing may be asked, and not where the origin is meant"
+    "A shared store gets no request offline, and no read with `--refetch`"
   )
   func silence() throws {
     publish("/a", "body of a")

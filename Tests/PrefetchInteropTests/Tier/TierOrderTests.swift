@@ -88,7 +88,9 @@ struct TierOrderTests {
     #expect(taken(since: count).count == 1 && ground.takeAsked() == [])
   }
 
-  @Test("What its server has no more goes by the origin's word alone, and stays in the store")
+  @Test(
+    "An item that its server removed follows the origin, and its body stays in the shared store"
+  )
   func gone() throws {
     for name in ["/kept", "/gone"] { publish(name, name, age: 0) }
     let urls = ["/kept", "/gone"].map { "\"\(ground.origin.address($0))\"" }
