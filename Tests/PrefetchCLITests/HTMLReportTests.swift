@@ -224,7 +224,7 @@ struct HTMLReportTests {
     #expect(many.contains("more; <code>--report json=FILE</code> has all."))
   }
 
-  @Test("A run in which nothing was asked has a page all the same")
+  @Test("A run without any request has a page too")
   func empty() {
     let start = Moment(wall: ReportFixture.start, uptime: .zero)
     let page = Self.page { envelope in
@@ -242,7 +242,7 @@ struct HTMLReportTests {
     )
   }
 
-  @Test("Failures of one host and reason are told once")
+  @Test("Failures of one host and reason are listed once")
   func groups() throws {
     let page = Self.page { envelope in
       envelope.report.items = (0..<12).map { place in
@@ -297,7 +297,7 @@ struct HTMLReportTests {
   }
 
   @Test(
-    "Long numbers are told in groups",
+    "Long numbers are printed in groups",
     arguments: [
       (0, "0"), (9999, "9999"), (10_000, "10\u{202F}000"), (100_010, "100\u{202F}010"),
       (1_002_034, "1\u{202F}002\u{202F}034"),

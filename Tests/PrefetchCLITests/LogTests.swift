@@ -24,7 +24,7 @@ struct LogTests {
   }
 
   @Test(
-    "A day's file is named after the day and whoever runs",
+    "A day's log file has the name of its day and its configuration",
     arguments: [
       ("org.example.app", "2026-11-20_org.example.app.log"),
       ("a b/../c", "2026-11-20_a-b-..-c.log"),

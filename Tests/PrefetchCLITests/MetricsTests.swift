@@ -99,7 +99,7 @@ struct MetricsTests {
     #expect(value(Self.success, in: after) == value(Self.success, in: before))
   }
 
-  @Test("What nobody of us wrote, or only a part of it, is not taken up")
+  @Test("Foreign or partial lines of a metrics file are not taken over")
   func strangers() {
     let strange = """
       # HELP other Something

@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "mandoc finds nothing to say about the manual pages",
+    "`mandoc` has no complaint about the manual pages",
     .enabled(if: Tool.isInstalled("mandoc")),
     arguments: [
       "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-manifest.5",

@@ -72,7 +72,7 @@ struct PullLanesTests {
     #expect(works.answers == ["a", "a shared", "b", "b shared", "c"])
   }
 
-  @Test("A long work holds up nobody who comes later")
+  @Test("A long batch does not delay later requests")
   func long() {
     let works = Works()
     let lanes = PullLanes(limit: 2, together: 8) { works.work($0, $1) }

@@ -140,7 +140,7 @@ struct ReportDocumentTests {
       .expect(String(decoding: Self.document(format), as: UTF8.self))
   }
 
-  @Test("What is served stale is told where items are not")
+  @Test("Items served stale are reported although items are not listed")
   func stale() {
     #expect(
       String(decoding: Self.document(.md), as: UTF8.self).contains("\n1 item served stale.\n")

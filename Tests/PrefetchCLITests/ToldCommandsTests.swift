@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchCLI
 
 /// Hints, pages and examples must only name options that the program accepts.
-@Suite("What people are told to type")
+@Suite("Commands that messages and pages suggest")
 struct ToldCommandsTests {
   /// Options of other programs that the pages mention.
   private static let foreign: Set<String> = [

@@ -44,7 +44,7 @@ struct BrokenConfigurationTests {
     #expect(loaded.rendered.contains("alias"))
   }
 
-  @Test("Several problems are told at once, in the order of lines")
+  @Test("Several problems are reported at once, in the order of lines")
   func tellsAll() {
     let loaded = load(
       yaml: """

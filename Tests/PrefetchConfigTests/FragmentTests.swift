@@ -47,7 +47,7 @@ import Testing
     #expect(load(yaml: "segments: [{name: s, urls: [\(item)]}]").codes == [code])
   }
 
-  @Test("What means nothing there is told to whoever checks, and nobody else")
+  @Test("A fragment without a meaning is reported by `check` only")
   func useless() {
     let loaded = load(
       yaml: """

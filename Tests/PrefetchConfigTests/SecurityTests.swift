@@ -219,7 +219,7 @@ struct EffectiveSecurityTests {
     )
   }
 
-  @Test("What may not be meant is told, and stays valid")
+  @Test("Suspicious but valid settings are reported")
   func lints() {
     let loaded = load(
       yaml: """
@@ -268,7 +268,7 @@ struct ExpiryTests {
   // 2026-11-21T00:00:00Z
   private let now = Instant(seconds: 1_795_219_200)
 
-  @Test("What is over is told as asked, what soon is as a warning: pins a month ahead")
+  @Test("Expired exceptions are reported as requested, and soon expiring ones as a warning")
   func tells() throws {
     let loaded = load(yaml: yaml)
     let found = loaded.expiryDiagnostics(at: now, expired: .error)

@@ -21,7 +21,7 @@ import Testing
   private static let segments =
     "<key>com.akamai.map.segments</key><array><string>a</string></array>"
 
-  @Test("A file without lines is told by the path of the key")
+  @Test("An error in a file without lines names the path of the key")
   func binary() {
     var diagnostic = Diagnostic("x", "wrong", path: "network.rate", file: "b.plist")
     let render = { DiagnosticRenderer().render($0) { _, _ in nil } }
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    "A key of segments at the top is told where it belongs",
+    "A key of segments at the top level is reported with its right place",
     arguments: ["urls: [https://a.example/x]", "manifest: https://a.example/x", "publish: x"]
   )
   func topLevel(line: String) {

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("The variant of a stream that nobody named")
+@Suite("The automatic variant of a stream")
 struct AutomaticVariantTests {
   /// A network, stored content and the expected choice among variants of 100, 200 and 400 bits per
   /// second.
@@ -93,7 +93,7 @@ struct AutomaticVariantTests {
     },
   ]
 
-  @Test("is chosen by the line, by what is here and by what there is room for", arguments: cases)
+  @Test("A variant is chosen by bandwidth, by stored pieces and by room", arguments: cases)
   func choice(_ given: Case) {
     var facts = AutomaticVariant()
     given.change(&facts)

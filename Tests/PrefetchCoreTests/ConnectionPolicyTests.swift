@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "Whom somebody out there names may not be in here, unless the configuration names it too",
+    "A host that an outside server names must be public, unless the configuration names it",
     arguments: [
       ReachRow(url: "https://b.example/", reach: .publicOnly),
       ReachRow(url: "https://b.example/", provenance: .local, reach: .anywhere),
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(
-    "An address that somebody out there names says itself that it is in here",
+    "A private address that an outside server names is refused by its own form",
     arguments: [
       ("https://127.0.0.1/", false), ("https://10.1.2.3/", false),
       ("https://169.254.169.254/", false),

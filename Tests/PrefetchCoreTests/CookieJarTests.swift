@@ -146,7 +146,7 @@ struct CookieJarTests {
     #expect(sent == row.sent)
   }
 
-  @Test("A host has fifty cookies, and a header no more than servers read")
+  @Test("A cookie jar has at most fifty cookies a host, and a header within usual limits")
   func bounds() throws {
     let url = try WebURL("https://a.example/")
     var jar = CookieJar()

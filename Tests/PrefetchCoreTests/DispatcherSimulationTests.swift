@@ -7,10 +7,7 @@ import Testing
   private static let blocks: Range<UInt64> = 0..<(Campaign.isLong ? 8 : 1)
 
   @Test(
-    """
-    Whatever happens in whatever order: caps hold, nobody overtakes whom he should not, each item \
-    settles once, bodies are not leaked
-    """,
+    "In any order of events, limits and ranks hold, each item settles once, and no body leaks",
     arguments: blocks
   )
   func anyOrder(block: UInt64) {
@@ -82,7 +79,7 @@ import Testing
   }
 
   /// Runs without observers report plain items in groups.
-  @Test("A run that nobody watches does and counts the same", arguments: blocks)
+  @Test("A run without observers does and counts the same", arguments: blocks)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)
     for seed in block * 800..<(block + 1) * 800 {

@@ -271,7 +271,7 @@ import Testing
     #expect(table.allOrigins.map(\.host) == ["a.example"])
   }
 
-  @Test("Columns take an entry that says no more than they hold, and give it back as it was")
+  @Test("Columns take an entry that fits them and return it as it was")
   func briefly() throws {
     let plain = ManifestEntry(url: try WebURL("https://a.example/x"))
     let said: [(isKept: Bool, change: (inout ManifestEntry) -> Void)] = [

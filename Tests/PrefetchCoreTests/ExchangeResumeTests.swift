@@ -174,7 +174,7 @@ private func makeAsker(
   }
 
   @Test(
-    "Who gets on has more tries, who gets nowhere has four, and nobody has endless ones",
+    "A resumed transfer with progress has more attempts, one without has four, and none is endless",
     arguments: [
       (0, 3, 4), ((1 << 20) - 1, 3, 4), (1 << 20, 3, 100), (5 << 20, 3, 100), (1 << 20, 0, 1),
       (1 << 20, 1, 50),
@@ -252,7 +252,7 @@ private func makeAsker(
     #expect(asker.exchange.hop.string == (expected == "ask" ? Self.mirror : "https://a.example/x"))
   }
 
-  @Test("Every source has its own tries, and the declared one is told of when none helps")
+  @Test("Every source has its own attempts, and the declared one is reported when all fail")
   func tries() throws {
     let asker = try makeAsker(alternates: [Self.mirror, "https://third.example/x"])
     var words: [String] = []
@@ -345,7 +345,7 @@ private func makeAsker(
     Row(name: "too large", results: [broken(.tooLarge, isTransient: false)], expected: "too_large"),
   ]
 
-  @Test("Of several ends the gravest is told", arguments: rows)
+  @Test("The gravest of several failures is reported", arguments: rows)
   func gravest(row: Row) throws {
     let asker = try makeAsker(alternates: [Self.mirror])
     var words: [String] = []

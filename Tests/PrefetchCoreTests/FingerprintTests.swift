@@ -22,7 +22,10 @@ import Testing
     ),
   ]
 
-  @Test("in worlds where anything happens in any order", arguments: pools.map(\.name))
+  @Test(
+    "Simulated runs in worlds of any order match their recorded fingerprints",
+    arguments: pools.map(\.name)
+  )
   func worlds(_ name: String) throws {
     let (_, seeds, pool) = try #require(Self.pools.first { $0.name == name })
     let prints = (0..<UInt64(seeds)).map { seed in
@@ -38,7 +41,7 @@ import Testing
     #expect(Fingerprints.differences(name, prints) == [])
   }
 
-  @Test("where servers take their time")
+  @Test("Simulated runs with slow servers match their recorded fingerprints")
   func times() throws {
     let prints = try (0..<100).map { seed in
       var random = SeededRandom(mixing: [seed, 40])

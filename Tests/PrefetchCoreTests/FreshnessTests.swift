@@ -28,7 +28,7 @@ import Testing
     #expect(CacheControl(header).maxAge == seconds)
   }
 
-  @Test("no-cache for some fields withholds these alone")
+  @Test("A `no-cache` with field names withholds these fields only")
   func qualified() {
     #expect(CacheControl("no-cache").hasNoCache)
     let control = CacheControl("no-cache=\"Set-Cookie, X-A\"")
@@ -36,7 +36,7 @@ import Testing
     #expect(control.withheldFields == ["set-cookie", "x-a"])
   }
 
-  @Test("Whoever understands what is stored passes over no-store where must-understand says so")
+  @Test("A cache with `must-understand` ignores `no-store`")
   func understanding() {
     #expect(!CacheControl("must-understand, no-store").hasNoStore)
     #expect(!CacheControl("no-store, must-understand").hasNoStore)
@@ -303,7 +303,7 @@ import Testing
   }
 
   @Test(
-    "no-store counts where it is to be honoured",
+    "A `no-store` counts where the rules honor it",
     arguments: [
       ("no-store", true, false), ("no-store", false, true), ("no-cache", true, true),
       ("max-age=1, No-Store", true, false),

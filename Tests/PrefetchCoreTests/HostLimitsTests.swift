@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "Gates of earlier runs hold, but nobody is kept out for more than a day",
+    "A gate of an earlier run holds for at most a day",
     arguments: [
       (60, "wait 60"), (121, "retry_after 121"), (-1, "open"), (0, "open"),
       (90_000, "retry_after 86400"), (1 << 40, "retry_after 86400"),

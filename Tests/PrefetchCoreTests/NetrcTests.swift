@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "Nothing goes to whom it is not meant for",
+    "Credentials of netrc are not used for other hosts",
     arguments: [
       "machine example.org login anna password secret", "default login anna password secret",
       "machine www.example.com login anna password secret", "", "machine", "login anna password x",
@@ -47,7 +47,7 @@ import Testing
     #expect(try login("h", in: text) == "anna b:a \"b\" \\ c\t#")
   }
 
-  @Test("What may not be shown is told, plain and coded")
+  @Test("Secrets of netrc are listed in plain and in encoded form")
   func secrets() {
     let secrets = Netrc("machine h login anna password secret").secrets
     #expect(Set(secrets) == ["secret", Base64.encode("anna:secret".utf8)])

@@ -305,14 +305,14 @@ import Testing
     #expect(fragment.declaredCount == 3)
   }
 
-  @Test("What the segment holds and declares no more is leaving; what others hold is not")
+  @Test("An item that its segment holds and no longer declares leaves, and others' items do not")
   func leaving() throws {
     let inventory = Self.inventory([("a", [0]), ("b", [1]), ("c", [0, 1]), ("d", [])])
     #expect(try Self.plan(["a"], inventory).leaving == [2])
     #expect(try Self.plan([], inventory).leaving == [0, 2])
   }
 
-  @Test("Removed is what no other segment holds, nobody locked and nothing declares")
+  @Test("An item is removed when no segment holds or declares it and no lock protects it")
   func removals() {
     let inventory = Self.inventory(
       [("a", [0]), ("b", [0, 1]), ("c", [0]), ("d", [0]), ("e", [0, 1])],

@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("After its first failed attempt a manifest holds nobody back, also while it is tried again")
+  @Test("A manifest ends its start barrier with its first failed attempt, also during retries")
   func failing() throws {
     var world = try Self.world(jobs: 8)
     world.replies["https://a/one.json"] = [.refusal(500), .slow(60)]
@@ -161,7 +161,7 @@ import Testing
     #expect(world.log.filter { $0.path == "a/one.json" }.count == 2)
   }
 
-  @Test("A manifest whose host is shut for two minutes holds back nobody elsewhere")
+  @Test("A manifest whose host is closed for two minutes holds back no other host")
   func gated() throws {
     // Another response of the host closes it before the manifest is requested.
     var world = try Self.world(

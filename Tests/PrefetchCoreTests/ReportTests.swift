@@ -327,7 +327,7 @@ import Testing
     #expect(report.segments.map(\.totals.kept) == [1, 1])
   }
 
-  @Test("The first trouble with the store is the one that is told, and time is uptime")
+  @Test("The first failure of the store is reported, and the run time is uptime")
   func ends() {
     var builder = Self.builder([])
     builder.fold(.storeFailed(Failure(.diskFull, "full")))

@@ -85,7 +85,7 @@ struct ResumeRuleTests {
     #expect(ResumeRule.objection(to: block(headers), continuing: part) == expected)
   }
 
-  @Test("A part whose whole nobody knew learns it from the answer, which must tell it")
+  @Test("A part of unknown size learns it from the response, which must have it")
   func unknownWhole() {
     let part = PartialBody(source: "http://a/", validator: Self.noon, offset: 5)
     let told = block([("Content-Range", "bytes 5-9/10"), ("ETag", "\"any\"")])

@@ -77,7 +77,7 @@ private final class Watched {
     )
   }
 
-  @Test("A body under way is told with its segment, as far as it is", arguments: [false, true])
+  @Test("A body in flight is reported with its segment and its progress", arguments: [false, true])
   func transfers(isBrief: Bool) throws {
     let segments = [
       try Self.segment("none", []),
@@ -143,7 +143,7 @@ private final class Watched {
     #expect(wait.rest == .seconds(9))
   }
 
-  @Test("Where nobody hears of each request, none is told")
+  @Test("A brief run reports no single request")
   func brief() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1"])], isBrief: true)
     run.send(.started)

@@ -24,7 +24,7 @@ struct TokenBucketTests {
   }
 
   @Test(
-    "Over any stretch no more passes than rate and burst allow",
+    "A bucket passes at most its rate and burst over any time",
     arguments: [1, 7, 1_000, 1_000_003, 10_000_000_000]
   )
   func average(rate: Int64) {

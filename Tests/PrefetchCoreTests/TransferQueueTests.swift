@@ -114,7 +114,7 @@ import Testing
     #expect(queue.nextRelease == nil)
   }
 
-  @Test("A restricted host takes no more than it may, and as many as others once that ends")
+  @Test("A restricted host gets at most its limit, and as many as others after that")
   func restrictions() {
     var queue = TransferQueue(concurrency: 10, perHost: 3)
     let host = queue.table.host("a")
@@ -130,7 +130,7 @@ import Testing
     #expect(queue.inFlight(on: host) == 1)
   }
 
-  @Test("Whoever looks ahead gets more than there are places, and no host takes those of others")
+  @Test("A look-ahead takes more jobs than slots, and no host takes the share of others")
   func lookAhead() {
     var queue = TransferQueue(concurrency: 6, perHost: 2, lookAhead: 4)
     let (a, b, c) = (queue.table.host("a"), queue.table.host("b"), queue.table.host("c"))
@@ -170,7 +170,7 @@ import Testing
     #expect(queue.inFlight(on: host) == 3)
   }
 
-  @Test("Nobody is taken ahead of its turn whom something of a higher rank could still overtake")
+  @Test("A job is not taken ahead where a job of a higher rank could still overtake it")
   func lookAheadOfOneRank() {
     var queue = TransferQueue(concurrency: 4, perHost: 2, lookAhead: 4)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -194,7 +194,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [13, 14, 15, 16, 17])
   }
 
-  @Test("What ranks behind somebody who is waited for starts nowhere, or not on his hosts")
+  @Test("A start barrier stops lower ranks everywhere or on its hosts")
   func holdbacks() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))

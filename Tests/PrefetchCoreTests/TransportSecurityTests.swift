@@ -31,7 +31,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
     #expect(Table.all.count >= 90)
   }
 
-  @Test("An expired entry is told with its day")
+  @Test("An expired entry is reported with its day")
   func expired() throws {
     let rules = Table.rules(["a.example": Table.Exception(expires: Table.now)])
     guard case .refused(_, let hint) = rules.decide(try WebURL("http://a.example/"), at: Table.now)
@@ -84,7 +84,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
     #expect(basis.requiresForwardSecrecy == row.hasForwardSecrecy)
   }
 
-  @Test("Whoever is let off the rules keeps the version that holds for all")
+  @Test("A host that is exempt from the rules keeps the minimum version for all")
   func letOff() throws {
     let basis = Table.rules(arbitrary: true).basis(
       of: try WebURL("https://a.example/"),

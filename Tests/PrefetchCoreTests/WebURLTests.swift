@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "A combining accent behind a mark of a URL hides the mark from nobody",
+    "A combining accent after a delimiter of a URL does not hide the delimiter",
     arguments: [
       ("g#\u{301}s", "/b/c/g"), ("g?\u{301}y", "/b/c/g?%CC%81y"), ("/\u{301}", "/%CC%81"),
       ("x/../\u{301}y", "/b/c/%CC%81y"), ("/..\u{301}/y", "/..%CC%81/y"),

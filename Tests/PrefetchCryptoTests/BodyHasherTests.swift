@@ -39,7 +39,7 @@ struct BodyHasherTests {
   }
 
   @Test(
-    "Other algorithms are taken besides",
+    "Other algorithms are computed beside SHA-256",
     arguments: [
       (DigestAlgorithm.md5, "900150983cd24fb0d6963f7d28e17f72"),
       (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),

@@ -108,7 +108,7 @@ struct MinisignTests {
     #expect(try Made.verify(windows).file == "m")
   }
 
-  @Test("Another key, other bytes and another comment are told apart")
+  @Test("Another key, other bytes and another comment are distinguished")
   func refused() {
     let fault = #expect(throws: Minisign.Fault.self) {
       try Made.verify(Made.signature, keys: [Made.otherKey])
@@ -283,7 +283,7 @@ struct MinisignTests {
     #expect(key.id.description == Made.otherID)
   }
 
-  @Test("Costs of all kinds are understood, and another password is told from this one")
+  @Test("Key derivation costs of all kinds are accepted, and a wrong password is refused")
   func costs() throws {
     for text in Made.cheapKeys {
       let file = Array(text.utf8)
@@ -297,7 +297,7 @@ struct MinisignTests {
     }
   }
 
-  @Test("A secret key that is none says why, and asks for no more than a machine has")
+  @Test("An invalid secret key is refused with its reason, without excessive memory")
   func malformedSecretKeys() throws {
     #expect(try !MinisignSecretKey.isEncrypted(Array(Made.secretKey.utf8)))
     let lines = Made.encryptedKey.split(separator: "\n")

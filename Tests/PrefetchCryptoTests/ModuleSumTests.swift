@@ -67,7 +67,7 @@ struct ModuleSumTests {
     }
   }
 
-  @Test("An archive that somebody has been at mostly has no sum, and never brings the reader down")
+  @Test("A modified archive mostly has no sum and never crashes the reader")
   func mutations() {
     var mutator = Mutator(seed: 0x21B, samples: [Self.zip])
     let rounds = Campaign.documents(usually: 3_000)

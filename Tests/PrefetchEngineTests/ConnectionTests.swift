@@ -339,7 +339,7 @@ import Testing
     #expect(Self.codes(report) == ["https://b.corp.example/b": .http])
   }
 
-  @Test("Credentials that a rule added and that are refused are told as such")
+  @Test("A refusal of credentials from a rule is reported as such")
   func refusedCredentials() throws {
     var rule = TransportRule(url: URLPattern("https://a.example/**"))
     rule.headers = [HeaderField("Authorization", "Bearer wrong")]

@@ -104,7 +104,11 @@ import Testing
     #expect(ExitStatus(failing) == .incomplete)
   }
 
-  @Test("What is declared no more disappears, unless another segment or configuration holds it")
+  @Test(
+    """
+    An item that is no longer declared is removed unless another segment or configuration holds it
+    """
+  )
   func removal() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B"), "/c": .init("C")])
     _ = try bench.run([("s", ["a", "b", "c"]), ("t", ["b"])])
@@ -196,7 +200,7 @@ import Testing
     #expect(unprobed.items.map(\.action).sorted { $0.rawValue < $1.rawValue }.contains(.revalidate))
   }
 
-  @Test("get fetches into the cache and into no segment")
+  @Test("`get` fetches into the cache and into no segment")
   func get() throws {
     let bench = Bench(["/a": .init("A")])
     #expect(ExitStatus(try bench.run([("s", ["a"])], mode: .get)) == .ok)
@@ -236,7 +240,7 @@ import Testing
     #expect(try bench.contents == [:])
   }
 
-  @Test("Segments that name the same URL share its transfer and both are told of it")
+  @Test("Segments with the same URL share its transfer and both report it")
   func shared() throws {
     let bench = Bench(["/a": .init("A", headers: [HeaderField("Cache-Control", "max-age=60")])])
     bench.listsKept = true

@@ -129,7 +129,7 @@ import Testing
     #expect(try bench.run([("s", ["list.json"])]).totals.fetched == 1)
   }
 
-  @Test("When a window closes what is under way ends, and nothing else begins")
+  @Test("A closing window ends the transfers in flight and starts no others")
   func closing() throws {
     let circumstances = FakeCircumstances(.ethernet)
     bench.circumstances = circumstances

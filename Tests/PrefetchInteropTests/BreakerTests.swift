@@ -23,10 +23,7 @@ struct BreakerTests {
   }
 
   @Test(
-    """
-    A server that breaks each transfer is left alone, and one line names it and the end of the \
-    pause
-    """
+    "A server that breaks each transfer is left alone and reported in one line"
   )
   func line() throws {
     let server = try LoopbackServer { _ in Script([.reset]) }

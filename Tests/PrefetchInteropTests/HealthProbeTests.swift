@@ -85,9 +85,7 @@ struct HealthProbeTests {
   }
 
   @Test(
-    """
-    A health probe with `--cache-dir` of a mirror means that mirror, whatever configuration exists
-    """
+    "A health probe with a mirror's `--cache-dir` ignores every configuration that it finds"
   )
   func mirror() throws {
     try declare(address: "\(Self.nowhere)/list.txt")

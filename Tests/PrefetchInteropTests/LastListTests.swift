@@ -69,10 +69,7 @@ struct LastListTests {
   ]
 
   @Test(
-    """
-    The last good list is revalidated, refetched and published when the new list is refused or \
-    fails
-    """,
+    "The last good list is refreshed and published when the new list is refused or fails",
     arguments: troubles
   )
   func kept(trouble: Trouble) throws {

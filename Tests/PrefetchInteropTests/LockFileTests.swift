@@ -50,10 +50,7 @@ struct LockFileTests {
     """
 
   @Test(
-    """
-    A lock file with nothing to fetch is not an empty list for `manifest check`, `run` and \
-    `mirror`
-    """,
+    "A lock file with nothing to fetch is not taken for an empty list",
     arguments: [
       ("bun.lock", bun, "it is a bun.lock, which this version does not read; write a yarn.lock"),
       (

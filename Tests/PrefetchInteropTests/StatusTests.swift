@@ -88,10 +88,7 @@ struct StatusTests {
   }
 
   @Test(
-    """
-    The trend in `status` has the outcome of each segment's last runs and the time of its last \
-    success
-    """
+    "The trend in `status` is the outcome of each segment in its last runs"
   )
   func trend() throws {
     home.configure(
@@ -127,10 +124,7 @@ struct StatusTests {
   }
 
   @Test(
-    """
-    `status --max-age` fails for a segment that never succeeded, not for one done before a \
-    deadline
-    """
+    "`status --max-age` fails for a segment that never succeeded"
   )
   func maximumAge() throws {
     home.configure(

@@ -46,7 +46,7 @@ struct UpgradeTests {
   }
 
   @Test(
-    "A cache of an earlier version serves, refetches nothing pinned, and is then too new for it"
+    "A cache of an earlier version is upgraded without a fetch of pinned items"
   )
   func upgrade() throws {
     let old = home.using(try #require(Binary.oldPath))

@@ -128,7 +128,7 @@ struct VariantTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("An absence is the result of one request and does not apply to another variant")
+  @Test("An absence is the result of one request and does not apply to other headers")
   func absence() throws {
     let server = try LoopbackServer { request in
       request.headers["Authorization"] == nil

@@ -102,7 +102,7 @@ struct AdReadingTests {
   }
 
   @Test(
-    "Addresses that nobody should ask for are refused, each with its place",
+    "Forbidden addresses are refused, each with its line",
     arguments: ["file:///etc/passwd", "data:video/mp4;base64,AAAA", "ftp://x/y", "http://"]
   )
   func addresses(_ address: String) {

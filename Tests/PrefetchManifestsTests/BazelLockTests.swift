@@ -8,7 +8,7 @@ import Testing
   private static let sha256 = LockReader.sha256
   private static let base64 = LockReader.base64
 
-  @Test("Files of registries are taken, and what says where a module is is asked besides")
+  @Test("Registry files are read, and the file that names a module's source is requested too")
   func registryFiles() {
     let source = "https://r.example/modules/left/1.0/source.json"
     let text = """

@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "Where the claim and the first bytes disagree, both are told",
+    "A contradiction of format and first bytes is reported with both",
     arguments: [
       (
         "https://a.example/x", "package-lock.json", nil, nil,
@@ -231,7 +231,7 @@ import Testing
     #expect(try Self.read(bytes, mime: "text/uri-list").get().lines == ["https://a.example/x"])
   }
 
-  @Test("Unpacked it may have no more bytes than a manifest may")
+  @Test("An unpacked manifest has the same size limit as a plain one")
   func large() throws {
     let bytes = try #require(Base64.decode(Self.once))
     #expect(try Self.read(bytes, atMost: 20).get().entries.count == 1)
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test("Broken packing is told")
+  @Test("Damaged gzip is reported")
   func broken() throws {
     let bytes = try #require(Base64.decode(Self.once))
     #expect(throws: Failure(.truncated, "its gzip ends too early")) {

@@ -31,7 +31,7 @@ import Testing
     )
   }
 
-  @Test("A module of which only the zip file is summed has a go.mod all the same")
+  @Test("A module with a sum of the zip file only has a go.mod too")
   func zipOnly() {
     let lines = LockReader.goSums.read("example.com/left v1.0.0 \(Self.sum)", base: nil).lines
     let names = lines.split(separator: "\n").map { $0.prefix { $0 != " " }.suffix(4) }

@@ -10,7 +10,7 @@ import Testing
     Hexadecimal.encode((0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })
   }
 
-  @Test("A line of a hundred thousand places that are none is told of a hundred times at most")
+  @Test("A line of a hundred thousand invalid mirrors causes at most a hundred warnings")
   func mirrors() throws {
     let text =
       "https://a.example/x" + String(repeating: "\tx", count: 100_000) + "\n"
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "A long base makes no more than a gigabyte of a few megabytes",
+    "A long base turns a few megabytes into at most a gigabyte",
     .enabled(if: Campaign.isLong),
     arguments: ["{\"url\": \"N\"}", "{\"url\": \"N\", \"size\": -1}", "N"]
   )

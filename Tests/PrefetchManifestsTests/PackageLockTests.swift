@@ -199,7 +199,7 @@ import Testing
     )
   }
 
-  @Test("A platform that nobody knows is named")
+  @Test("An unknown platform is named")
   func unknownPlatform() {
     var rules = ManifestRules()
     rules.platforms = ["amiga"]

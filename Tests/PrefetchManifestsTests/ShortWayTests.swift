@@ -98,7 +98,7 @@ import Testing
     )
   }
 
-  @Test("The keys of items are told apart by their bytes")
+  @Test("The keys of items are distinguished by their bytes")
   func members() throws {
     let names = [
       "url", "size", "digests", "mime", "id", "provider", "type", "integrity", "title", "etag",

@@ -189,7 +189,7 @@ struct StreamTests {
   }
 
   @Test(
-    "Variables stand for their values, and what nobody defined for nothing",
+    "Variables are replaced by their values, and undefined ones by nothing",
     arguments: [
       ("#EXT-X-DEFINE:NAME=\"x\",VALUE=\"v\"\n#EXTINF:1,\n{$x}/a.ts", "/films/v/a.ts"),
       ("#EXT-X-DEFINE:QUERYPARAM=\"s\"\n#EXTINF:1,\n{$s}.ts", "/films/1.ts"),

@@ -172,7 +172,7 @@ private struct Machine {
     try ChildProcess.answer(["/bin/sh", "-c", script], environment: environment, within: limit)
   }
 
-  @Test("What it prints is the answer; its errors are nobody's")
+  @Test("The output of a probe is its answer, and its errors are discarded")
   func prints() throws {
     #expect(try answer("echo \"$WORD\"; echo no >&2") == "a b\n")
     #expect(try answer("cat") == "")
@@ -182,7 +182,7 @@ private struct Machine {
     )
   }
 
-  @Test("Every other end is told from the others")
+  @Test("Every other end of a probe is distinguished")
   func ends() {
     #expect(throws: ChildProcess.Fault.ended(status: 3)) { try answer("echo x; exit 3") }
     #expect(throws: ChildProcess.Fault.killed(signal: SIGTERM)) { try answer("kill $$") }
@@ -239,7 +239,9 @@ private struct Machine {
     #expect(!finding.reason.isEmpty)
   }
 
-  @Test("Without a network manager nobody knows; the second is asked where the first fails")
+  @Test(
+    "Without a network manager the answer is unknown, and the second is used when the first fails"
+  )
   func missing() throws {
     let machine = try Machine([:])
     #expect(MeteredNetwork(variables: ["PATH": machine.root]).look().isMetered == nil)

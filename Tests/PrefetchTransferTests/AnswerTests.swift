@@ -72,7 +72,7 @@ struct AnswerTests {
     #expect(server.requests.first?.headers["Accept-Encoding"]?.contains("gzip") == true)
   }
 
-  @Test("Without leave to compress, identity is asked, and what is coded all the same is decoded")
+  @Test("A request without compression asks for identity, and a coded response is decoded")
   func identity() throws {
     let server = try LoopbackServer { _ in
       .respond(200, [("Content-Encoding", "gzip")], body: Self.gzip)
@@ -127,7 +127,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "Statuses without a wanted body are responses all the same",
+    "Statuses without a wanted body are responses too",
     arguments: [204, 301, 404, 416, 500, 503]
   )
   func bodiless(status: Int) throws {
@@ -144,7 +144,7 @@ struct AnswerTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("A body that nobody wants is cut off, its answer stands", arguments: [404, 503])
+  @Test("An unwanted body is cut off, and its response is used", arguments: [404, 503])
   func endlessUnwantedBody(status: Int) throws {
     let server = try LoopbackServer { _ in
       Script([

@@ -86,7 +86,7 @@ struct CurlFaultTests {
   }
 
   @Test(
-    "Broken chunks are told by words only, which differ between libcurl's versions",
+    "Broken chunks are recognised by messages, which differ between libcurl's versions",
     arguments: [
       "Malformed encoding found in chunked-encoding", "chunk hex-length longer than 16",
       "chunk hex-length char not a hex digit: 0x2d", "invalid chunk size: '-1'",

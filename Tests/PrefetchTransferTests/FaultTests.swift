@@ -131,7 +131,7 @@ struct FaultTests {
     #expect(failure.code == .timeout)
   }
 
-  @Test("A port where nobody listens refuses the connection")
+  @Test("A port without a listener refuses the connection")
   func refusedConnection() throws {
     let url = try LoopbackServer { _ in .respond(200) }.url()
     let bench = try TransferBench()

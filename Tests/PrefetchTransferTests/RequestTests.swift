@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Requests as the server sees them", .timeLimit(.minutes(10)))
 struct RequestTests {
-  @Test("Headers go out verbatim, and nothing that nobody asked for goes with them")
+  @Test("Headers are sent verbatim, and no others with them")
   func headers() throws {
     let server = try LoopbackServer { _ in .respond(200, [("Set-Cookie", "a=b")], text: "x") }
     let bench = try TransferBench()

@@ -181,7 +181,7 @@ struct ResumeTests {
     #expect(bench.staging.bodyCount == 0)
   }
 
-  @Test("A whole coded answer that nobody asked for is decoded, and takes the place of the part")
+  @Test("A complete coded response to a range request is decoded and replaces the part")
   func codedWhole() throws {
     let server = try LoopbackServer { request in
       request.headers["Range"] == nil

@@ -6,7 +6,10 @@ import Testing
 
 @Suite("Requests in hand and on the wire", .timeLimit(.minutes(10)))
 struct WireLimitTests {
-  @Test("However many are handed over, no more are on the wire than may be", arguments: [1, 2, 3])
+  @Test(
+    "At most the limit of requests is in flight, however many are handed over",
+    arguments: [1, 2, 3]
+  )
   func limits(workers: Int) throws {
     let servers = try (1...3).map { number in
       try LoopbackServer(number: UInt8(number)) { _ in
@@ -126,7 +129,7 @@ struct WireLimitTests {
     #expect(places.take(1, host: 1, knowing: 1) == .granted)
   }
 
-  @Test("Whoever looks first leaves to the others what they were called for")
+  @Test("A worker that looks first leaves slots to the workers that were called")
   func calls() {
     var places = WirePlaces(limit: 4, workers: 2)
     for worker in 0...1 { places.call(worker) }

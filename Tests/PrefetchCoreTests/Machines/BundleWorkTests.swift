@@ -153,7 +153,7 @@ struct BundleWorkTests {
     }
   }
 
-  @Test("A piece that does not come ends the item, unless it is only shown besides")
+  @Test("A failed piece ends its item, unless it is optional")
   func losses() throws {
     let piece = Self.url("a.ts")
     let rows: [(role: BundleFile.Role, code: ErrorCode, mayGoOn: Bool, stage: Stage)] = [

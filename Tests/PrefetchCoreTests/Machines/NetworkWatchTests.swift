@@ -55,7 +55,7 @@ struct NetworkWatchTests {
     return watch
   }
 
-  @Test("There is none where no rule forbids anything, nor for a run that asks nobody")
+  @Test("A watch over the network exists only with a rule, and not for an offline run")
   func idle() {
     #expect(NetworkWatch.ifNeeded(Self.request { _ in }) == nil)
     var request = Self.request { $0.defersMetered = true }
@@ -80,7 +80,7 @@ struct NetworkWatchTests {
     #expect(watch.readings.areEnough && watch.isReady)
   }
 
-  @Test("The machine is looked at again after a while, and not while that is under way")
+  @Test("The network is read again after a while, and not during a reading")
   func readings() throws {
     var watch = try Self.watch(Self.reading(.wifi)) { $0.allowed = [.wifi] }
     #expect(!watch.readings.areDue(at: .seconds(4)) && watch.readings.areDue(at: .seconds(5)))

@@ -54,7 +54,7 @@ struct QueuePartsTests {
     #expect(lanes.count == 0)
   }
 
-  @Test("A rank is over when nothing of it waits, is under way or will come back")
+  @Test("A rank is complete when none of its jobs waits, is in flight or will return")
   func openRanks() {
     var open = OpenRanks()
     let (high, low) = (open.level(of: Self.rank(1)), open.level(of: Self.rank(5)))
@@ -111,7 +111,7 @@ struct QueuePartsTests {
     #expect(line.isEmpty && line.earliest == nil)
   }
 
-  @Test("A transfer is under way from its beginning to its end, whatever became of older ones")
+  @Test("A transfer is in flight from its start to its end, whatever happened to older ones")
   func inFlight() {
     var flight = InFlight()
     let ids = (0..<3000).map { flight.start(.item($0)) }

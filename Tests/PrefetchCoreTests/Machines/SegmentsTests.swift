@@ -149,7 +149,7 @@ struct SegmentsTests {
 
   // MARK: Quiet
 
-  @Test("Nothing is looked at while a mark holds, unless somebody asks for more")
+  @Test("A quiet segment is skipped while its mark holds, unless the request asks for more")
   func quiet() throws {
     typealias Change = (inout SegmentRecord, inout RunRequest) -> Void
     let rows: [(words: String, isQuiet: Bool, change: Change)] = [

@@ -262,7 +262,7 @@ struct SpaceTests {
     #expect(space.evicted == [] && space.room == nil)
   }
 
-  @Test("A store that goes on refusing is counted no more, until it accepts something")
+  @Test("A store that keeps refusing is no longer counted, until it accepts a body")
   func refusals() {
     var space = Self.space(limit: 100)
     var reading = RoomReading(used: 0, stock: Stock())

@@ -58,7 +58,7 @@ struct WireTests {
     #expect(next?.job == .item(2))
   }
 
-  @Test("A job that pauses comes back when its moment has come, and not where it is wanted no more")
+  @Test("A paused job returns when its time has come, and not after it was cancelled")
   func pauses() {
     var wire = Self.wire()
     wire.pause(.item(1), until: .seconds(5), rank: Self.rank)
@@ -129,7 +129,7 @@ struct WireTests {
     #expect(wire.refusal(of: other, now: Self.moment(0)) == nil && wire.queuedCount == 1)
   }
 
-  @Test("A row of broken transfers is told once, and a refusal of the tier counts for no host")
+  @Test("A row of broken transfers is reported once, and a tier's refusal counts for no host")
   func breaker() {
     var wire = Self.wire()
     let host = wire.host("a.example")

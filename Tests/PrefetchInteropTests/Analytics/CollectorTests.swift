@@ -158,10 +158,7 @@ struct CollectorTests {
   }
 
   @Test(
-    """
-    The collector is sent nothing by a dry run, offline, when disabled, or for another \
-    configuration
-    """
+    "The collector is sent nothing by a dry run, offline, when disabled, or for other names"
   )
   func silent() throws {
     try log("one")

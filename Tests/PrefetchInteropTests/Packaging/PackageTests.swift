@@ -20,10 +20,7 @@ struct PackageTests {
   }()
 
   @Test(
-    """
-    A release is a package, a tarball, a bill of materials and their digests, as the action \
-    expects
-    """,
+    "A release is a package, a tarball, a bill of materials and their digests",
     .enabled(
       if: isPossible,
       "needs a release of the program, dpkg-dev, minisign and curl"

@@ -68,7 +68,7 @@ struct TierWritingTests {
     #expect(offer(answer) == ["put body"])
   }
 
-  @Test("A server that takes no records gets bodies, and is told of once")
+  @Test("A server that refuses records gets bodies and is reported once")
   func recordsRefused() {
     refuse(400, of: "/ac/")
     #expect(offer(stored("/a", "body of a"), stored("/b", "body of b")).count == 4)
@@ -119,7 +119,7 @@ struct TierWritingTests {
     #expect(figures.written == 1 && figures.troubles == 0)
   }
 
-  @Test("A few go at once, so many wait, and more are dropped and counted; nobody waits for them")
+  @Test("A few writes start, a limited number waits, and others are dropped and counted")
   func full() throws {
     bench.conduct = { request in if case .put = request.method { .never } else { nil } }
     let answer = stored("/a", "body of a")

@@ -32,7 +32,7 @@ struct TieredTransportTests {
     #expect(figures.misses == 1 && figures.troubles == 0)
   }
 
-  @Test("What the origin said is told with its age, as long as it is fresh")
+  @Test("A record of the origin is served with its age while it is fresh")
   func records() throws {
     bench.put(bench.record("/a", "body of a", age: .seconds(60)))
     _ = bench.put("body of a")
@@ -139,7 +139,7 @@ struct TieredTransportTests {
     #expect(bench.stored(bench.url("/a"))?.answeredAt == bench.clock.now().wall)
   }
 
-  @Test("What has become private is renewed for nobody")
+  @Test("A response that became private is not renewed in the tier")
   func privately() throws {
     let bench = try TierBench { $0.mode = .readWrite }
     let answer = bench.record("/a", "body of a", age: .seconds(700))
@@ -239,7 +239,7 @@ struct TieredTransportTests {
     #expect(bench.text(of: response) == "body of a" && figures.troubles == 1)
   }
 
-  @Test("What is under way when it is given up goes on at the origin")
+  @Test("A request in flight when the tier is given up continues at the origin")
   func givenUp() throws {
     var isSilent = true
     bench.conduct = { request in
@@ -322,7 +322,7 @@ struct TieredTransportTests {
     return request
   }
 
-  @Test("A chain of redirects is told hop by hop, each with what it states")
+  @Test("A chain of redirects is recorded hop by hop, each with its own facts")
   func redirects() throws {
     bench.put(chain())
     _ = bench.put("body of a")

@@ -60,7 +60,7 @@ struct ReuseTests {
     #expect(server.record.connections == 1)
   }
 
-  @Test("No session is resumed, since nobody would see a certificate")
+  @Test("No TLS session is resumed, since a resumption shows no certificate")
   func sessions() throws {
     for round in 0..<4 {
       // Each rule has its own pool, so that each request connects anew.
@@ -110,7 +110,7 @@ struct ReuseTests {
     #expect(server.record.bytes == before)
   }
 
-  @Test("A mismatch that is only told is told of every transfer, on kept connections too")
+  @Test("A mismatch under `report_only` is reported for every transfer, also on kept connections")
   func reports() throws {
     var rules = ConnectionRules()
     var pin = PinRule(leaf: [ground.rsa.digest], authority: nil, entries: ["tls.pins.here"])
@@ -131,7 +131,7 @@ struct ReuseTests {
     #expect(server.record.connections == 1)
   }
 
-  @Test("A certificate of ours is shown to nobody who is asked without it")
+  @Test("A client certificate is sent only for requests that are configured for it")
   func identities() throws {
     var options = TLSServer.Options(try ground.leaf())
     options.clientAuthority = ground.clientRoot
