@@ -121,7 +121,7 @@ struct SignedManifestTests {
   ]
 
   @Test(
-    "A manifest with a wrong signature changes nothing and ends with a breach of trust",
+    "A signed manifest that fails its checks changes nothing and ends with the status of trust",
     arguments: bad
   )
   func refused(row: Bad) throws {
@@ -170,7 +170,7 @@ struct SignedManifestTests {
     },
   ]
 
-  @Test("A page with a wrong signature changes nothing either", arguments: badPages)
+  @Test("A signed page that fails its checks changes nothing either", arguments: badPages)
   func refusedPage(row: Bad) throws {
     publish(manifest(["a"]))
     _ = try bench.run(segments: [try segment()])
