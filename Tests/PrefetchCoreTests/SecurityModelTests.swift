@@ -155,7 +155,7 @@ import Testing
       guard actual == expected else { return }
       tally[String((expected.entry ?? "none").prefix { $0 != "." }), default: 0] += 1
     }
-    // Every way to be judged has to have been gone often.
+    // Every kind of entry has to have decided often.
     for way in [
       "none", "NSExceptionDomains", "NSAllowsLocalNetworking", "NSAllowsArbitraryLoads",
       "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInWebContent",

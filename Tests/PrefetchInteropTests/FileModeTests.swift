@@ -61,7 +61,7 @@ struct FileModeTests {
   func ownFiles() throws {
     configure()
     try #require(home.run("-q").status == 0)
-    // The second run backs the index up anew and has a write-ahead log meanwhile.
+    // The second run backs the index up again and has a write-ahead log meanwhile.
     try #require(home.run("-q", "--refetch").status == 0)
     #expect(try mode(of: home.cache) == 0o700)
     #expect(try mode(of: home.state) == 0o700)

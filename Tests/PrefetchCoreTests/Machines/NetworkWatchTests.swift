@@ -108,7 +108,7 @@ struct NetworkWatchTests {
     #expect(watch.isExhausted == [true] && watch.verdicts[0].deferral?.rule == .dailyLimit)
     let (first, second) = (watch.unrecorded(isIdle: true), watch.unrecorded(isIdle: true))
     #expect(first?.isEmpty == false && second == nil)
-    // A day later the budget starts anew.
+    // A day later the budget starts again.
     #expect(watch.hasTurned(at: Self.moment(90_000)))
     _ = watch.decide(at: Self.moment(90_000))
     #expect(watch.verdicts == [.go])

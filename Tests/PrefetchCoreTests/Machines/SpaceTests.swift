@@ -238,7 +238,7 @@ struct SpaceTests {
     #expect(space.take(reading, in: nil, foretells: false) == false)
     #expect(space.takeCheck() == true)
     #expect(space.takeCheck() == false)
-    // Another process has written, so the bodies are counted anew.
+    // Another process has written, so the bodies are counted again.
     reading.version = 2
     _ = space.beginCheck()
     #expect(space.take(reading, in: nil, foretells: false) == false)

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What else is in force while a segment takes over files that lie in its tree.
+/// Features that are in force while a segment adopts files in its tree.
 @Suite("Where adoption meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct AdoptionTests {
   private static let body = String(repeating: "a body\n", count: 100)

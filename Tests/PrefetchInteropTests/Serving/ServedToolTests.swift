@@ -1,6 +1,6 @@
 import Testing
 
-/// Tools that install through the cache server, and again after the origin is gone.
+/// Tools that install through the cache server, and again after the origin has stopped.
 @Suite(
   "A mirror of whatever is asked for",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),

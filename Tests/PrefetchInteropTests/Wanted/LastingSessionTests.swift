@@ -48,7 +48,7 @@ struct LastingSessionTests {
     #expect(try home.run("gc").status == 0)
     #expect(try home.run("verify", "--repair").status == 0)
     #expect(try home.run("-q", "--set", "segments=[]").status != 74)
-    // An index that is gone is found out and made anew, and bodies are fetched again.
+    // A lost index is noticed and created again, and bodies are fetched again.
     try home.removeCache()
     try #require(home.tool("rm", "-rf", home.state).status == 0)
     #expect(try serving.client.get(origin.place("/a")).body == "alpha")

@@ -63,7 +63,7 @@ struct ReuseTests {
   @Test("No TLS session is resumed, since a resumption shows no certificate")
   func sessions() throws {
     for round in 0..<4 {
-      // Each rule has its own pool, so that each request connects anew.
+      // Each rule has its own pool, so that each request makes a connection.
       var rules = ConnectionRules()
       rules.pins = [PinRule(leaf: [key.digest], authority: nil, entries: ["\(round)"])]
       #expect(try ask(Shared(rules)).outcome.get().status == 200)
