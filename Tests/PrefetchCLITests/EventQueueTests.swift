@@ -61,7 +61,7 @@ struct EventQueueTests {
     #expect(listener.heard == ["first", "1", "2", "3"])
   }
 
-  @Test("The oldest progress goes first, and the end is always told")
+  @Test("Progress events are dropped first, and the last event is always delivered")
   func order() {
     let listener = Listener()
     let queue = queue(listener, capacity: 4)
@@ -88,7 +88,7 @@ struct EventQueueTests {
     #expect(listener.heard == [])
   }
 
-  @Test("A process that is asked to end does not wait as long as it would")
+  @Test("A terminating process does not wait for its listeners")
   func hurried() {
     let listener = Listener()
     let queue = queue(listener, capacity: 10) { true }
@@ -96,7 +96,7 @@ struct EventQueueTests {
     #expect(queue.finish(within: .seconds(3600)) == 1)
   }
 
-  @Test("A listener that has come to rest is woken again")
+  @Test("An idle listener is woken by the next event")
   func again() {
     let listener = Listener()
     listener.open()
