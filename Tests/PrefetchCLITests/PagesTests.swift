@@ -12,7 +12,7 @@ import Testing
     RepositoryFile.snapshot("help-all.txt").expect(HelpPages.render(.all))
   }
 
-  @Test("The overview fits on one screen, and the page of all commands names every one")
+  @Test("The overview fits on one screen, and the page of all commands names each of them")
   func oneScreen() {
     #expect(HelpPages.render(.overview).utf8.count { $0 == 0x0A } <= 40)
     let all = HelpPages.render(.all)

@@ -26,7 +26,7 @@ struct ToldCommandsTests {
     "--etag-save", "--etag-compare", "--insecure",
   ]
 
-  @Test("Every example of a command can be typed as it stands")
+  @Test("Every example of a command can be typed as it is")
   func examples() throws {
     let commands = CommandTable.all.flatMap { command in
       command.description.examples.map {

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Whatever the network does meanwhile: nothing begins while it is deferred",
+    "No transfer starts while the network defers it, whatever the network does",
     arguments: blocks
   )
   func underRules(block: UInt64) {
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "Whatever manifests are made of: nothing settles twice, nothing leaks, everything ends",
+    "Manifests of any content settle once, leak nothing and end",
     arguments: blocks
   )
   func varied(block: UInt64) {
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "Whatever items are made of: nothing settles twice, nothing leaks, everything ends",
+    "Items of any content settle once, leak nothing and end",
     arguments: blocks
   )
   func bundles(block: UInt64) {
@@ -108,7 +108,7 @@ import Testing
     #expect(arrivedCount > 10)
   }
 
-  @Test("The same seed is the same run")
+  @Test("The same seed gives the same run")
   func replay() throws {
     var askedCount = 0
     for seed in 0..<200 as Range<UInt64> {

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(
-    "An entry is found however it is written",
+    "An entry is found in every spelling",
     arguments: [
       "machine example.com login anna password secret",
       "machine example.com\n  login anna\n  password secret\n",
@@ -41,7 +41,7 @@ import Testing
     #expect(try login("example.com", in: text) == nil)
   }
 
-  @Test("Quoted words hold blanks and quotes")
+  @Test("Quoted words may contain blanks and quotes")
   func quotes() throws {
     let text = #"machine h login "anna b" password "a \"b\" \\ c\t#""#
     #expect(try login("h", in: text) == "anna b:a \"b\" \\ c\t#")

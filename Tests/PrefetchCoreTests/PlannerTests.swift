@@ -226,7 +226,7 @@ import Testing
     },
   ]
 
-  @Test("One line a case", arguments: rows)
+  @Test("The planner decides each case of the table", arguments: rows)
   func decisions(row: Row) throws {
     var record = ContentRecord(url: "https://a.example/x", id: "x")
     record.digest = Self.held
@@ -296,7 +296,7 @@ import Testing
     )
   }
 
-  @Test("Items come in the order of the manifest, a URL named twice once")
+  @Test("Items are planned in the manifest's order, and a repeated URL once")
   func order() throws {
     let fragment = try Self.plan(["c", "a", "c", "b"], Self.inventory([("a", [0]), ("b", [1])]))
     #expect(fragment.steps.map(\.entry) == [0, 1, 2])
@@ -327,7 +327,7 @@ import Testing
     #expect(removed.map(\.segments) == [[Self.mine], [Self.mine, Self.other]])
   }
 
-  @Test("What is kept is counted, not listed; what the segment lacks joins it")
+  @Test("A kept item is counted and not listed, and a missing membership is added")
   func kept() throws {
     let table = EntryTable(
       try ["a", "b", "c"].map { name in
@@ -364,7 +364,7 @@ import Testing
     #expect(fragment.quietUntil == .distantFuture)
   }
 
-  @Test("A large plan looks at each entry and record a few times, not once for each other")
+  @Test("A large plan is linear in entries and records")
   func large() throws {
     let names = (0..<10_000).map { String($0 + 10_000) }
     let inventory = Self.inventory(names.map { ($0, [0]) })

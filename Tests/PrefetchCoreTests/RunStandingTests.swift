@@ -100,14 +100,14 @@ private final class Watched {
     #expect(run.standing.segments[1].active == 1)
   }
 
-  @Test("One item of unknown size leaves all unknown")
+  @Test("One item of unknown size makes the expected total unknown")
   func unknownSize() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1"])])
     run.send(.started)
     #expect(run.standing.segments.map(\.expectedBytes) == [nil])
   }
 
-  @Test("What waits for another try says for what and how long, and so does every request")
+  @Test("A waiting retry is reported with its reason and its time, as is every request")
   func waits() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1", "https://a.example/2"])])
     run.send(.started)
@@ -129,7 +129,7 @@ private final class Watched {
     #expect(run.standing.segments[0].wait == nil)
   }
 
-  @Test("Who only waits for a server that wants a pause says so")
+  @Test("A segment that waits for a `Retry-After` is reported so")
   func heldHost() throws {
     let segments = [
       try Self.segment("a", ["https://a.example/1"]),

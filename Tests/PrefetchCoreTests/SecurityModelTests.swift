@@ -128,7 +128,7 @@ import Testing
     return security
   }
 
-  @Test("Five thousand made-up pairs of rules and URL are judged as a second model judges them")
+  @Test("Five thousand generated rules and URLs are judged as by a second model")
   func secondOpinion() throws {
     var dice = Dice(state: 4)
     var tally: [String: Int] = [:]

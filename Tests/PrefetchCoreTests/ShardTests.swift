@@ -57,7 +57,7 @@ struct ShardTests {
     }
   }
 
-  @Test("Each item falls to exactly one, and a part more takes alike from all others")
+  @Test("Each item belongs to one shard, and a further shard takes equally from all")
   func parts() {
     let urls = (0..<4_000).map { "https://cdn.example/\($0)" }
     let four = urls.map { owner($0, of: 4) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Bytes by the second")
 struct TokenBucketTests {
-  @Test("A full bucket gives its burst at once, then what the rate brings")
+  @Test("A full bucket gives its burst at once, then its rate")
   func burst() {
     var bucket = TokenBucket(rate: 1_000, burst: 500, now: .seconds(10))
     bucket.take(500, at: .seconds(10))
@@ -14,7 +14,7 @@ struct TokenBucketTests {
     #expect(bucket.readyAt == .milliseconds(11_250))
   }
 
-  @Test("A pause fills it up to its burst and no further")
+  @Test("A pause fills a bucket up to its burst")
   func pause() {
     var bucket = TokenBucket(rate: 1_000, burst: 500, now: .zero)
     bucket.take(3_000, at: .zero)
@@ -42,7 +42,7 @@ struct TokenBucketTests {
     #expect(paid <= .seconds(taken / rate + 1))
   }
 
-  @Test("Absurd amounts neither overflow nor trap")
+  @Test("Absurd amounts of a bucket neither overflow nor trap")
   func extremes() {
     var bucket = TokenBucket(rate: 0, burst: -1, now: .zero)
     bucket.take(Int64.max, at: .zero)

@@ -4,7 +4,7 @@ import Testing
 /// Names and passwords in URLs that texts quote.
 @Suite struct UserInformationTests {
   @Test(
-    "User-info is masked, whatever is around it",
+    "User information is masked, whatever is around it",
     arguments: [
       ("http://user:pass@h.example/x", "http://***@h.example/x"),
       ("`https://user@h.example` is bad", "`https://***@h.example` is bad"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Other at signs mean something else",
+    "Other at signs are kept",
     arguments: [
       "", "@", "no sign", "me@example.org", "https://registry.example/@scope/pkg",
       "https://h.example:8443/@scope", "https://h.example/a@b?c=@d", "left@1.0.0",

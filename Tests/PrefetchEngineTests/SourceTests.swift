@@ -22,7 +22,7 @@ struct SourceTests {
     .response(status: 200, headers: headers, body: Array(text.utf8))
   }
 
-  @Test("A dead first and a wrong second end with the bytes of the third, and the report tells it")
+  @Test("A dead and a wrong source are followed by the third, and the report names all")
   func story() throws {
     let bench = Bench([:])
     bench.policy.retries.count = 0
@@ -64,7 +64,7 @@ struct SourceTests {
     #expect(try bench.contents == [:])
   }
 
-  @Test("The validators of one place are never sent to another")
+  @Test("The validators of one source are never sent to another")
   func validators() throws {
     let bench = Bench([:])
     let tag = HeaderField("ETag", "\"of-b\"")
@@ -92,7 +92,7 @@ struct SourceTests {
     #expect(asked.map(\.1) == [nil, nil, nil, "\"of-b\"", nil])
   }
 
-  @Test("One place alone is no story")
+  @Test("A single source has no list of sources in the report")
   func one() throws {
     let bench = Bench([:])
     let report = try bench.run(

@@ -6,7 +6,7 @@ import Testing
 /// Claims of items against other runs on the same cache.
 @Suite("Claims")
 struct ClaimsTests {
-  @Test("A run that is alone claims nothing, and has nothing to let go of")
+  @Test("A run without other runs claims and releases nothing")
   func alone() {
     var claims = Claims()
     #expect(!claims.hasCompany && !claims.lacks(0))

@@ -58,7 +58,7 @@ struct SharedItemsTests {
     #expect(told.isRequired)
   }
 
-  @Test("What an answer depends on, and whether it may be kept, is known as long as it weighs")
+  @Test("The `Vary` and `no-store` of settled responses are remembered")
   func answers() {
     var settled = SettledItems()
     settled.note(HeaderBlock([HeaderField("Cache-Control", "max-age=9")]), of: 1)
