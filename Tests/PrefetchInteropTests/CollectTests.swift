@@ -40,7 +40,7 @@ struct CollectTests {
     #expect(try cached.count == 2)
   }
 
-  @Test("`gc --dry-run` names the very items that `gc` drops, those over the limit included")
+  @Test("`gc --dry-run` names exactly the items that `gc` removes, also those over the limit")
   func dryRunNamesItems() throws {
     declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")
     #expect(try home.run().status == 0)

@@ -64,7 +64,7 @@ struct ControlsInFlightTests {
     FileTree.listing(home.cache).keys.count { $0.hasSuffix(".body") }
   }
 
-  @Test("`pause` stops it, keeps its part, and changes nothing for the run")
+  @Test("`pause` stops a transfer, keeps its part, and does not change the run's status")
   func paused() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -87,7 +87,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("`rm` stops it and deletes its part, and the next run asks anew")
+  @Test("`rm` stops a transfer and deletes its part, and the next run starts again")
   func removed() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -103,7 +103,7 @@ struct ControlsInFlightTests {
     #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
   }
 
-  @Test("`lock` lets it finish, and protects what is stored of it")
+  @Test("`lock` lets a transfer finish and protects the item")
   func locked() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -116,7 +116,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("path", server.address("/a")).status == 0)
   }
 
-  @Test("What is only asked about comes back by itself in no run that it was removed from")
+  @Test("An item that is removed during its revalidation stays removed in that run")
   func askedAgain() throws {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
@@ -133,7 +133,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("An update that is paused leaves what is stored")
+  @Test("An update that is paused leaves the stored body")
   func update() throws {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
@@ -148,7 +148,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("`rm` deletes the part of what a run has left")
+  @Test("`rm` deletes the part that a run left")
   func idlePart() throws {
     let run = try home.start(["-q"])
     waitFor(begun)
@@ -163,7 +163,7 @@ struct ControlsInFlightTests {
     #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
   }
 
-  @Test("`get` is stopped as a run is")
+  @Test("`rm` stops `get` as it stops a run")
   func got() throws {
     let run = try home.start(["get", "--json", "-o", "out", server.address("/a")])
     waitFor(begun)
@@ -246,7 +246,7 @@ struct ControlsInFlightTests {
     }
   }
 
-  @Test("A stream that is paused keeps what has come of it, and one that is removed does not")
+  @Test("A paused stream keeps its stored pieces, and a removed one does not")
   func stream() throws {
     for word in ["pause", "rm"] {
       let film = try Film()

@@ -22,7 +22,7 @@ struct DoctorTests {
   }
 
   @Test(
-    "A version of HTTP that libcurl lacks is reported by `check`, `doctor`, `plan` and `run` alike"
+    "A version of HTTP that libcurl lacks is reported by `check`, `doctor`, `plan` and `run`"
   )
   func missingVersion() throws {
     let lacks = try !#require(findings(home.run("doctor"))["libcurl"]).contains("HTTP/3")

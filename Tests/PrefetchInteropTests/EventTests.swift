@@ -96,7 +96,7 @@ struct EventTests {
   }
 
   @Test(
-    "A segment says whether anything changed, and a tree that it was published",
+    "The event of a segment has whether it changed, and that of a tree that it was published",
     arguments: [false, true]
   )
   func changes(hasHook: Bool) throws {
@@ -139,7 +139,7 @@ struct EventTests {
     #expect(try told().sorted() == ["one true", "true 3", "two false"])
   }
 
-  @Test("Progress tells how far each body is that is on its way")
+  @Test("Progress events have the position of each body in flight")
   func transfers() throws {
     let (size, half) = (400_000, [UInt8](repeating: 120, count: 200_000))
     let gate = Gate()
@@ -169,7 +169,7 @@ struct EventTests {
     #expect(first.text("rate").flatMap { Int($0) } != nil)
   }
 
-  @Test("A dry run tells of nothing that has not happened")
+  @Test("A dry run emits no event of a change")
   func planned() throws {
     #expect(try home.run("-q").status == 0)
     configure(paths: ["/a", "/c"])
@@ -198,7 +198,7 @@ struct EventTests {
     #expect(first.finish().status == 0)
   }
 
-  @Test("A server says from when to when it can be asked, to hooks and to scripts")
+  @Test("A server reports the beginning and the end of its service to hooks and scripts")
   func serving() throws {
     let path = program("hook", "cat >> told")
     configure("hooks: { serve.started: [\"\(path)\"], serve.stopped: [\"\(path)\"] }")
@@ -233,7 +233,7 @@ struct EventTests {
   }
 
   @Test(
-    "Listeners that hang, fail, talk or do not read change nothing of the run",
+    "Listeners that hang, fail, talk or do not read do not change the run",
     arguments: [
       "sleep 600", "exit 3", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1",
       "head -c 1000000 /dev/zero; cat > /dev/null", "unread",
@@ -311,7 +311,7 @@ struct EventTests {
   }
 
   @Test(
-    "A hook that fails is said, and fatal only where it is required",
+    "A failing hook is reported, and fails the run only where it is required",
     arguments: [
       ("exit 3", "ended with 3"), ("kill -9 $$", "was ended by signal 9"),
       ("sleep 600", "took too long"), ("missing", "could not be started"),
@@ -334,7 +334,7 @@ struct EventTests {
     #expect(try home.run("list").lines.count == 2, "what came is kept")
   }
 
-  @Test("One hook runs at a time, and none of them twice for one event")
+  @Test("One hook runs at a time, and once for each event")
   func alone() throws {
     let path = program(
       "hook",
@@ -348,7 +348,7 @@ struct EventTests {
     #expect(self.names("told").sorted() == (names + ["cache.added"]).sorted())
   }
 
-  @Test("A hook that prints a megabyte, and what it leaves running, hold nothing up")
+  @Test("A hook that prints a megabyte or leaves a process running delays nothing")
   func talkative() throws {
     let path = program(
       "hook",
@@ -393,7 +393,7 @@ struct EventTests {
   }
 
   @Test(
-    "The thread that decides neither writes to listeners nor starts nor awaits them",
+    "The deciding thread neither writes to listeners nor starts or awaits them",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
     arguments: ["sleep 600", "exit 1", "cat > /dev/null; head -c 1000000 /dev/zero"]
   )

@@ -60,7 +60,7 @@ struct ItemStateTests {
     #expect(try state("/a") == "deleted")
   }
 
-  @Test("A paused item without a body is so in the report, too")
+  @Test("A paused item without a body is paused in the report too")
   func pausedReport() throws {
     configure(Self.quiet)
     #expect(try home.run("pause", server.address("/c")).status == 0)
@@ -95,7 +95,7 @@ struct ItemStateTests {
     #expect(status.text("segments.0.deferred.until")?.hasPrefix(until) == true)
   }
 
-  @Test("What had to go says that it does not fit")
+  @Test("An evicted item is reported as not fitting")
   func evicted() throws {
     for (place, name) in ["/a", "/b"].enumerated() {
       site[name] = Site.Page([UInt8](repeating: UInt8(place), count: 20_000))
@@ -194,7 +194,7 @@ struct ItemStateTests {
     #expect(try home.run("-q").status == 0)
   }
 
-  @Test("What is not known by its id is `not_in_manifest`, or `not_found`")
+  @Test("An unknown id is `not_in_manifest` with its provider, and otherwise `not_found`")
   func unknown() throws {
     configure(Self.quiet)
     let named = try home.run("get", "-o", "x", "--json", "--provider", "p", "--id", "none,too")
@@ -209,7 +209,7 @@ struct ItemStateTests {
   }
 
   @Test(
-    "Each code of an error reaches the report, and `list` and `explain` where a row keeps it",
+    "Each error code reaches the report, and `list` and `explain` where a row has it",
     arguments: [
       ("http", 3, -1119, "items"), ("gone", 3, -1119, "items"), ("stalled", 3, nil, "items"),
       ("timeout", 3, -1101, "items"),
@@ -237,7 +237,7 @@ struct ItemStateTests {
     withExtendedLifetime(world) {}
   }
 
-  @Test("Rules that put items off are named by every command")
+  @Test("A deferring rule is named by every command")
   func rules() throws {
     for (lines, options, rule) in [
       ("network: { allow: [wifi] }", ["--network", "cellular"], "network_type"),

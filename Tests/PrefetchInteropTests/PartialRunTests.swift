@@ -63,7 +63,7 @@ struct PartialRunTests {
     #expect(try samples()["prefetch_last_success_timestamp_seconds "] == "0")
   }
 
-  @Test("A thousand files of others in a tree are one line, which counts them")
+  @Test("A thousand foreign files in a tree are reported in one line with their number")
   func strangers() throws {
     var list = ""
     FileTree.makeFolder(home.path("tree"))

@@ -35,7 +35,7 @@ struct PlantedLinkTests {
   }
 
   @Test(
-    "A symbolic link of another user in a sticky folder is not followed by anything that writes"
+    "A symbolic link of another user in a sticky folder is not followed for writing"
   )
   func plantedLinks() throws {
     for name in ["get", "report", "+report", "log", "events"] { try plant(name) }
@@ -91,7 +91,7 @@ struct PlantedLinkTests {
     #expect(FileTree.exists(home.path("ran")))
   }
 
-  @Test("A page of another site is refused by `serve`, whatever it embeds")
+  @Test("A request from another site's page is refused by `serve`")
   func crossSite() throws {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)

@@ -84,7 +84,7 @@ struct ReadOnlyTests {
   }
 
   @Test(
-    "A server on a read-only mount plays a stream, and says once that it keeps none that is replaced",
+    "A server on a read-only mount plays a stream and warns once that it keeps no old one",
     .enabled(if: mayMount, "may not mount")
   )
   func streams() throws {

@@ -211,7 +211,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "A part is resumed where each redirect leads to another signature",
+    "A part is resumed although each redirect has another signature",
     arguments: [false, true]
   )
   func resumedBehindSignedAddress(_ changesPath: Bool) throws {

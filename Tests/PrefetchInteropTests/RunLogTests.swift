@@ -44,7 +44,7 @@ struct RunLogTests {
 
   // MARK: Traces
 
-  @Test("`-vv` shows where a request went, how long it took, and both heads without secrets")
+  @Test("`-vv` shows the connection, the timing and both heads of a request without secrets")
   func trace() throws {
     declare("/moved?sig=letmein")
     let run = try home.run("-vv")
@@ -61,7 +61,7 @@ struct RunLogTests {
     #expect(!(run.errors + run.output).contains("letmein"), "\(run)")
   }
 
-  @Test("`-v` tells of requests that fail, and of what is waited for")
+  @Test("`-v` reports failed requests and waits")
   func waits() throws {
     declare("/fine", "/busy", more: "network: { retries: { items: 1, delay: 10ms } }")
     let run = try home.run("-v")
@@ -79,7 +79,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "`-v` names the certificate of a server that is refused for it, and the TLS it spoke",
+    "`-v` names the refused certificate of a server and its TLS version",
     .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
   )
   func certificate() throws {
@@ -115,7 +115,7 @@ struct RunLogTests {
     #expect(trusted.errors.contains(", tls "), "\(trusted)")
   }
 
-  @Test("`get -vv` traces as a run does")
+  @Test("`get -vv` traces requests as a run does")
   func getTrace() throws {
     declare("/fine")
     let run = try home.run("get", server.address("/fine"), "-vv")
@@ -142,7 +142,7 @@ struct RunLogTests {
     }
   }
 
-  @Test("`--log-format json` says which item of which segment failed, in which run")
+  @Test("`--log-format json` names the item, the segment and the run of a failure")
   func subject() throws {
     declare("/fine", "/gone")
     let run = try home.run("--log-format", "json", "--report", "json=report.json")

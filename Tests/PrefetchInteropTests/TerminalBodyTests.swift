@@ -35,13 +35,13 @@ struct TerminalBodyTests {
     return try #require(lines, "\(window.shown)")
   }
 
-  @Test("`get` prints text")
+  @Test("`get` prints text to a terminal")
   func text() throws {
     let lines = try shown("get \(server.address("/words"))")
     #expect(lines.starts(with: ["words", "and more", "status 0"]), "\(lines)")
   }
 
-  @Test("`get` prints nothing else without being asked, and says how to ask")
+  @Test("`get` prints no binary body to a terminal, and names the options for it")
   func binary() throws {
     let lines = try shown("get \(server.address("/picture"))")
     #expect(lines.contains("status 64"), "\(lines)")

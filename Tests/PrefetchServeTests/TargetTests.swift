@@ -30,7 +30,7 @@ struct TargetTests {
   }
 
   @Test(
-    "With a base everything lies below it",
+    "A base makes every target relative to it",
     arguments: [
       ("/a/b?c", .address("https://r.example/npm/a/b?c")),
       ("/", .address("https://r.example/npm/")),

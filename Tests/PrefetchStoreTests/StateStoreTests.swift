@@ -97,7 +97,7 @@ struct StateStoreTests {
     #expect(try state.history(url: "https://a.example/") == [entries[4], entries[3], entries[2]])
   }
 
-  @Test("A history stays short however often its item is removed and comes anew")
+  @Test("A history stays short, however often its item is removed and added")
   func renewedHistory() throws {
     let state = try StateStore.openForWriting(state: path)
     for number in 0..<20 {

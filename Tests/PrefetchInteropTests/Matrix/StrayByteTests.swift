@@ -34,7 +34,7 @@ struct StrayByteTests {
   }
 
   @Test(
-    "A head that begins with a blank is `bad_response`, and nothing of the answer before is touched",
+    "A head that begins with a blank is `bad_response` and leaves the response before it",
     arguments: Wire.allCases,
     foldedLines
   )
@@ -59,7 +59,7 @@ struct StrayByteTests {
     #expect(plan.output.contains("not stored; probe failed: "), "\(plan)")
   }
 
-  @Test("`serve --pull` outlives heads that begin with a blank")
+  @Test("`serve --pull` survives heads that begin with a blank")
   func foldedPull() throws {
     let home = try Home(isInMemory: true)
     let server = try Self.folding(.plain, " X: AAAA")
@@ -187,7 +187,7 @@ struct StrayByteTests {
 
   // MARK: Chunks and counts
 
-  @Test("A chunk size that is none is named", arguments: Wire.allCases)
+  @Test("An invalid chunk size is named", arguments: Wire.allCases)
   func chunkSizes(wire: Wire) throws {
     let sizes = ["0x5", "5g", "g", "-5", "5;x=y", "5 ", "0005"]
     let server = try WireServer(wire) { _, path in
@@ -211,7 +211,7 @@ struct StrayByteTests {
     }
   }
 
-  @Test("Requests that libcurl repeats by itself are counted", arguments: Wire.allCases)
+  @Test("Requests that libcurl repeats are counted", arguments: Wire.allCases)
   func repeated(wire: Wire) throws {
     let asked = Counter()
     let server = try WireServer(wire) { _, path in

@@ -156,7 +156,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("`exclude` in the configuration: what it drops stays until a good list comes")
+  @Test("An item that `exclude` drops stays under a failed list until a good one")
   func excluded() throws {
     configure(segment: ", exclude: [b]")
     #expect(try home.run("run").status == 3)
@@ -183,7 +183,7 @@ struct FailedListTests {
     #expect(try Self.names.filter(isStored) == ["a", "b"])
   }
 
-  @Test("`gc`: it removes nothing that the list in force names")
+  @Test("`gc` under a failed list removes nothing of the list in force")
   func collected() throws {
     #expect(try home.run("run").status == 3)
     #expect(try home.run("gc").status == 0)

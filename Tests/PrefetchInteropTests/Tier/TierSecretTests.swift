@@ -65,7 +65,7 @@ struct TierSecretTests {
     }
   }
 
-  @Test("It never gets what our own headers led to, however many are asked for in the same way")
+  @Test("A shared store never gets responses to our own headers")
   func ownHeaders() throws {
     let (own, other) = (Site(), Site())
     let count = 40
@@ -98,7 +98,7 @@ struct TierSecretTests {
   }
 
   @Test(
-    "It never gets what a certificate, a login, a token or a key brought, and no secret in any case",
+    "A shared store never gets responses to credentials, and no secret",
     arguments: [false, true],
     [false, true]
   )

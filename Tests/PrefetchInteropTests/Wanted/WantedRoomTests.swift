@@ -84,7 +84,7 @@ struct WantedRoomTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("A body that one segment takes and another one refuses takes no room where none stores it")
+  @Test("A body that one segment refuses and another does not store uses no room")
   func refused() throws {
     let site = Site()
     let server = try LoopbackServer { site.respond(to: $0) }

@@ -51,7 +51,7 @@ struct ReuseTests {
     #expect(server.record.bytes > before.bytes)
   }
 
-  @Test("A pinned connection is kept for those with the same pins, however they were made")
+  @Test("A pinned connection is kept for requests with the same pins, whatever their source")
   func samePolicy() throws {
     #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
     let second = try ask(pinning(key.digest))
@@ -124,7 +124,7 @@ struct ReuseTests {
     #expect(try ask(nil).figures.unexpectedKey == nil)
   }
 
-  @Test("Rules that say what the settings say share the settings' connections")
+  @Test("Rules equal to the settings share the settings' connections")
   func plainRules() throws {
     #expect(try ask(nil).outcome.get().status == 200)
     #expect(try ask(Shared(ConnectionRules())).figures.didReuseConnection)
