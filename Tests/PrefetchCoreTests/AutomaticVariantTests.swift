@@ -121,7 +121,7 @@ struct AutomaticVariantTests {
   }
 }
 
-@Suite("How fast a host is")
+@Suite("Speed of a host")
 struct HostPaceTests {
   private func pace(_ bodies: [(bytes: Int64, took: Double, end: Double)]) -> HostPace {
     var pace = HostPace()

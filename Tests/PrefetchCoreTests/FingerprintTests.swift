@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("Simulated runs do what they did when that was recorded") struct FingerprintTests {
+@Suite("Simulated runs match their recorded fingerprints") struct FingerprintTests {
   static let pools: [(name: String, seeds: Int, pool: @Sendable (UInt64) -> WorldPool)] = [
     ("any", 400, { WorldPool(isWarm: $0.isMultiple(of: 5), losesHosts: true) }),
     ("rules", 400, { WorldPool(isWarm: $0.isMultiple(of: 5), hasNetworkRules: true) }),

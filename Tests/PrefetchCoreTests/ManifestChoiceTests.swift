@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Which items of a manifest are taken by source and category")
+@Suite("Selection of items by source and category")
 struct ManifestChoiceTests {
   private static func entry(
     _ name: String,

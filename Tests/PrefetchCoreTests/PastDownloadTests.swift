@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Quality by what the last download was like")
+@Suite("Quality by the last download")
 struct PastDownloadTests {
   @Test(
     "Each row of the table is read, and each bound belongs to its lower side",

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("How long hosts take to answer")
+@Suite("Response times of hosts")
 struct ResponseTimesTests {
   @Test(
     "A percentile is exact to an eighth, whatever the times",

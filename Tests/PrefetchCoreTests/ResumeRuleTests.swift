@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Asking for the rest of a body")
+@Suite("Range requests for the rest of a body")
 struct ResumeRuleTests {
   private static let noon = "Tue, 01 Jul 2025 12:00:00 GMT"
 
@@ -114,7 +114,7 @@ struct ResumeRuleTests {
   }
 }
 
-@Suite("The head of a body that came in parts")
+@Suite("The headers of a body that came in parts")
 struct ResumedHeadTests {
   private static let first = [
     ("Date", "monday"), ("Age", "7"), ("Expires", "sunday"), ("Content-Type", "video/mp4"),

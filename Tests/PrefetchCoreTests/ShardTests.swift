@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("A part of what is declared")
+@Suite("Shards of a declaration")
 struct ShardTests {
   @Test(
     "A shard is written I/N, with I from 0",

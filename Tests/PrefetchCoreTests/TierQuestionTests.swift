@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-@Suite("Questions that a second tier may answer")
+@Suite("Requests that a second tier may serve")
 struct TierQuestionTests {
   private static let now = Instant(seconds: 1_700_000_000)
 

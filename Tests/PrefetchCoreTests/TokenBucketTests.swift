@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Bytes by the second")
+@Suite("Token buckets")
 struct TokenBucketTests {
   @Test("A full bucket gives its burst at once, then its rate")
   func burst() {

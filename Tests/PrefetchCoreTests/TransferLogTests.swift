@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-@Suite("What is kept of many transfers")
+@Suite("The log of many transfers")
 struct TransferLogTests {
   private static let start = Instant(seconds: 1_795_150_800)
 

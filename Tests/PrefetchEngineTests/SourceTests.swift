@@ -4,7 +4,7 @@ import PrefetchEngine
 import PrefetchTestSupport
 import Testing
 
-@Suite("An item with several places")
+@Suite("An item with several sources")
 struct SourceTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
@@ -103,7 +103,7 @@ struct SourceTests {
   }
 }
 
-@Suite("A segment that keeps nothing")
+@Suite("A segment without storage")
 struct PassingTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 

@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Input that would cost too much, and unknown words.
-@Suite("Input without measure", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Input without limits", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct BoundTests {
   private let home: Home
 

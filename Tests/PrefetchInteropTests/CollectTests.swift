@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("Tidying up", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Removal of unused content", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CollectTests {
   private let home: Home
   private let server: LoopbackServer

@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("Transfers at the same time", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Concurrent transfers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ConcurrencyTests {
   /// Opens a gate once a number of requests wait at each of several servers.
   private final class Barrier: Sendable {

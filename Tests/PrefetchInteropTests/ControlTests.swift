@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Controls of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlTests {
   private let site = Site()
   private let server: LoopbackServer

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What stands in the environment", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Variables of the environment", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EnvironmentTests {
   private let ground: TrustGround
   private var home: Home

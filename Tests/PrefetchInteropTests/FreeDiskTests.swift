@@ -4,7 +4,7 @@ import Testing
 
 /// Free disk space while several bodies of unknown size arrive at once.
 @Suite(
-  "A disk of which something has to stay free",
+  "A disk with space that has to stay free",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
   .enabled(if: SmallDisk.isAvailable, "needs the right to mount")

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Responses that `get` receives: a refusal is final, and a missing item costs one request.
-@Suite("An answer that `get` receives", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Responses to `get`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct GetAnswerTests {
   private let site = Site()
   private let origin: LoopbackServer

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("One item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("`get` of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct GetTests {
   private let home: Home
   private let site: Site

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("A configuration to begin with", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A configuration made by `init`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct InitTests {
   private let home: Home
 

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("On whose account an item is here", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The origin of an item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ItemOriginTests {
   private let home: Home
   private let server: LoopbackServer

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("How far items have come", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The states of items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ItemStateTests {
   private let site = Site()
   private let server: LoopbackServer

@@ -4,7 +4,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("What may be taken from a list", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Restrictions of a list", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ListedHostTests {
   private let home: Home
   private let site = Site(["/one": Site.Page("one"), "/two": Site.Page("two")])

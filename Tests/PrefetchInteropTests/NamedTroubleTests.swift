@@ -3,7 +3,10 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("A trouble between here and the server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "Messages about failures on the way to a server",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct NamedTroubleTests {
   private let home: Home
 

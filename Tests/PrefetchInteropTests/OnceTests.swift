@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Ten runs against a server as it comes", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Ten runs against an unmodified server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct OnceTests {
   private static let count = 200
   private static let runCount = 10

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is printed", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of commands", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct OutputTests {
   private let home: Home
   private let server: LoopbackServer

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// A login portal that responds to every request with 200 and its own page.
-@Suite("A page in place of what is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A page in place of a stored item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PageInPlaceTests {
   private let site = Site()
   private let server: LoopbackServer

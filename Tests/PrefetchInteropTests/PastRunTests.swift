@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is known of past runs", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Facts about past runs", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PastRunTests {
   private let home: Home
   private let site = Site()

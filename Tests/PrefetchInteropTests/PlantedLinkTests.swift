@@ -4,7 +4,7 @@ import Testing
 
 /// Links that other users plant in a shared folder, and files that they may write.
 @Suite(
-  "What other users of the machine prepare",
+  "Attacks by other users of the machine",
   .enabled(if: Binary.isGiven && geteuid() == 0, "\(Binary.absence), and root")
 )
 struct PlantedLinkTests {

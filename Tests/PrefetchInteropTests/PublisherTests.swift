@@ -292,7 +292,7 @@ struct PublisherTests {
     #expect(try home.tool("minisign", "-V", "-p", "pub", "-m", "m.json").status != 0)
   }
 
-  @Test("`manifest sign` reports missing keys of the manifest and errors of the key")
+  @Test("`manifest sign` warns about a missing expiry and refuses a wrong key")
   func signing() throws {
     guard Tool.isInstalled("minisign") else { return }
     #expect(try home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "sec").status == 0)

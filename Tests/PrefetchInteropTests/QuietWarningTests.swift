@@ -3,7 +3,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("Under `--quiet`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Warnings under `--quiet`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct QuietWarningTests {
   private let home: Home
   private let site = Site(["/one": Site.Page("one")])

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Heads and bodies of requests as servers receive them.
-@Suite("What a request carries", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Contents of a request", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RequestTests {
   private let home: Home
   private let site = Site()

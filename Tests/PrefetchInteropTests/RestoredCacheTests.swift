@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "Files that are not those that were stored",
+  "Stored files with other bytes",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct RestoredCacheTests {

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("A server that wants to be left alone", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A server with `Retry-After`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RetryAfterTests {
   /// Requests to all servers with times of one clock.
   private final class Log: Sendable {

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("What a run says", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The log of a run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RunLogTests {
   private let home: Home
   private let server: LoopbackServer

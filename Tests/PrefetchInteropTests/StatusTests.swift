@@ -4,7 +4,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("What `status` says", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of `status`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StatusTests {
   private let home: Home
   private let site: Site

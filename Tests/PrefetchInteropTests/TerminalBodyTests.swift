@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "On a terminal",
+  "Output on a terminal",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
 )

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("Limits on what is received", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Limits on received bytes", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TransferLimitTests {
   private static let size = 100_000
   private static let count = 20

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Requests, responses and reports for content with unusual caching headers.
-@Suite("What is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Freshness of stored items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TruthTests {
   private let home: Home
   private let site: Site

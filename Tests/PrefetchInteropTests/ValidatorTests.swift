@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What servers say of a version", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Validators of servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ValidatorTests {
   private let home: Home
 

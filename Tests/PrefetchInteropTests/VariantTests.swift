@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A URL that two segments request with different headers, or that is stored under another name.
-@Suite("Of one URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Variants of one URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct VariantTests {
   private final class Page: Sendable {
     /// Whether the page depends on the language.

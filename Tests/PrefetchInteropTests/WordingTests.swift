@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Messages of the program and their recipients.
-@Suite("A message", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Messages", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct WordingTests {
   private let home: Home
   private let site: Site

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchManifests
 
-@Suite("JSON of other makes") struct GenericJSONTests {
+@Suite("Generic JSON") struct GenericJSONTests {
   private static let sha256 = LockReader.sha256
   private static let base64 = LockReader.base64
 

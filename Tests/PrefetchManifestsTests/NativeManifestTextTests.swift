@@ -92,7 +92,7 @@ struct NativeManifestTextTests {
   }
 
   @Test(
-    "A document that is no manifest of files is not used for comparison",
+    "A document without files is refused as an earlier manifest",
     arguments: [
       "", "{}", "hello\n", "{\"format\":\"prefetch-manifest\",\"version\":1,\"items\":[]}",
     ]

@@ -124,7 +124,7 @@ struct StreamTests {
     #expect(failure.message.contains("`max_bitrate` (10)"))
   }
 
-  @Test("The stored playlist has local paths, and its changes are complete")
+  @Test("A stored playlist refers to stored files and states every attribute in full")
   func rewriting() throws {
     let text = Self.media(
       "#EXT-X-MEDIA-SEQUENCE:7",

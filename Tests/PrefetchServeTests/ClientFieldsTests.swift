@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchServe
 
-@Suite("What a client says of itself and of what it wants")
+@Suite("Header fields of a client")
 struct ClientFieldsTests {
   private func said(_ fields: [(String, String)]) -> ClientFields {
     ClientFields(fields.map { HeaderField($0.0, $0.1) })

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchServe
 
-@Suite("What a target means to a cache")
+@Suite("Targets of requests to a cache")
 struct TargetTests {
   @Test(
     arguments: [

@@ -41,7 +41,7 @@ import Testing
   }
 }
 
-@Suite("Beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
+@Suite("A cache beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
 struct OtherProcessTests {
   let place: TemporaryPlace
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchStore
 
-@Suite("The memory of hosts' versions of HTTP")
+@Suite("Lessons about hosts' HTTP versions")
 struct ProtocolLessonTests {
   private let folder: TemporaryDirectory
   private let state: StateStore

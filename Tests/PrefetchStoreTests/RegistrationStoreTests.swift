@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchStore
 
-@Suite("The memory of registrations")
+@Suite("Stored registrations")
 struct RegistrationStoreTests {
   private let folder: TemporaryDirectory
   private let now = Instant(seconds: 1_800_000_000)

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchStore
 import Testing
 
-@Suite("The queue of events that wait to be sent")
+@Suite("The queue of unsent events")
 struct StoredEventTests {
   private let place: TemporaryPlace
   private let now = Instant(seconds: 1_800_000_000)

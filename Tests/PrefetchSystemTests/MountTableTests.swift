@@ -1,7 +1,7 @@
 import PrefetchSystem
 import Testing
 
-@Suite("What is mounted where")
+@Suite("The table of mounts")
 struct MountTableTests {
   private let table = MountTable(
     #"""

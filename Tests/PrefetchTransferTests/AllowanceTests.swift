@@ -4,7 +4,7 @@ import Testing
 @testable import PrefetchCore
 @testable import PrefetchTransfer
 
-@Suite("Bytes that several transfers may receive together", .timeLimit(.minutes(10)))
+@Suite("Allowances shared by transfers", .timeLimit(.minutes(10)))
 struct AllowanceTests {
   private static let tag = "\"v1\""
   private static let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }

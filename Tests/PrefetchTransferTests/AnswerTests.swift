@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Answers that are in order", .timeLimit(.minutes(10)))
+@Suite("Valid responses", .timeLimit(.minutes(10)))
 struct AnswerTests {
   /// `hello, compressed world` and a line end.
   static let gzip: [UInt8] = [

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Answers that are not in order", .timeLimit(.minutes(10)))
+@Suite("Invalid responses", .timeLimit(.minutes(10)))
 struct FaultTests {
   @Test(
     "A wrong response is the expected failure and leaves nothing behind",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Hosts dealt out to workers")
+@Suite("Shares of hosts among workers")
 struct HostSharesTests {
   private func url(_ host: String) throws -> WebURL {
     try WebURL("http://\(host)/")
@@ -40,7 +40,7 @@ struct HostSharesTests {
     #expect(shares.assign(try url("a")).worker == 1)
   }
 
-  @Test("Hosts with one connection have one worker each, and not all the same")
+  @Test("Hosts with one connection have one worker each, and not all the same one")
   func singles() throws {
     var shares = HostShares(workers: 2, connectionsPerHost: 1)
     for _ in 0..<3 {

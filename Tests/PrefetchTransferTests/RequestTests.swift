@@ -30,7 +30,7 @@ struct RequestTests {
     #expect(names == expected)
   }
 
-  @Test("A handle sends the headers of each request and its own agent")
+  @Test("A handle sends the headers of each request, with its agent or ours")
   func manyHeaders() throws {
     let server = try LoopbackServer { _ in .respond(200) }
     let bench = try TransferBench { $0.workers = 1 }

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Bodies that break off and go on", .timeLimit(.minutes(10)))
+@Suite("Interrupted and resumed bodies", .timeLimit(.minutes(10)))
 struct ResumeTests {
   private static let text = "0123456789"
   private static let tag = "\"v1\""

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Requests in hand and on the wire", .timeLimit(.minutes(10)))
+@Suite("Queued requests and requests in flight", .timeLimit(.minutes(10)))
 struct WireLimitTests {
   @Test(
     "At most the limit of requests is in flight, however many are handed over",

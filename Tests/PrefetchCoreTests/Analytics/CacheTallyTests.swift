@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("What a cache was asked for")
+@Suite("Tally of requests to a cache")
 struct CacheTallyTests {
   private let prefixes = MetricPrefixes([
     "Cart": ["https://a.example/cart/", "https://b.example"], "Home": ["https://a.example/"],

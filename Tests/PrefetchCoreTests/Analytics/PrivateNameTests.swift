@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Names that tell of a person")
+@Suite("Names that look like personal data")
 struct PrivateNameTests {
   @Test(
     "Names that look like personal data are noticed",

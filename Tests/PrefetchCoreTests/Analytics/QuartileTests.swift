@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Quarters that were passed")
+@Suite("Passed quarters of a film")
 struct QuartileTests {
   @Test(
     "The passed quarters are those that end between two positions",

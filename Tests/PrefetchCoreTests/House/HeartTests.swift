@@ -4,7 +4,7 @@ import Testing
 /// decision.
 ///
 /// Types beyond a limit are listed with their present values, which may only shrink.
-@Suite("The heart")
+@Suite("Measures of the core types")
 struct HeartTests {
   private static let sources: [(file: String, tokens: SwiftTokens)] =
     Repository.swiftFiles(below: "Sources/PrefetchCore").map {

@@ -1,7 +1,7 @@
 import Testing
 
 /// Checks the architecture's table "Where things go" against existing things.
-@Suite("Where things go") struct PlaceTableTests {
+@Suite("The table of places in the architecture page") struct PlaceTableTests {
   private static let table = PlaceTable(
     page: String(decoding: Repository.text(of: "Sources/ARCHITECTURE.md"), as: UTF8.self)
   )

@@ -2,7 +2,7 @@ import PrefetchCore
 import Testing
 
 /// Entries whose names collide in a published tree.
-@Suite("Names that meet in a published tree")
+@Suite("Name collisions in a published tree")
 struct TreeCollisionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var layout = PublishingRules.Layout.url

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is said of caches below", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Reports about lower caches", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LayerLookTests {
   private let ground: LayerGround
   private var home: Home { ground.home }

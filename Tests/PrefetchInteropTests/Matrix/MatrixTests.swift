@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Whatever a server does", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Misbehaving servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct MatrixTests {
   static let rows =
     StatusRows.all + FramingRows.all + ConnectionRows.all + RedirectRows.all + BusyRows.all

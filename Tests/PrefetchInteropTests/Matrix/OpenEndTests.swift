@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "A body over HTTP/2 of which nothing says where it ends",
+  "A body over HTTP/2 without a certain end",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: StreamServer.isPossible, "needs python3 and openssl")
 )

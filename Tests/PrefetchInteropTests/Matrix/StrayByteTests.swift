@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("A server of HTTP/1.1 that means harm", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A hostile HTTP/1.1 server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StrayByteTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
   private static let one = "network: { per_host: 1, http: 1.1, retries: { items: 0, lookups: 0 } }"

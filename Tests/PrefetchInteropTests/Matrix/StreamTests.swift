@@ -17,7 +17,7 @@ struct StreamRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(
-  "Whatever a server of HTTP/2 does",
+  "Misbehaving HTTP/2 servers",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: StreamServer.isPossible, "needs python3 and openssl")
 )

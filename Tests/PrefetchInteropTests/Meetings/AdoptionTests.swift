@@ -5,7 +5,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Features that are in force while a segment adopts files in its tree.
-@Suite("Where adoption meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Adoption together with other features", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct AdoptionTests {
   private static let body = String(repeating: "a body\n", count: 100)
 

@@ -4,7 +4,10 @@ import PrefetchTestSupport
 import Testing
 
 /// Controls and requests of single items in combination with other features.
-@Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "Controls of items together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct ControlMeetingTests {
   private let site = Site()
   private let server: LoopbackServer

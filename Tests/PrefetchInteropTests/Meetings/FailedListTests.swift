@@ -5,7 +5,10 @@ import PrefetchTestSupport
 import Testing
 
 /// Rules in force while a segment's last good list replaces a failed one.
-@Suite("Where a failed list meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "A failed list together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct FailedListTests {
   private let home: Home
   private let site = Site()

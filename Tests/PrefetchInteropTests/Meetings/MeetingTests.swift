@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@Suite("Where features meet", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .counted)
+@Suite("Pairs of features", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .counted)
 struct MeetingTests {
   fileprivate static let chosen = MeetingTable.all.filter { meeting in
     Binary.rowWords.map { meeting.testDescription.contains($0) } ?? true

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Commands beside `mirror`, and its own dry run, see the mirror as its runs do.
-@Suite("What is seen of a mirror", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Reports about a mirror", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct MirrorSightTests {
   private let ground: MirrorGround
 

@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Each fact that the SDKs' documents describe is shown by tests of this folder, or has a reason.
-@Suite("The list of what the SDKs' documents describe")
+@Suite("The list of facts of the SDKs' documents")
 struct MissionTests {
   private let mission: Mission
 

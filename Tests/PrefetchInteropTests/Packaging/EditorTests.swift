@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("Where a configuration is written", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Editing of a configuration", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EditorTests {
   private let home: Home
 

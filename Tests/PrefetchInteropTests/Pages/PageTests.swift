@@ -3,7 +3,7 @@ import Testing
 
 /// Each command after a prompt on a page is run and must print the text below it.
 @Suite(
-  "What the pages show",
+  "Commands on the pages",
   .serialized,
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("A plan is the run foretold", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .foretold)
+@Suite("A plan predicts the run", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .foretold)
 struct ForetoldTests {
   fileprivate static let met = Mutex<[String: Int]>([:])
 

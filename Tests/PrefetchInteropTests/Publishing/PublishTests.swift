@@ -319,7 +319,7 @@ struct PublishTests {
     #expect(tree() == ["a": "body of a", "b": "body of b"])
   }
 
-  @Test("`publish` allows a local manifest no more removals than a run does")
+  @Test("`publish` obeys the same limits of removals as a run for a local manifest")
   func localManifest() throws {
     home.configure(
       """

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("A server that is watched", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Logging of a server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ServeLogTests {
   private let site = Site()
   private let origin: LoopbackServer

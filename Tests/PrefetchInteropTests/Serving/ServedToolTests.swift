@@ -2,7 +2,7 @@ import Testing
 
 /// Tools that install through the cache server, and again after the origin has stopped.
 @Suite(
-  "A mirror of whatever is asked for",
+  "A pulling mirror",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
   .enabled(if: Tool.isInstalled("python3"), "needs python3")

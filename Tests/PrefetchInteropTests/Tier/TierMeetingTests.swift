@@ -4,7 +4,10 @@ import PrefetchTestSupport
 import Testing
 
 /// A second machine that finds the first machine's bodies in a shared store.
-@Suite("Where a shared store meets others", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "A shared store together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct TierMeetingTests {
   private let ground: TierGround
 

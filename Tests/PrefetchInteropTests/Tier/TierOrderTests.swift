@@ -4,7 +4,7 @@ import Testing
 
 /// Order, deferrals and removals of runs when a shared store replaces the origin.
 @Suite(
-  "Where a shared store meets order and room",
+  "A shared store with order and room",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TierOrderTests {

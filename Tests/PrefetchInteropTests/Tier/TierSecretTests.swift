@@ -5,7 +5,7 @@ import Testing
 
 /// Content that only an authorized machine may get, whatever proves its identity.
 @Suite(
-  "A shared store and what proves who asks",
+  "A shared store and credentials",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TierSecretTests {

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Stores and connections that `serve --pull` keeps open, and a `get` beside a run.
-@Suite("One who asks for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A lasting session for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LastingSessionTests {
   private let site = Site()
   private let home: Home

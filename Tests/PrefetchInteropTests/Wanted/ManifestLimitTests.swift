@@ -101,7 +101,7 @@ struct ManifestLimitTests {
 }
 
 /// Rules of the configuration that `explain` left out.
-@Suite("What `explain` says of an item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of `explain`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ExplainedRuleTests {
   private let home: Home
 

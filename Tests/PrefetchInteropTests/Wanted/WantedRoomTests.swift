@@ -4,7 +4,7 @@ import Testing
 
 /// Evictions for single items in a full cache.
 @Suite(
-  "Room for items that are asked for by themselves",
+  "Room for requested items",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct WantedRoomTests {

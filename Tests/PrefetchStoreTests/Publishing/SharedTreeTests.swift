@@ -4,7 +4,7 @@ import PrefetchStore
 import Testing
 
 /// A tree that other processes change, lock or share while it is published.
-@Suite("A published tree that is not alone")
+@Suite("A published tree with other writers")
 struct SharedTreeTests {
   @Test("A file that changes during publishing is left")
   func changedMeanwhile() throws {

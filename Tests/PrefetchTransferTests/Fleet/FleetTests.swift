@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("A fleet on paper")
+@Suite("A simulated fleet")
 struct FleetTests {
   static func small(
     _ items: FleetPlan.Items,

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("What goes to a second tier")
+@Suite("Writes to a second tier")
 struct TierWritingTests {
   private let bench: TierBench
 

@@ -258,7 +258,7 @@ struct TieredTransportTests {
   }
 
   @Test(
-    "A required tier keeps requests from the origin, and unsent ones are retried"
+    "A failing required tier causes no request to the origin, and unsent ones are returned"
   )
   func required() throws {
     let bench = try TierBench { $0.isRequired = true }

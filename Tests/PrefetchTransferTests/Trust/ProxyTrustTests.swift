@@ -66,7 +66,7 @@ struct ProxyTrustTests {
     #expect(proxy.record.handshakes == (isEncrypted ? 3 : 0))
   }
 
-  @Test("A line that used an encrypted proxy does not apply pins to the next one")
+  @Test("A handle that used an encrypted proxy does not check the next proxy against pins")
   func secondTunnel() throws {
     let proxy = try proxy(isEncrypted: true)
     var options = TLSServer.Options(try ground.leaf(key: key))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Where a connection may lead", .timeLimit(.minutes(10)))
+@Suite("The reach of connections", .timeLimit(.minutes(10)))
 struct ReachTests {
   private static func rules(_ reach: ConnectionRules.Reach) -> Shared<ConnectionRules> {
     var rules = ConnectionRules()

@@ -5,7 +5,7 @@ import Testing
 @testable import PrefetchCore
 
 /// Reuse of connections and sessions between rules, which libcurl alone would permit.
-@Suite("What was agreed on under other rules", .timeLimit(.minutes(10)))
+@Suite("Reuse of connections under other rules", .timeLimit(.minutes(10)))
 struct ReuseTests {
   private let ground: TrustGround
   private let server: TLSServer
