@@ -53,7 +53,7 @@ final class RunningTransfer {
   var triesHTTP3 = false
   /// Number of times the request was sent: libcurl repeats it after a dead kept connection.
   private(set) var requestCount = 0
-  /// Set when anything arrives, cleared by ``TransferWatch``.
+  /// Whether anything arrived since ``TransferWatch`` cleared it.
   var hasActivity = false
 
   init(_ queued: QueuedRequest, staging: any BodyStaging) {

@@ -105,9 +105,7 @@ import Testing
   }
 
   @Test(
-    """
-    An item that is no longer declared is removed unless another segment or configuration holds it
-    """
+    "An undeclared item is removed unless another segment or configuration holds it"
   )
   func removal() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B"), "/c": .init("C")])
