@@ -40,7 +40,7 @@ struct InitTests {
     #expect(try home.run("path", server.address("/files/a.txt")).status == 0)
   }
 
-  @Test("A list whose names lead nowhere yet is accepted by `init`, with a hint")
+  @Test("A list whose names lead nowhere yet is accepted by `init`, with a hint about `--base-url`")
   func relative() throws {
     home.write("\(Digest.hexadecimal([]))  a b$.txt\n", to: "SUMS $1.sha256")
     let run = try home.run("init", "--from", "SUMS $1.sha256")

@@ -40,7 +40,7 @@ struct HostSharesTests {
     #expect(shares.assign(try url("a")).worker == 1)
   }
 
-  @Test("Hosts with one connection have one worker each, and not all the same one")
+  @Test("Hosts with one connection have one worker each, spread over all workers")
   func singles() throws {
     var shares = HostShares(workers: 2, connectionsPerHost: 1)
     for _ in 0..<3 {

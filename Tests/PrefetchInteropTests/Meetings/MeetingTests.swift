@@ -11,22 +11,22 @@ struct MeetingTests {
   }
   fileprivate static let played = Mutex<Int>(0)
 
-  @Test("Each feature of a meeting acts as it does alone", arguments: chosen)
+  @Test("Each feature of a pair acts as it does alone", arguments: chosen)
   func play(_ meeting: Meeting) throws {
     Self.played.withLock { $0 += 1 }
     try MeetingPlay(meeting).play()
   }
 
-  @Test("A limit holds in every meeting of features", arguments: limits)
+  @Test("A limit holds in every pair of features", arguments: limits)
   func hold(_ meeting: LimitMeeting) throws {
     Self.played.withLock { $0 += 1 }
     try LimitPlay(meeting).play()
   }
 }
 
-@Suite("The table of meetings")
+@Suite("The table of pairs of features")
 struct MeetingTableTests {
-  @Test("The table of meetings names no meeting twice and covers every feature")
+  @Test("The table of pairs names no pair twice and covers every feature")
   func names() {
     let names =
       MeetingTable.all.map(\.testDescription) + LimitMeeting.all.map(\.testDescription)
