@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "Magic is read as text or as hexadecimal digits",
+    "Magic is read as text and, where it fits, as hexadecimal digits",
     arguments: [
       ("%PDF", ["%PDF"]), ("89 50", ["89 50", "\u{89}P"]), ("0x8950", ["0x8950", "\u{89}P"]),
       ("25:50:44", ["25:50:44", "%PD"]), ("CAF", ["CAF"]), ("4142", ["4142", "AB"]), ("", []),
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("A declaration that allows a page is not guarded against pages")
+  @Test("A URL or type that suggests a page is not guarded against pages")
   func pages() throws {
     for url in [
       "https://a.example/", "https://a.example/x.html", "https://a.example/x.php",

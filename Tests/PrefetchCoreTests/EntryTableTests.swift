@@ -308,7 +308,7 @@ import Testing
     return ExpectedDigest(algorithm: algorithm, bytes: [UInt8](repeating: byte, count: count))
   }
 
-  @Test("An id made from the URL is not stored")
+  @Test("An id made from the URL does not change an entry's description")
   func madeIdentifiers() throws {
     var entry = ManifestEntry(url: try WebURL("https://a.example/"))
     let before = entry.descriptionHash

@@ -163,7 +163,7 @@ private func makeAsker(
   }
 
   @Test(
-    "A coding that broke off within the body is not requested again",
+    "A retry after a broken coded body allows no coding",
     arguments: [(true, false), (false, true)]
   )
   func coding(hasBegun: Bool, allows: Bool) throws {

@@ -69,7 +69,7 @@ struct SignedManifestTests {
     publish(text, signature: signature(of: text))
   }
 
-  @Test("A signed manifest is read, and stored items are not requested")
+  @Test("A signed manifest is read, and its known signature is not requested again")
   func signed() throws {
     publish(manifest(["a", "b"]))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
@@ -140,7 +140,7 @@ struct SignedManifestTests {
     #expect(try bench.contents == ["a": "A", "b": "B"])
   }
 
-  @Test("A signed manifest has a signature for every page, and stored items are not requested")
+  @Test("A signed manifest has a signature for every page, and known ones are not requested again")
   func pages() throws {
     publish(manifest(["a"], next: "2.json"))
     publishPage(manifest(["b"]))

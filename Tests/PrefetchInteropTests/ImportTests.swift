@@ -144,7 +144,7 @@ struct ImportTests {
     #expect(try taker.run("import").status == 64)
   }
 
-  @Test("Responses that vary by the other machine's requests are fetched again, with strong tags")
+  @Test("An imported response that varies is revalidated with its strong tag")
   func variants() throws {
     let page = Site.Page("a variant", headers: [HeaderField("Vary", "X-Key")])
     site["/a"] = page

@@ -37,7 +37,7 @@ struct RequiredTests {
     server.requests.count { $0.path == path }
   }
 
-  @Test("An item that is not required is reported when it fails, ends with 0 and is tried again")
+  @Test("A failed item that is not required is reported, tried again, and leaves the status 0")
   func fails() throws {
     declare("name: s, urls: [\(item("/one", "required: true")), \(item("/none"))]")
     let plan = try home.run("plan")

@@ -142,7 +142,7 @@ struct EventCommandTests {
     }
   }
 
-  @Test("`event consume` takes the length of a stored stream from its manifest")
+  @Test("`event consume` takes the length of a stored stream from its playlist")
   func stream() throws {
     let pieces = (0..<4).map { "#EXTINF:10.0,\n/\($0).ts" }.joined(separator: "\n")
     let playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n\(pieces)\n#EXT-X-ENDLIST\n"

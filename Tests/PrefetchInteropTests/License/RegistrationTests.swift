@@ -340,7 +340,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("A lost license is reported once")
+  @Test("A license that `register` loses is not sent again")
   func lost() throws {
     let soon = Timestamp.format(Instant(seconds: 4_000_000_000))
     license.answer(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(soon)""#))

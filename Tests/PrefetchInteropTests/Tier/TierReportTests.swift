@@ -44,7 +44,7 @@ struct TierReportTests {
     #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty, "\(quiet)")
   }
 
-  @Test("A report counts trouble with the shared store beside the warning about it")
+  @Test("A report has a line about trouble with the shared store, beside the warning")
   func trouble() throws {
     ground.store.behave { request, _ in
       request.method == "PUT" && request.path.contains("/ac/") ? .respond(400) : nil
