@@ -115,7 +115,10 @@ struct PartTests {
     #expect(bench.asked == ["GET /m.json"])
   }
 
-  @Test("A manifest of several documents does not follow a circle", arguments: ["m.json", "2.json"])
+  @Test(
+    "A manifest of several documents does not follow a circle",
+    arguments: ["m.json", "2.json"]
+  )
   func circle(target: String) throws {
     publish("3.json", ["c"], next: target)
     let report = try run()

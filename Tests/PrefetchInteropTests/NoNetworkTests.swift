@@ -18,7 +18,10 @@ struct NoNetworkTests {
     (0..<30).map { "http://192.0.2.\($0 + 2)/x" } + ["https://nowhere.example/x"]
   }
 
-  @Test("A machine without a network reports that once and sends nothing", arguments: [false, true])
+  @Test(
+    "A machine without a network reports that once and sends nothing",
+    arguments: [false, true]
+  )
   func saidOnce(hasLoopback: Bool) throws {
     home.write(
       """

@@ -114,7 +114,10 @@ struct RebuildTests {
     }
   }
 
-  @Test("An index with a zeroed or inverted page is replaced by its copy", arguments: [true, false])
+  @Test(
+    "An index with a zeroed or inverted page is replaced by its copy",
+    arguments: [true, false]
+  )
   func brokenPage(_ isZeroed: Bool) throws {
     for page in 0..<(patient.good.count / 4096) {
       var bytes = patient.good

@@ -24,7 +24,10 @@ struct HostileTreeTests {
     #expect(FileTree.listing(outside) == before)
   }
 
-  @Test("A tree is not written through links inside of it", arguments: ["outside", "nowhere", ".."])
+  @Test(
+    "A tree is not written through links inside of it",
+    arguments: ["outside", "nowhere", ".."]
+  )
   func innerLinks(_ target: String) throws {
     let ground = try TreeGround()
     let outside = outside(ground)
