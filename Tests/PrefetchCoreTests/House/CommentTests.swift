@@ -75,12 +75,11 @@ import Testing
 
   @Test("A comment without its noun and an archaic word are found in a source")
   func canFail() {
-    let source = """
-      let a = 1
-      /// Of those that ask.
-      /// Second line, whom nobody reads.
-      let b = 2 // What is left
-      """
+    let lines = [
+      "let a = 1", "/// Of those that ask.", "/// Second line, whom it describes.",
+      "let b = 2 // What is left",
+    ]
+    let source = lines.joined(separator: "\n")
     let blocks = Self.blocks(of: source, "a.swift")
     #expect(blocks.map(\.line) == [2])
     #expect(blocks.allSatisfy(Self.lacksNoun))
