@@ -11,7 +11,7 @@ package struct Analytics: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "analytics") {
     Field("enabled", \.isEnabled, .boolean)
-      .help("Whether runs send recorded events, and record requests to the cache")
+      .help("Whether events are sent, and requests to the cache are recorded")
     Field("endpoint", \.endpoint, .url).help("URL of the collector")
     Field("queue", \.queue, .integer(0...1_000_000)).help("Most events that wait")
     Field("keep", \.keep, .duration).help("Longest time that an event waits")

@@ -72,7 +72,7 @@ extension Configuration {
     Field("trust", \.isTrusted, .boolean)
       .help("Whether its records of origin answers are believed; bodies are always checked")
     Field("share", \.sharesAll, .words(("public", false), ("all", true)))
-      .help("What runs write there: `public` is what any machine could fetch")
+      .help("What runs write there: `public` is what any machine could fetch, `all` is everything")
     Field("required", \.isRequired, .boolean)
       .help("Whether a run that cannot use it ends with 69, and asks no origin instead")
     Field("timeout", \.timeout, .duration.positive).help("Longest time without a byte from the store in a run")

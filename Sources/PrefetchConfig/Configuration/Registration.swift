@@ -21,7 +21,7 @@ package struct Registration: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "registration") {
     Field("url", \.url, .url)
-      .help("URL that registers the license; without it the license is sent nowhere")
+      .help("URL that registers the license; without it no license is registered")
     Field("retry", \.retry, .duration.positive).help("Pause after a failed registration")
   }
 }

@@ -6,7 +6,7 @@ import PrefetchDocuments
 extension RedirectPolicy {
   static let table = ObjectType(Self(), name: "redirects") {
     Field("follow", \.isFollowing, .boolean).help("Whether to follow redirects")
-    Field("max", \.maximum, .integer(0...50)).help("Most hops of one request")
+    Field("max", \.maximum, .integer(0...50)).help("Most redirects of one request")
     Field("cross_host", \.allowsCrossHost, .boolean)
       .help("Whether a hop may lead to another host")
     Field("downgrade", \.allowsDowngrade, .boolean)
