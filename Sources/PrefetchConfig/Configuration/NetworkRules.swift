@@ -88,10 +88,10 @@ extension ByteBudget {
   private static func table(of period: Period) -> ObjectType<Self> {
     ObjectType(Self(period: period, limit: nil), name: "quota", shorthand: "any") {
       Field("any", \.limit, .sizeBound)
-        .help("Bytes over all kinds of network without their own limit")
-      Field("ethernet", \.limits[.ethernet], .sizeLimit).help("Bytes over a cable")
-      Field("wifi", \.limits[.wifi], .sizeLimit).help("Bytes over a wireless network")
-      Field("cellular", \.limits[.cellular], .sizeLimit).help("Bytes over a cellular network")
+        .help("Most bytes over all kinds of network without their own limit")
+      Field("ethernet", \.limits[.ethernet], .sizeLimit).help("Most bytes over a cable")
+      Field("wifi", \.limits[.wifi], .sizeLimit).help("Most bytes over a wireless network")
+      Field("cellular", \.limits[.cellular], .sizeLimit).help("Most bytes over a cellular network")
     }
   }
 }
