@@ -179,7 +179,7 @@ struct ImportOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Store a file as the body of a URL, or all items of another cache",
     paragraphs: [
-      "Hashes the file and stores it as the body of the URL, with the time of the file. A run that declares the URL keeps it under its digest or `ttl`; otherwise one `HEAD` request must return the same length and `Last-Modified`. The file itself stays as it is.",
+      "Hashes the file and stores it as the body of the URL, with the time of the file. A run that declares the URL keeps the body under its digest or `ttl`; otherwise one `HEAD` request must return the same length and `Last-Modified`. The file itself stays as it is.",
       "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed, and nothing is written in DIR. An item whose body is damaged or missing is named and left out (3), and an item with a newer body in this cache stays as it is. The new items belong to no segment until a run declares their URLs and their servers confirm them.",
     ],
     forms: ["FILE --url URL", "--cache DIR"],

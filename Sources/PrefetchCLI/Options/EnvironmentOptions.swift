@@ -14,9 +14,11 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     summary: "Print the variables that point tools at published trees",
     paragraphs: [
       """
-      Prints one `NAME=value` a line, quoted for a shell. `--shell sh` writes `export` before each, for \
-      `eval`; `--shell github` writes for `$GITHUB_ENV`, `--shell dotenv` for `.env` files. The \
-      variables by layout are: \
+      Prints one `NAME=value` a line, quoted for a shell. `--shell sh` writes `export` before each, \
+      for `eval`; `--shell github` writes for `$GITHUB_ENV`, `--shell dotenv` for `.env` files.
+      """,
+      """
+      The variables by layout are: \
       `npm`: `npm_config_cache`, `npm_config_prefer_offline`, `npm_config_audit`; \
       `pip`: `PIP_NO_INDEX`, `PIP_FIND_LINKS`, `UV_OFFLINE`, `UV_FIND_LINKS`; \
       `go`: `GOPROXY`; `cargo`: `CARGO_HOME`; `yarn`: `YARN_YARN_OFFLINE_MIRROR`; \
@@ -24,13 +26,16 @@ struct EnvironmentOptions: CommandOptions, Hashable {
       `bazel build --repository_cache="$BAZEL_REPOSITORY_CACHE"`; `url`, `basename` and `hls`: none.
       """,
       """
-      A segment gets no variables if it is not `current`, if its tree is missing or incomplete, or if \
-      its local list has changed since the last run. Standard error names the reason, and the tool uses \
-      the network. With `--strict` such a segment ends the command with 4, and so does a configuration \
-      without published trees. If a `pip` tree is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set \
-      either; if a `go` tree is missing, `GOPROXY` ends with `,direct`. npm, Bazel, Cargo and Yarn use one folder: \
-      that of the first segment with their layout. A `cargo` tree that is not writable gets no variable: \
-      build with `cargo --config TREE/.cargo/config.toml`. The command works without the secrets.
+      A segment gets no variables if it is not `current`, if its tree is missing or incomplete, or \
+      if its local list has changed since the last run. Standard error names the reason, and the \
+      tool uses the network. With `--strict` such a segment ends the command with 4, and so does a \
+      configuration without published trees. The command works without the secrets.
+      """,
+      """
+      npm, Bazel, Cargo and Yarn use one folder: that of the first segment with their layout. If a \
+      `pip` tree is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; if a `go` tree is \
+      missing, `GOPROXY` ends with `,direct`. A `cargo` tree that is not writable gets no variable: \
+      build with `cargo --config TREE/.cargo/config.toml`.
       """,
     ],
     options: [

@@ -187,7 +187,7 @@ struct EventFlushOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Send the events that wait now",
     paragraphs: [
-      "A run does that when it ends. This command asks the collector even if a run would still wait after a failure. With nothing to send it makes no request and ends with 0; without a collector in the configuration it ends with 78."
+      "Every run sends them at its end. This command asks the collector even if a run would still wait after a failure. With nothing to send it makes no request and ends with 0; without a collector in the configuration it ends with 78."
     ],
     exits: [
       .ok, .incomplete, .trust, .unavailable, .deferred, .denied, .config, .interrupted,

@@ -67,7 +67,7 @@ struct GetOptions: CommandOptions, Hashable {
       .flag("revalidate", \.revalidates)
         .help("Ask conditionally, even if the cached copy is fresh"),
       .value("max-age", \.maximumAge, .duration)
-        .help("Use a cached copy as fresh only if it is at most this old"),
+        .help("Treat a cached copy as fresh only if it is at most this old"),
       .optionalValue("max-stale", \.maximumStaleness, .duration)
         .help("Use a cached copy that expired at most this long ago, or at any time"),
       .value("output", short: "o", \.output, .file.called("PATH"))

@@ -37,7 +37,7 @@ struct StatsOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Print figures over past runs",
     paragraphs: [
-      "Sums over the remembered runs (`report.history`), of the configuration or, without one, of all: how many ended well, how many items needed no transfer, the bytes received, and the bytes saved by validators, digests and lifetimes. For each host with many requests, the times within which 50, 90 and 99 percent of its answers began."
+      "Prints sums over the remembered runs (`report.history`), of the configuration or, without one, of all: how many ended well, how many items needed no transfer, the bytes received, and the bytes saved by validators, digests and lifetimes. For each host with many requests it prints the times within which 50, 90 and 99 percent of the answers began."
     ],
     exits: [.ok, .usage, .io, .config],
     examples: [

@@ -43,7 +43,7 @@ struct ExplainOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ExplainOptions>(
     name: "explain",
     group: .everyday,
-    summary: "Say why an item was, or would be, fetched or not",
+    summary: "Explain why an item was, or would be, fetched or not",
     paragraphs: [
       "Prints the record, headers and history of one item or URL, cached or not; its segment and the rules, transport security and pins that apply; its freshness, and the last decision."
     ],

@@ -25,7 +25,7 @@ struct PinsOptions: CommandOptions, Hashable {
     summary: "Print the pins of a host as configuration text",
     paragraphs: [
       "Connects to the host, requests nothing, and prints the digests of the public keys in its certificate chain: under `leaf` the host's own, under `ca` those above it, each with its name and the day on which it expires. The chain is the one verified with the certificates that the configuration trusts, which may differ from what the server sent.",
-      "The host shows these keys now, and to this machine. Compare them with what its owner says before you pin them, and add the digest of a backup key. A pin with both lists holds only if both match; one list is enough for most hosts.",
+      "The host shows these keys now, and to this machine. Compare them with the keys that its owner publishes before you pin them, and add the digest of a backup key. A pin with both lists holds only if both match; one list is enough for most hosts.",
     ],
     operands: .one("HOST[:PORT]", \.host, .host),
     exits: [.ok, .usage, .trust, .unavailable, .config],

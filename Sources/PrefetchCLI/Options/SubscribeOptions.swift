@@ -13,7 +13,7 @@ struct SubscribeOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Add segments to the remembered subscriptions, then run",
     paragraphs: [
-      "The command needs `subscriptions: remembered` in the configuration. If subscriptions are declared, change the file; the message names it."
+      "The command needs `subscriptions: remembered` in the configuration. Under `subscriptions: declared` change the file, which the message names."
     ],
     options: [
       .flag("only", \.replacesAll).help("Subscribe to these segments and to no others"),

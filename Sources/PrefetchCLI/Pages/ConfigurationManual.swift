@@ -65,7 +65,7 @@ enum ConfigurationManual {
       ConfigurationProse(
         title: "Several files",
         paragraphs: [
-          "You may give `--config` several times, and a file may `include` others. Mappings merge, `segments` merge by `name`, and other lists are replaced by the later file. Unless there is a `name`, the first file is the identity under which the cache keeps the declared content. Configurations of different identity never remove each other's content. `--set` and the environment come last."
+          "You may give `--config` several times, and a file may `include` others. Mappings merge, `segments` merge by `name`, and other lists are replaced by the later file. A configuration is identified by its `name`, else by its first file, and the cache keeps its content under that identity. Configurations of different identity never remove each other's content. `--set` and the environment come last."
         ],
         example: nil
       ),
@@ -73,7 +73,7 @@ enum ConfigurationManual {
         title: "Priorities",
         paragraphs: [
           "A free slot goes to the highest-ranked work that may use it. The rank is the priority of the segment, then manifests before items, then the order of the segments, then the item's own priority. Segments without a priority come last, and so do items without one inside their segment. If several segments name an item, its best rank counts.",
-          "While a run requests the manifest of a segment, segments of a lower priority start nothing on its host, nor on the hosts of its last list's items. If these were more than 64 hosts, lower segments start nothing at all; otherwise they continue elsewhere. The barrier ends with the manifest's first failed attempt, and while its host demands a pause. Segments of one priority never wait for each other.",
+          "While a run requests the manifest of a segment, segments of a lower priority start nothing on the host of that manifest, nor on the hosts of the segment's previous items. If these were more than 64 hosts, the lower segments start nothing at all; otherwise they continue elsewhere. The barrier ends with the first failed attempt for the manifest, and while its host demands a pause. Segments of one priority never wait for each other.",
         ],
         example: nil
       ),
@@ -81,7 +81,7 @@ enum ConfigurationManual {
         title: "A full cache",
         paragraphs: [
           "`cache.size` limits all bodies that the cache names, each counted once, manifests included, at every moment, for `prefetch get` as for runs. Bodies in flight and parts count only for `cache.min_free`. If not everything fits, one order decides, and later content gives way to earlier content. Items of segments come first, by the priority of the segment, the order of the segments, the item's own priority, and the order of the list. Then come items without a segment, the least recently used last, and at the end expired content. `cache.purge.order` arranges the kinds of content without a segment.",
-          "Nothing is evicted for a body that would still not fit. Three kinds of content are never evicted to make room: locked items, items that another configuration declares, and manifests of segments. With `purge.auto: false` nothing is evicted at all. An item too late in the order fails as `cache_full` in every run until something changes, so that no run evicts and fetches in turns; with a declared `size` it costs no request. An update needs room only for the difference. After you lower `cache.size`, the next run or `prefetch gc` evicts from the end of the order.",
+          "Nothing is evicted for a body that would still not fit. Three kinds of content are never evicted to make room: locked items, items that another configuration declares, and manifests of segments. With `purge.auto: false` nothing is evicted at all. An item that comes too late in the order fails as `cache_full` in every run until something changes, so that no run evicts and fetches in turns; with a declared `size` it costs no request. An update needs room only for the difference. After you lower `cache.size`, the next run or `prefetch gc` evicts from the end of the order.",
           "A run checks an item without room once more when nothing else is in flight, and the item fails only then. An item without a declared size may need a second request, after its server has sent the size and the run has made room.",
           "`prefetch plan` shows all this beforehand, from declared sizes and sizes that a probe returns; there an item of unknown size is a `fetch`. A body larger than `max_file_size` fails as `too_large`. An item that would take the disk below `cache.min_free` is deferred (`free_disk`, exit status 75), unless enough content later in the order may go. The same holds if only the answer states the size.",
         ],
@@ -90,7 +90,7 @@ enum ConfigurationManual {
       ConfigurationProse(
         title: "Caches below",
         paragraphs: [
-          "`cache.lower` names caches below this one, the uppermost first: for example one in an image, one on a mount. prefetch only reads them: no file, lock or time in them changes, so they may belong to another user or be on a read-only file system. A run adopts their records of its segments and of items that this cache lacks, as if it had fetched them. Pinned and fresh items cost no request, others are revalidated with the validators from below, and only changed bodies are stored here. Commands that write nothing see the same. A body is looked up here first, then below in order; `path` prints where it is. A published tree gets clones or copies of bodies from below, never hard links.",
+          "`cache.lower` names caches below this one, the uppermost first: for example a cache in an image, or on a mount. prefetch only reads them: no file, lock or time in them changes, so they may belong to another user or be on a read-only file system. A run adopts their records of its segments and of items that this cache lacks, as if it had fetched them. Pinned and fresh items cost no request, others are revalidated with the validators from below, and only changed bodies are stored here. Commands that write nothing see the same. A body is looked up here first, then below in order; `path` prints where it is. A published tree gets clones or copies of bodies from below, never hard links.",
           "Bodies below do not count for `cache.size` or for `cache.bytes` of `prefetch status`, and are never evicted. `rm`, `gc` and removals delete rows of this cache and leave the lower caches alone; a removed item returns when its lower cache has changed. If a body or a whole lower cache is missing, the next run fetches what it needs. A lower cache that is damaged or of another version of prefetch costs a warning; prefetch still finds bodies in it by declared digests. `prefetch verify` hashes bodies below as well. A cache that was made above others holds only what it added, so name those others here too.",
         ],
         example: """

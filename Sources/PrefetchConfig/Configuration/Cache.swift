@@ -75,7 +75,7 @@ extension Configuration {
       .help("What runs write there: `public` is what any machine could fetch, `all` is everything")
     Field("required", \.isRequired, .boolean)
       .help("Whether a run that cannot use it ends with 69, and asks no origin instead")
-    Field("timeout", \.timeout, .duration.positive).help("Longest time without a byte from the store in a run")
+    Field("timeout", \.timeout, .duration.positive).help("Longest silence of the store in a run")
     Field("headers", \.headers, .headers).help("Headers of requests to the store").secret
     Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
     Field("credentials", \.credentials, .tierCredentials)

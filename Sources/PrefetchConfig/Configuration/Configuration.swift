@@ -59,7 +59,7 @@ extension Configuration {
     policyFields
     Field("cache", \.self, cacheTable).help("The content store")
     Field("report", \.report, Reporting.table).help("Reports of a run")
-    Field("analytics", \.analytics, Analytics.table).help("Events that prefetch sends to your own collector")
+    Field("analytics", \.analytics, Analytics.table).help("Events for your own collector")
   }
   .checking { configuration, facts, decoder in
     checkPlainHosts(configuration, facts, &decoder)

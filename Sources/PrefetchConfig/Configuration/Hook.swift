@@ -20,7 +20,7 @@ package struct Hook: Hashable, Sendable {
     Field("run", \.command, .list(of: .program, atLeast: 1))
       .help("Program and arguments; no shell reads them")
     Field("timeout", \.timeout, .duration.positive).help("Longest time that the program may run")
-    Field("required", \.isRequired, .boolean).help("Whether a failure of the program makes the run fail")
+    Field("required", \.isRequired, .boolean).help("Whether its failure makes the run fail")
   }
   .requiring("run") { _ in "the hook has no `run`" }
 }

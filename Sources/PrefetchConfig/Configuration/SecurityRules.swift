@@ -119,7 +119,7 @@ package struct SecurityException: Sendable {
       .strictBoolean.describing { _ in .strictly(false) }
     )
     .help("Cannot be enforced, so `true` is refused")
-    Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` as the oldest version")
+    Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits TLS 1.0 and TLS 1.1")
     Field("reason", \.rule.reason, .text).help("Reason for the exception")
     Field("expires", \.rule.expires, .date).help("Date after which the exception has no effect")
   }
