@@ -52,7 +52,7 @@ struct MirrorOptions: CommandOptions, Hashable {
         "Base URL for relative names in LIST; by default the URL of LIST"
       ),
     .value("layout", \.layout, .word.called("L"))
-      .help("File names: the URL with its host (`url`), its last part (`basename`), or those of a tool"),
+      .help("File naming: by URL with host (`url`), by its last part (`basename`), or for a tool"),
     .value("cut-dirs", \.cutFolders, .number(0...100))
       .help("Leave out the first N folders of each name, not counting the host"),
     .flag("adopt", \.adopts)

@@ -80,7 +80,7 @@ extension Configuration {
     Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
     Field("credentials", \.credentials, .tierCredentials)
       .help(
-        "`NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, or `KEY:SECRET:TOKEN`"
+        "Credentials: `NAME:PASSWORD` or a token; for a bucket `KEY:SECRET` or `KEY:SECRET:TOKEN`"
       )
       .secret
   }

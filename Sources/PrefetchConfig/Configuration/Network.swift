@@ -57,7 +57,7 @@ extension Configuration {
     Field("http", \.settings.httpVersion, .choice())
       .help(
         """
-        Highest version of HTTP to use. For a day, a host whose HTTP/3 failed gets HTTP/2; a host whose \
+        Highest version of HTTP to use; for a day, a host whose HTTP/3 failed gets HTTP/2; a host whose \
         HTTP/2 bodies ended without a known length gets HTTP/1.1 for URLs without a declared size or \
         digest
         """
