@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `status`: each segment's state, age and size; with `--max-age` a health probe.
 struct StatusCommand: Command {
   let context: CommandContext
   let options: StatusOptions
@@ -16,10 +15,10 @@ struct StatusCommand: Command {
     var bytes: Int64
     var lastSuccess: Instant?
     var isRequired = true
-    /// Where its last run did one part of it.
+    /// Shard that the last run did; nil if it did all.
     var shard: String?
     var deferral: Deferral?
-    /// When a run has something to ask about it again; nil where every run has.
+    /// Time at which a run next revalidates something; nil if every run does.
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
 
@@ -34,7 +33,7 @@ struct StatusCommand: Command {
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
     var totals = StoreTotals()
-    // Without a configuration the cache says whose it is, as that of a mirror does.
+    // Without a configuration, the cache tells the identity, as for a mirror.
     var identity = loaded.identity
     if let store {
       let records = try context.reading { () throws(Failure) in try store.segments() }
@@ -61,7 +60,7 @@ struct StatusCommand: Command {
     }
     for index in segments.indices {
       segments[index].trend = SegmentTrend(runs: trends[segments[index].name] ?? [])
-      // What was to last until a time that has passed holds nothing back any more.
+      // A deferral ends at its `until`.
       guard let deferral = deferrals[segments[index].name],
         deferral.until.map({ now < $0 }) ?? true
       else { continue }
@@ -104,7 +103,7 @@ struct StatusCommand: Command {
     return reportAges(of: segments, places, hasCache: store != nil, now: now)
   }
 
-  /// Ends a health probe: with 3 where a required segment, or the whole cache, is not what it should be.
+  /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
   private func reportAges(
     of segments: [SegmentLine],
     _ places: Places,
@@ -156,7 +155,7 @@ struct StatusCommand: Command {
     "there is no cache at `\(places.cache)`"
   }
 
-  /// A gate or a window that holds a segment back goes before what would be asked without it.
+  /// Sets the next checks; a deferral or a closed window outweighs the planned check.
   private func note(
     _ checks: [String: Instant],
     _ network: NetworkView,
@@ -170,7 +169,7 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Exactly the subscribed ones: before their first run too, and none that were left.
+  /// Returns lines for exactly the subscribed segments, also before their first run.
   private func subscribed(
     _ lines: [SegmentLine],
     _ loaded: LoadedConfiguration,
@@ -209,7 +208,6 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Nil where no license is to be registered.
   private func registration(
     _ loaded: LoadedConfiguration,
     _ places: Places
@@ -300,7 +298,6 @@ struct StatusCommand: Command {
     ])
   }
 
-  /// What runs have under way.
   private func transfers(_ places: Places) -> JSONValue {
     let values = TransferNote.all(inCache: places.cache).map { item -> JSONValue in
       [

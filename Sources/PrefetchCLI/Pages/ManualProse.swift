@@ -1,4 +1,3 @@
-/// The parts of prefetch(1) that no table knows.
 enum ManualProse {
   static let description = [
     "You run `prefetch` from cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration. It fetches missing items, revalidates stale ones, keeps current ones, and removes those that it declared before and no longer declares.",
