@@ -26,7 +26,7 @@ struct ServeOptions: CommandOptions, Hashable {
     paragraphs: [
       "The server offers `https://HOST[:PORT]/PATH?QUERY` at `/HOST[:PORT]/PATH?QUERY`, and an item also at `/-/item/PROVIDER/ID` (`-` for no provider). `/-/health` shows the server's counters. The server answers GET and HEAD, ranges and conditional requests, and has no listings. When it accepts connections, it prints one line with its URL on standard output. If systemd passes a socket, the server uses that socket and ignores `--listen`.",
       "Without `--pull` the server sends a stored body however old, and answers 404 for anything else. With `--pull` it fetches what is missing or stale, as `get` would, once for all clients that wait. It passes on a client's header only if `Vary` names it, and never credentials. The client gets 502 if the origin does not answer, 503 if a rule defers the request, and a 4xx unchanged. In the first two cases, and for 5xx, it gets an older copy if one is within `--max-stale` or `cache.max_stale`. The server remembers 404 and 410 for `cache.negative_ttl`.",
-      "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached` (504 if not cached). `Age` and `Cache-Status` show where an answer came from. A damaged body is fetched again or breaks off; it never looks complete. A replaced stream stays for its players until ten minutes after the last answer.",
+      "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached` (504 if that needs a server). `Age` and `Cache-Status` show where an answer came from. A damaged body is fetched again or breaks off; it never looks complete. A replaced stream stays for its players until ten minutes after the last answer.",
       "A request whose `Host` is another server, with a foreign `Origin` or with `Sec-Fetch-Site: cross-site` gets 403. `--allow-origin` admits one origin. All pages without a server share the origin `null`; for it the path must also begin with `/-/t/TOKEN/`. TOKEN is the first line of `--token-file` (16 characters or more). SIGTERM ends the server within two seconds.",
       "With `--events-in` a page may POST a JSON object to `/-/event`; the server records it as `event` and `event consume` would. `prefetch-report`(5) has the keys.",
     ],
@@ -44,7 +44,7 @@ struct ServeOptions: CommandOptions, Hashable {
           "Listen on this address and port instead of `127.0.0.1:7733`; port 0 is any free port"
         ),
       .value("allow-origin", \.allowedOrigin, .webOrigin)
-        .help("Let web pages of this origin use the server; `null` is pages without a server"),
+        .help("Let web pages of this origin use the server; `null` is for pages without one"),
       .value("token-file", \.tokenFile, .file)
         .help("Also accept paths that begin with `/-/t/` and the token in this file"),
       .flag("events-in", \.takesEvents)
