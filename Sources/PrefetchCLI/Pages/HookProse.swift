@@ -2,8 +2,8 @@ enum HookProse {
   static let section = ConfigurationProse(
     title: "Hooks",
     paragraphs: [
-      "`hooks` names programs by the event that starts them: a list of words that no shell reads, or a mapping with `run`, `timeout` and `required`. The program gets the objects of its event on standard input, one JSON object a line, as prefetch-report(5) describes them: all that have come since it was started last. `PREFETCH_EVENT` and `PREFETCH_RUN` are in its environment; the license, and whatever the configuration keeps secret, is not. One program runs at a time, beside transfers, which never wait for it.",
-      "A program that ends otherwise than with 0, or does not end in its time and is ended with all that it started, is named in a warning with the last line that it said on standard error. Its other output is dropped. With `required: true` that is an error, and the run ends with 1 where nothing worse was found. `--no-hooks` starts none, nor does a dry run. At its end a run waits for programs that have not ended, each in its time; once a signal has asked for the end, they have half a second.",
+      "`hooks` names a program for each event: a list of words that no shell reads, or a mapping with `run`, `timeout` and `required`. The program gets all objects of its event since its last start on standard input, one JSON object a line, as prefetch-report(5) describes them. Its environment has `PREFETCH_EVENT` and `PREFETCH_RUN`, but neither the license nor other secrets of the configuration. One program runs at a time, beside transfers, which never wait for it.",
+      "If a program ends with another status than 0, or exceeds its time, a warning names it with its last line on standard error; its other output is dropped. A program that exceeds its time is ended, with all processes that it started. With `required: true` the warning is an error, and the run ends with 1 if nothing worse was found. `--no-hooks` starts no program, nor does a dry run. At its end a run waits for its programs, each in its time; after a signal they have half a second.",
     ],
     example: """
       hooks:
