@@ -13,7 +13,7 @@ struct ServeEvents {
   /// A folder is served without a configuration, and so without hooks.
   init(
     _ options: ServeOptions,
-    _ loaded: LoadedConfiguration?,
+    _ served: (loaded: LoadedConfiguration, places: Places)?,
     context: CommandContext
   ) throws(Failure) {
     self.context = context
@@ -22,14 +22,8 @@ struct ServeEvents {
     stream = try options.events.map { destination throws(Failure) in
       try EventStream(destination)
     }
-    let told = options.skipsHooks ? nil : loaded
-    hooks = told.flatMap { loaded in
-      HookLane(
-        loaded.configuration.hooks,
-        environment: context.variablesForChildren(loaded),
-        runID: runID
-      )
-    }
+    let told = options.skipsHooks ? nil : served
+    hooks = told.flatMap { HookLane($0.loaded, $0.places, runID: runID, context: context) }
   }
 
   func started(at address: String) {
