@@ -21,6 +21,8 @@ struct ExplainFacts {
   /// Whether the rules of its segment do not take it; the reason names the rule.
   var isLeftOut = false
   var reason: String
+  /// Whether the reason says how fresh the stored body is.
+  var isFreshnessTold = false
   var now: Instant
   /// Where its body would be.
   var bodies: BodyPaths
@@ -36,6 +38,16 @@ struct ExplainFacts {
 
   var freshness: FreshnessAccount? {
     item.flatMap { FreshnessAccount($0.record, grants: grants, at: now) }
+  }
+
+  /// Says in the decision that every run asks, in place of "stale".
+  mutating func tell(_ account: FreshnessAccount, of reason: PlanReason) {
+    switch reason {
+    case .stale: self.reason = account.line
+    case .noValidators: self.reason = "\(account.line), and the server gave no validators"
+    default: return
+    }
+    isFreshnessTold = true
   }
 
   /// Until when `get` and `serve` believe that it is absent.
@@ -108,7 +120,7 @@ extension ExplainFacts {
     ]
   }
 
-  private static func json(_ entry: HistoryEntry) -> JSONValue {
+  static func json(_ entry: HistoryEntry) -> JSONValue {
     [
       "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action.rawValue),
       "outcome": .string(entry.outcome.rawValue), "reason": .optional(entry.reason),
@@ -152,10 +164,7 @@ extension ExplainFacts {
       "rule       \(rule.rule) (\(rule.verdict == .silent ? "not set" : rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
     }
     lines += pins.map(line)
-    lines += history.map { entry in
-      "history    \(Timestamp.format(entry.at)) \(entry.action.rawValue) \(entry.outcome.rawValue): "
-        + SafeText.line(entry.reason ?? "")
-    }
+    lines += history.map(Self.line)
     if let absence, let end = absenceEnd {
       lines.append(
         "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), asked again at \(Timestamp.format(end))"
@@ -186,7 +195,7 @@ extension ExplainFacts {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
     // What is kept for its digest need not be fresh.
-    if let freshness, decision != .keep || freshness.state != "stale" {
+    if let freshness, !isFreshnessTold, decision != .keep || freshness.state != "stale" {
       lines.append("fresh      \(freshness.line)")
     }
     lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }
@@ -203,6 +212,11 @@ extension ExplainFacts {
       + record.headers.fields.map {
         "header     \(SafeText.line("\($0.name): \(HeaderText.readable($0.value))"))"
       }
+  }
+
+  static func line(_ entry: HistoryEntry) -> String {
+    "history    \(Timestamp.format(entry.at)) \(entry.action.rawValue) \(entry.outcome.rawValue): "
+      + SafeText.line(entry.reason ?? "")
   }
 
   private func line(_ pin: PinTable.Rule) -> String {
