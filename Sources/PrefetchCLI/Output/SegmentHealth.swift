@@ -6,6 +6,8 @@ struct SegmentHealth {
   /// Nil before its first run.
   var state: SegmentState?
   var lastSuccess: Instant?
+  /// Counts of published files that are not as they were published; nil where all are.
+  var changedFiles: String?
 
   /// Says in what way the last success is older than a limit; nil where it is not.
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
@@ -106,6 +108,9 @@ struct MonitoringLine: Hashable {
     }
     if let limit = limits.warning, let complaint = segment.complaint(olderThan: limit, at: now) {
       return (.warning, "\(name) \(complaint)")
+    }
+    if let files = segment.changedFiles {
+      return (.warning, "\(name) is incomplete: published files: \(files)")
     }
     return segment.state == .incomplete ? (.warning, "\(name) is incomplete") : nil
   }

@@ -17,6 +17,7 @@ extension RunRequest {
 /// | asks for | bodies | heads | bodies | |
 /// | writes | all | nothing | bodies and books | nothing |
 /// | foretells | | room, budgets | | |
+/// | makes trees | yes | looks what is in the way | | |
 /// | works for | segments | segments | items | segments |
 /// | plans items | yes | yes | yes | no |
 /// | ends with | removals | a list of them | | |
@@ -33,8 +34,11 @@ extension RunRequest.Mode {
   /// Whether anything becomes of what a list names.
   var plansItems: Bool { self != .lists }
 
-  /// Whether segment memberships are written, trees published and items removed.
+  /// Whether segment memberships are written and items removed.
   package var keepsSegments: Bool { self == .run }
+
+  /// Whether trees are published.
+  var makesTrees: Bool { self == .run }
 
   /// Whether items belong to segments.
   package var isOfSegments: Bool { self != .get }

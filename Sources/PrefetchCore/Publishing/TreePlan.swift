@@ -6,6 +6,8 @@ package struct TreeFile: Hashable, Sendable {
     case bytes([UInt8])
     /// A list, until it is known where its bytes are.
     case list(ManifestSource.Bytes)
+    /// A body that a run would fetch; only plans of dry runs have it.
+    case foreseen(ForeseenBody)
     /// The body that is declared is not here: whatever stands under the name stays.
     case absent
   }
@@ -194,7 +196,7 @@ package struct TreePlan: Sendable {
       guard entry.isRequired else { return false }
       // What runs leave to those who ask for it is not waited for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
-      return body(at: position, entry) == nil
+      return body(at: position, entry) == nil && foreseen(at: position) == nil
     }
     if absentCount > 0 { isWhole = false }
   }
@@ -247,15 +249,25 @@ package struct TreePlan: Sendable {
     let body = body(at: position, entry)
     // A playlist stands among the stream's files, after those that it names.
     if body != nil, entry.bundleForm != nil { return nil }
+    if let foreseen = foreseen(at: position) {
+      guard entry.bundleForm == nil,
+        let name = (try? naming.make(of: entry, body: foreseen.digest)) ?? nil
+      else { return nil }
+      return TreeFile(name: name, content: .foreseen(foreseen), url: entry.url.string)
+    }
     guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
     let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent
     return TreeFile(name: name, content: content, url: entry.url.string)
   }
 
+  private func foreseen(at position: Int) -> ForeseenBody? {
+    bodies.isEmpty ? nil : bodies[entries.key(at: position)]?.foreseen
+  }
+
   /// Whether it has expired, or its server has it no more and that counts.
   private func isOver(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
-    return bodies[entries.key(at: position)]?.digest.isNone == true
+    return bodies[entries.key(at: position)]?.isGone == true
   }
 
   /// Whether a file that is not in the plan stays as it is: it belongs to an item of several files that
@@ -346,6 +358,8 @@ package struct TreeBody: Hashable, Sendable {
   package var size: Int64
   /// Form of an item that has more files than this body; nil for one file.
   package var form: BundleForm?
+  /// The body that a run would store in place of this one; only dry runs have it.
+  private(set) var foreseen: ForeseenBody?
 
   package init(
     digest: ContentDigest,
@@ -359,6 +373,13 @@ package struct TreeBody: Hashable, Sendable {
     self.form = form
   }
 
+  init(foreseen body: ForeseenBody) {
+    self.init(digest: .none, size: 0)
+    foreseen = body
+  }
+
+  fileprivate var isGone: Bool { digest.isNone && foreseen == nil }
+
   /// Returns whether the body has a declared digest of each algorithm that was computed of it; nil
   /// where none was.
   fileprivate func fits(_ declared: [ExpectedDigest]) -> Bool? {
@@ -371,5 +392,18 @@ package struct TreeBody: Hashable, Sendable {
       hasMatch = true
     }
     return hasMatch
+  }
+}
+
+/// A body that a run would fetch, as far as a dry run knows it.
+package struct ForeseenBody: Hashable, Sendable {
+  /// Declared digests; the body has one of each algorithm.
+  package var digests: [ExpectedDigest]
+  /// Declared or reported size; nil where it is unknown.
+  package var size: Int64?
+
+  fileprivate var digest: ContentDigest? {
+    digests.lazy.filter { $0.algorithm == .sha256 }.compactMap { ContentDigest(bytes: $0.bytes) }
+      .first
   }
 }
