@@ -1,16 +1,15 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// What a configuration says of recorded events.
 struct AnalyticsSetup: Sendable {
-  /// Whose queue it is: no other identity's events go to its collector.
+  /// Identity that owns the queue; events of other identities never go to this collector.
   let identity: String
   let bounds: QueueBounds
-  /// Nil where nothing is sent; then nothing is recorded either, except by command.
+  /// Endpoint that receives the events; nil if sending is off, and then only commands record.
   let collector: WebURL?
   let prefixes: MetricPrefixes
 
-  /// `publisher` is the remembered policy of the license, which may switch sending off.
+  /// Reads the configuration; `publisher` is the license's policy, which may stop sending.
   init(_ loaded: LoadedConfiguration, publisher: PublisherPolicy?) {
     let configuration = loaded.configuration
     let analytics = configuration.analytics

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// Records custom events and consumption, for the commands `event` and for the clients of `serve`.
 struct EventRecording {
   let context: CommandContext
   let loaded: LoadedConfiguration
@@ -12,7 +11,6 @@ struct EventRecording {
 
   // MARK: Events
 
-  /// Records an event, or the end of one that must be open.
   func record(
     _ action: EventOptions.Action,
     _ given: String
@@ -61,9 +59,8 @@ struct EventRecording {
 
   // MARK: Consumption
 
-  /// What was seen of an item.
+  /// Part of an item that a person has seen.
   struct Consumption: Hashable {
-    /// A URL, an id or `PROVIDER/ID`.
     var item: String
     var start: Duration?
     var end: Duration?

@@ -4,22 +4,19 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// Sends what waits to the collector, the oldest first, in batches that it takes whole or not at all.
+/// Sends queued events to the collector, oldest first, in batches that it takes as a whole.
 struct EventSending {
   enum End {
-    /// Nothing waits any more.
     case done
-    /// There was no time for the rest.
+    /// Time ran out before the queue was empty.
     case outOfTime
-    /// A signal came.
     case interrupted
-    /// Another process is sending.
     case busy
-    /// The collector is left alone until then.
+    /// The collector asked for a pause that has not ended.
     case paused(until: Instant)
-    /// The license has to be registered at its origin first, or was refused there.
+    /// The license is not registered yet at its origin, or was refused there.
     case withheld
-    /// The collector did not take it, and is left alone until then.
+    /// The collector did not take a batch; the next attempt may start at `until`.
     case failed(Failure, until: Instant?)
   }
 
@@ -39,7 +36,7 @@ struct EventSending {
   let setup: AnalyticsSetup
   let collector: WebURL
 
-  /// Nil where the configuration has nothing sent.
+  /// Returns nil where the configuration names no collector.
   init?(
     context: CommandContext,
     loaded: LoadedConfiguration,
@@ -58,7 +55,7 @@ struct EventSending {
     self.collector = collector
   }
 
-  /// `isForced` asks the collector whatever it said before.
+  /// Sends until the queue is empty; `isForced` ignores a pause that the collector asked for.
   func send(
     from state: StateStore,
     within patience: Duration,
@@ -163,7 +160,7 @@ struct EventSending {
     )
   }
 
-  /// Why the collector has not taken a batch, and for how long it wants to be left alone.
+  /// Returns why the collector did not take a batch, and the pause that it asks for.
   private func refusal(_ call: PostCall.Outcome) -> (Failure, Duration?)? {
     switch call.answer {
     case .failure(let failure): return (failure, nil)

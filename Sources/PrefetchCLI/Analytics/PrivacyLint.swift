@@ -1,7 +1,6 @@
 import PrefetchCore
 
-/// Names of events that look as if they told of a person; the configuration's own are looked at when
-/// it is read.
+/// Finds event names that look like personal data; reading a configuration checks its own.
 enum PrivacyLint {
   static func diagnostics(ofEvent name: String) -> [Diagnostic] {
     guard let finding = PrivateName.found(in: name) else { return [] }

@@ -2,7 +2,6 @@ import PrefetchCore
 import PrefetchDocuments
 
 extension AnalyticsEvent {
-  /// A new one, which no collector has been told of.
   init(
     new kind: Kind,
     _ name: String?,
@@ -19,7 +18,6 @@ extension AnalyticsEvent {
     )
   }
 
-  /// As documents and batches have it.
   var document: JSONValue {
     .object(
       [
@@ -29,7 +27,6 @@ extension AnalyticsEvent {
     )
   }
 
-  /// What is told of it besides, by name.
   var members: [(String, JSONValue)] {
     let node = DocumentReader.read(Array(details.utf8), source: "event", syntax: .json).node
     guard case .object(let members)? = node.map({ JSONValue($0) }) else { return [] }
@@ -37,7 +34,7 @@ extension AnalyticsEvent {
   }
 }
 
-/// Names for events, by which a collector that is sent one twice knows that.
+/// Makes ids of events; a collector recognises an event that is sent twice by its id.
 enum EventIdentifier {
   static func make() -> String {
     [UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)].map { number in
@@ -49,7 +46,6 @@ enum EventIdentifier {
 }
 
 extension CacheTally.Figures {
-  /// As events, which name nothing that is secret.
   func events(at now: Instant, hiding needles: SecretNeedles) -> [AnalyticsEvent] {
     let counts = urls.map { (Optional($0.url), $0.count) } + [(nil, others)]
     let answers = counts.flatMap { url, count in

@@ -4,8 +4,8 @@ import PrefetchStore
 import PrefetchSystem
 
 extension RunSession {
-  /// Sends what was recorded; what fails is said once and changes nothing, unless something
-  /// else answers in the place of the collector.
+  /// Sends queued events; a failure is reported once and leaves the run's result as it is, unless
+  /// another server answers in place of the collector.
   func sendEvents(
     _ state: StateStore,
     _ selected: [Segment],
@@ -39,7 +39,7 @@ extension RunSession {
     }
   }
 
-  /// A run is not for sending, so it does not wait for long.
+  /// Time that a run spends on sending; short, since a run is not for sending.
   private static let patience: Duration = .seconds(30)
 
   private func tell(

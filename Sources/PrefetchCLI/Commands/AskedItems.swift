@@ -4,20 +4,19 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// What the command line or the manifest on standard input asks `get` for.
+/// Items that `get` was asked for on the command line or by a manifest on standard input.
 struct AskedItems {
   var entries: [ManifestEntry] = []
-  /// Of a manifest on standard input.
+  /// Refused entries of a manifest on standard input.
   var rejected: [RejectedEntry] = []
-  /// Whether further documents belong to that manifest, which a pipe does not bring.
+  /// Whether the piped manifest refers to further documents, which a pipe does not bring.
   var isPartial = false
-  /// Names of the command line that mean nothing.
+  /// Names of the command line that match no item.
   var unknown: [String] = []
-  /// Lists that were asked for to find out what the names mean.
   private(set) var lists = ReadLists()
-  /// Segments whose list no run has read, where nobody may be asked for it.
+  /// Segments without a stored list that may not be fetched now.
   private var unread: [String] = []
-  /// The URLs that the user named as such; nil for all of them.
+  /// URLs that the user typed; nil if all were.
   var typed: Set<String>? = []
 
   static func read(
@@ -66,7 +65,7 @@ struct AskedItems {
     }
     asked.rejected = refusals(of: &asked.entries, options)
     report(asked.rejected, isWithoutBase: false, context)
-    // One that is unknown keeps no other from being got.
+    // An unknown name does not keep the others from being fetched.
     guard asked.unknown.isEmpty || !asked.entries.isEmpty || !asked.rejected.isEmpty else {
       context.console.report(asked.lists.warnings)
       let missing = asked.unknown.map(asked.diagnostic(ofUnknown:))
@@ -75,8 +74,7 @@ struct AskedItems {
     return asked
   }
 
-  /// Looks names up in the lists as they are now; where nobody may be asked for these, notes which
-  /// no run has read.
+  /// Looks names up in the current lists, or records segments without a list if offline.
   private mutating func findUnknown(
     _ lookup: ItemLookup,
     in store: DiskStore?,
@@ -101,7 +99,6 @@ struct AskedItems {
     }
   }
 
-  /// Returns the request for an item of a list.
   private static func entry(_ declared: ManifestEntry) -> ManifestEntry {
     var entry = ManifestEntry(url: declared.url)
     entry.id = declared.id
@@ -111,7 +108,7 @@ struct AskedItems {
     return entry
   }
 
-  /// The body must be that one, which its URL may say as well.
+  /// Requires the digest of `--sha256`, which a URL's fragment may state as well.
   private mutating func expect(
     _ digest: ContentDigest,
     _ context: CommandContext
@@ -130,7 +127,7 @@ struct AskedItems {
     }
   }
 
-  /// What has none is as unknown as what no segment declares.
+  /// Replaces items by their thumbnails; an item without one counts as unknown.
   private mutating func turnIntoThumbnails(
     _ context: CommandContext,
     _ builder: RequestBuilder,
@@ -163,7 +160,7 @@ struct AskedItems {
 
   private static let thumbnail = "the thumbnail of "
 
-  /// What is named by its provider should have stood in a manifest.
+  /// Returns the message for an unknown name; one with a provider is missing from the manifests.
   func diagnostic(ofUnknown name: String) -> Diagnostic {
     if name.hasPrefix(Self.thumbnail) {
       return Diagnostic(
@@ -174,7 +171,7 @@ struct AskedItems {
     return Self.diagnostic(ofUnknown: name, unread: unread)
   }
 
-  /// `unread` are segments whose list no run has read, and that nobody may be asked for.
+  /// Returns the message for an unknown name; `unread` are segments without a stored list.
   static func diagnostic(ofUnknown name: String, unread: [String] = []) -> Diagnostic {
     let code: ErrorCode = name.contains("/") ? .notInManifest : .notFound
     let names = unread.map { "`\($0)`" }.joined(separator: ", ")
@@ -186,7 +183,7 @@ struct AskedItems {
     )
   }
 
-  /// What was said of the item when it was stored goes on to hold.
+  /// Returns an entry with the description that was stored with the item.
   private static func entry(
     _ url: WebURL,
     _ record: ContentRecord,
@@ -239,7 +236,7 @@ struct AskedItems {
     )
   }
 
-  /// Names that no file can have fail alone, and before anything is fetched.
+  /// Refuses items that have no valid file name, before anything is fetched.
   private static func refusals(
     of entries: inout [ManifestEntry],
     _ options: GetOptions
@@ -258,7 +255,7 @@ struct AskedItems {
     return refused
   }
 
-  /// No user pipes a list to get nothing: what wrote it failed, or wrote something else.
+  /// Reports an empty manifest in a pipe: its writer failed or wrote something else.
   private static func nothing(in manifest: Manifest) -> Diagnostic {
     Diagnostic(
       "manifest.empty",
@@ -286,7 +283,7 @@ struct AskedItems {
     }
   }
 
-  /// Refusals that are shown one by one.
+  /// Refusals that are shown individually.
   private static let mostRefusals = 20
 
   private static func report(
@@ -295,7 +292,7 @@ struct AskedItems {
     _ context: CommandContext
   ) {
     var isRelative = false
-    // A list of another kind may be wrong in every line.
+    // Counts the rest by code: a list of another kind may be wrong in every line.
     var others: [ErrorCode: Int] = [:]
     for (number, entry) in rejected.enumerated() {
       isRelative = isRelative || (isWithoutBase && !entry.url.contains("://"))

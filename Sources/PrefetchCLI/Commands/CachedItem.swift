@@ -2,17 +2,16 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// A record with what stands around it, as `list` and `explain` show it.
+/// A record with the facts around it that `list` and `explain` show.
 struct CachedItem {
   var record: ContentRecord
   var segments: [String]
   var isLocked: Bool
   var usedAt: Instant?
-  /// What the configuration grants it.
+  /// Lifetimes that the configuration grants.
   var granted: [Freshness.Lifetime] = []
-  /// Why it is in its state, where that is not its failure.
+  /// Reason for the item's state, if it is not the record's failure.
   var reason: String?
-  /// How far it has come, where a run has it under way.
   var progress: ItemProgress?
 
   func json(bodies: BodyPaths) -> JSONValue {
@@ -44,7 +43,7 @@ struct CachedItem {
     ]
   }
 
-  /// When it needs a question again; nil where it needs one every time.
+  /// Time at which the item is due for revalidation; nil if it is revalidated at each use.
   private var expiry: Instant? {
     guard record.digest != nil else { return nil }
     var granted = granted + [record.lifetime].compactMap(\.self)
@@ -64,14 +63,12 @@ extension ItemProgress {
     ["bytes": .integer(bytes), "total": .optional(total), "rate": .optional(rate)]
   }
 
-  /// For people.
   var words: String {
     let all = total.map { " of \(Amounts.bytes($0))" } ?? ""
     let speed = rate.map { ", \(Amounts.bytes($0))/s" } ?? ""
     return "\(Amounts.bytes(bytes))\(all)\(speed)"
   }
 
-  /// Of all items that any process has under way, by their URLs.
   static func byURL(inCache path: String) -> [String: ItemProgress] {
     Dictionary(TransferNote.all(inCache: path).map { ($0.url, $0) }) { first, _ in first }
   }

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchManifests
 import PrefetchSystem
 
-/// `check`: every problem of the configuration at once, without a network.
 struct CheckCommand: Command {
   let context: CommandContext
   let options: CheckOptions
@@ -34,6 +33,11 @@ struct CheckCommand: Command {
       newer = places?.objectionsToNewer ?? []
       diagnostics += HookTrust.diagnostics(loaded)
       diagnostics += LibraryLints(configuration: loaded.configuration).diagnostics
+      diagnostics +=
+        ProxyLints(
+          configuration: loaded.configuration,
+          environment: context.environment.variables
+        ).diagnostics
       diagnostics += PublishingSetup.diagnostics(loaded, places)
       diagnostics += places?.lowerDiagnostics(loaded.configuration.cache.lower) ?? []
       let builder = context.builder(loaded)

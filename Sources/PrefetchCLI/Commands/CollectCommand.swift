@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `gc`: apply limits, drop orphans, drop what a vanished configuration left.
+/// `gc`: applies limits, and removes orphans and the content of vanished configurations.
 struct CollectCommand: Command {
   let context: CommandContext
   let options: CollectOptions
@@ -13,11 +13,11 @@ struct CollectCommand: Command {
     var forgotten: [String] = []
     var removed: [RemovedContent] = []
     var orphans = 0
-    /// Bytes over `cache.size`, and those missing to `cache.min_free`, that nothing may go for.
+    /// Bytes over `cache.size`, and bytes missing to `cache.min_free`, that no eviction may free.
     var excess: Int64 = 0
     var shortage: Int64 = 0
     var totals = StoreTotals()
-    /// Bodies that runs under way may count on.
+    /// Bodies that active runs may depend on.
     var waiting = 0
 
     var freed: Int64 {
@@ -33,11 +33,11 @@ struct CollectCommand: Command {
         below: places.lower,
         clockStart: now
       )
-      // A cache that does not exist is not made in order to be tidied.
+      // `gc` does not create a missing cache.
       guard let store else { return Outcome() }
       return options.isDryRun ? try foresee(store, loaded, places) : nil
     }
-    // The reader is gone: one process cannot have it open for reading and for writing.
+    // The reader is closed by now: a process cannot hold a store open for reading and for writing.
     let outcome = if let foreseen { foreseen } else { try collect(places, loaded) }
     warn(outcome)
     if context.shared.isJSON {
@@ -80,7 +80,6 @@ struct CollectCommand: Command {
     }
   }
 
-  /// The same without a change.
   private func foresee(
     _ store: DiskStore,
     _ loaded: LoadedConfiguration,
@@ -127,8 +126,8 @@ struct CollectCommand: Command {
     return outcome
   }
 
-  /// For the cache's own size declared content goes from the end of its order; for what is free on
-  /// the disk only what no segment holds: nothing is gained by dropping what the next run fetches.
+  /// Evicts declared content for `cache.size`, from the end of its order; for free disk space, only
+  /// content that no segment holds, since the next run would fetch the rest again.
   private func applyLimits(
     to store: DiskStore,
     _ loaded: LoadedConfiguration,
@@ -148,7 +147,7 @@ struct CollectCommand: Command {
     outcome.shortage = try shortage(store, rules)
   }
 
-  /// The bodies that go for the limits, where so many bytes go that nothing here may choose.
+  /// Returns the bodies to evict for the limits, given that `freed` bytes are removed regardless.
   private func evictions(
     _ store: DiskStore,
     _ loaded: LoadedConfiguration,
@@ -168,7 +167,6 @@ struct CollectCommand: Command {
     return room.takeEvicted(keepingWhatFits: rest <= 0)
   }
 
-  /// What the records of declared items say that had to go.
   private static func failure(under rules: Room.Rules) -> Failure? {
     rules.limit.map {
       Failure(
@@ -183,8 +181,7 @@ struct CollectCommand: Command {
     return max(0, rules.minimumFree(of: disk.size) - disk.free)
   }
 
-  /// By the lists that the last runs stored; where one cannot be read, what it held counts as
-  /// declared.
+  /// Returns the order by stored lists; without a readable list a segment's content is declared.
   private func contentOrder(
     _ loaded: LoadedConfiguration,
     _ recorded: [SegmentRecord],
@@ -222,7 +219,7 @@ struct CollectCommand: Command {
     return order
   }
 
-  /// Named by the user, or the path of a file that is gone from a folder that is still there.
+  /// Whether the user named the identity, or its file was removed from an existing folder.
   private func isForgotten(_ identity: String) -> Bool {
     if options.forgottenIdentities.contains(identity) { return true }
     guard identity.hasPrefix("/"), let slash = identity.lastIndex(of: "/") else { return false }
@@ -252,7 +249,6 @@ struct CollectCommand: Command {
     )
   }
 
-  /// What would go, in the columns of a run's changes.
   private func line(_ content: RemovedContent) -> String {
     let size = content.hadBody ? Amounts.bytes(content.size) : "no body"
     let padding = String(repeating: " ", count: max(0, 8 - size.count))

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `config`: what holds, where it came from, and what may be written.
 struct ConfigCommand: Command {
   let context: CommandContext
   let options: ConfigOptions
@@ -41,7 +40,6 @@ struct ConfigCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// What the server of the license granted last, while it holds.
   private func granted(
     _ loaded: LoadedConfiguration
   ) throws(CommandExit) -> RegistrationRecord.Grant? {
@@ -54,7 +52,7 @@ struct ConfigCommand: Command {
     return grant.flatMap { $0.isValid(at: context.clock.now().wall) ? $0 : nil }
   }
 
-  /// Its rules narrow those of the configuration; its features are all on where it says nothing.
+  /// Returns the publisher's part of a grant; features that it does not mention are on.
   private func publisher(
     _ grant: RegistrationRecord.Grant,
     _ loaded: LoadedConfiguration

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `event consume`: that a person has seen an item, or a part of it.
 struct ConsumeCommand: Command {
   let context: CommandContext
   let options: ConsumeOptions
@@ -30,16 +29,15 @@ struct ConsumeCommand: Command {
   }
 }
 
-/// Length of a stored ad or stream, as its server or its playlists state it.
 enum StreamLength {
-  /// Nil for what is none.
+  /// Returns nil if the item is neither an ad nor a stream.
   static func of(_ item: ContentRecord, in bodies: BodyPaths) -> Duration? {
     if let seconds = item.seconds, seconds > 0 {
       return .milliseconds(Int64((seconds * 1000).rounded()))
     }
     guard !item.files.isEmpty, item.mime?.contains("mpegurl") == true else { return nil }
     let playlists = item.files.filter { $0.role == .playlist && !$0.isReserved }
-    // What is opened first is the item's own body, and may be all there is.
+    // The item's own body is its first playlist, and may be the only one.
     return (playlists.map(\.digest) + [item.digest].compactMap(\.self)).compactMap { digest in
       guard let bytes = try? FileReading.read(bodies.path(of: digest), limit: largest) else {
         return nil
@@ -51,7 +49,7 @@ enum StreamLength {
 
   private static let largest = 16 << 20
 
-  /// A master playlist has no pieces of its own.
+  /// Sums the segment lengths of a playlist; nil for a master playlist, which has none.
   private static func length(of playlist: String) -> Duration? {
     let mark = "#EXTINF:"
     let pieces = playlist.split(separator: "\n").filter { $0.hasPrefix(mark) }.compactMap {

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `pause`, `resume`, `lock`, `unlock` and `rm`: all named items, or none where one is unknown.
+/// `pause`, `resume`, `lock`, `unlock` and `rm`: change all named items, or none if one is unknown.
 struct ControlCommand: Command {
   let context: CommandContext
   let options: ControlOptions
@@ -26,17 +26,15 @@ struct ControlCommand: Command {
   }
 
   private struct Outcome {
-    /// Items that a lock protects from what was asked.
     var locked: Set<String> = []
-    /// Items that come back, and for which segment.
+    /// Segments that declare removed items and will fetch them again, by URL.
     var declared: [String: [String]] = [:]
     var freed: Int64 = 0
     var removed: [String] = []
-    /// What went with them.
+    /// Thumbnails that were removed with the items.
     var besides: [String] = []
   }
 
-  /// Pictures of declared items without a body, which wait for these.
   private func declaredThumbnails(
     besidesThoseOf items: [ContentRecord],
     _ loaded: LoadedConfiguration,
@@ -60,7 +58,7 @@ struct ControlCommand: Command {
   ) throws(Failure) -> Outcome {
     var outcome = Outcome()
     let urls = items.map(\.url)
-    // A run that is at work on them hears of it by that.
+    // The look at the claims also makes an active run notice the change.
     let underWay: Set<String> =
       switch action {
       case .pause, .lock, .remove: try DiskStore.underWay(urls, in: store.path)
@@ -86,7 +84,7 @@ struct ControlCommand: Command {
         let names = try store.segmentsHolding(url: item.url).map(\.name)
         if !names.isEmpty { outcome.declared[item.url] = Set(names).sorted() }
       }
-      // The user wants it so until it is resumed.
+      // A paused item keeps its row until the user resumes it.
       let stays = going.filter { options.keepsRecord || $0.state == .paused }
       let goes = going.filter { !options.keepsRecord && $0.state != .paused }.map(\.url)
       let removed = try store.empty(stays) + store.remove(goes, underWay: underWay)
@@ -97,7 +95,7 @@ struct ControlCommand: Command {
     return outcome
   }
 
-  /// Pictures that belong to nothing else that was named, and that are not locked.
+  /// Returns the thumbnails that no other item uses and no lock protects.
   private func thumbnails(
     of items: [ContentRecord],
     in store: DiskStore,
@@ -113,7 +111,7 @@ struct ControlCommand: Command {
     return found.filter { !locked.contains($0.url) && !used.contains($0.url) }
   }
 
-  /// So that `list --state deleted` can say what became of them; a convenience.
+  /// Records removals for `list --state deleted`; a failure here is ignored.
   private func remember(_ urls: [String], _ places: Places) {
     guard !urls.isEmpty, let state = try? StateStore.openForWriting(state: places.state) else {
       return
@@ -191,7 +189,6 @@ struct ControlCommand: Command {
   }
 }
 
-/// `with-lock`: a program that may rely on an item's body until it ends.
 struct WithLockCommand: Command {
   let context: CommandContext
   let options: WithLockOptions
@@ -229,7 +226,7 @@ struct WithLockCommand: Command {
     }
   }
 
-  /// Whether a name means an item of which nothing is stored; URLs are never fetched here.
+  /// Whether a name stands for an item without a stored body; URLs are never fetched here.
   private func isToBeFetched(_ name: String, _ places: Places) throws(CommandExit) -> Bool {
     let store = try context.readingStore(places)
     let record = try ItemLookup(context: context).cached(name, in: store)
@@ -238,13 +235,13 @@ struct WithLockCommand: Command {
   }
 }
 
-/// The records of items that words on the command line name.
+/// Finds the records of items that the command line names.
 struct NamedRecords {
   let context: CommandContext
   let loaded: LoadedConfiguration
   let places: Places
 
-  /// All of them, each once; a new record for what is declared and not stored.
+  /// Returns each record once; an item that is declared and not stored gets a new record.
   func find(
     _ names: [String],
     of provider: String?,
@@ -286,7 +283,7 @@ struct NamedRecords {
     return records
   }
 
-  /// What is stored there, be it under no name; else a new record of what is declared.
+  /// Returns the stored record, even one without an id, or a new one of a declared item.
   private func record(
     of named: ManifestEntry,
     _ builder: RequestBuilder,
@@ -311,7 +308,7 @@ struct NamedRecords {
     }
   }
 
-  /// Whether a run has it under way, or has left a part of it.
+  /// Whether a run has the item in flight, or has left a part of its body.
   private func isComing(_ url: String, in store: DiskStore?) throws(Failure) -> Bool {
     if try !DiskStore.underWay([url], in: places.cache).isEmpty { return true }
     return try store?.partials()[url] != nil

@@ -3,7 +3,7 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// Where `get` puts bodies: stdout, a file, a folder, or only their paths.
+/// Destination of the bodies that `get` delivers: stdout, a file, a folder, or only their paths.
 struct Delivery {
   private enum Target {
     case standardOutput
@@ -15,17 +15,15 @@ struct Delivery {
   private let context: CommandContext
   private let target: Target
   private let durability: Durability
-  /// Whether bodies go to a terminal, and the user did not say that they shall.
+  /// Whether stdout is a terminal and the user did not ask for bodies there.
   private let isTerminalGuarded: Bool
-  /// Why the body was not printed.
   let refusal = Refusal()
 
-  /// What is found out while bodies are on their way.
   final class Refusal {
     fileprivate(set) var value: Diagnostic?
   }
 
-  /// Several bodies need a folder, or paths; they are never run together on stdout.
+  /// Chooses the target; several bodies need a folder or paths, and never share stdout.
   init(
     context: CommandContext,
     options: GetOptions,
@@ -58,7 +56,6 @@ struct Delivery {
     }
   }
 
-  /// The folder that bodies are written into, where it is one.
   static func folder(_ options: GetOptions) -> String? {
     guard let output = options.outputPath, !options.printsPaths else { return nil }
     if output.hasSuffix("/") { return String(output.dropLast()) }
@@ -74,7 +71,7 @@ struct Delivery {
     return Diagnostic("usage.several-items", "\(entries.count) items \(trouble)", hint: hint)
   }
 
-  /// Two items of one name, or one that is a file and another's folder, before either is fetched.
+  /// Finds two items of one name, or a file that is also another item's folder.
   private static func collision(_ entries: [ManifestEntry], below folder: String) -> Diagnostic? {
     var owners: [String: WebURL] = [:]
     for entry in entries {
@@ -101,7 +98,7 @@ struct Delivery {
     return nil
   }
 
-  /// Bodies on their way out of a store; several become durable at once, at the end at the latest.
+  /// Copies bodies out of a store; several are synced together, at the latest in `finish`.
   final class Output {
     let store: DiskStore
     private let delivery: Delivery
@@ -112,7 +109,7 @@ struct Delivery {
       self.store = store
     }
 
-    /// Where the body lies now; nil where the stored one is not what its name says.
+    /// Returns the path of the delivered body; nil if the stored body does not match its digest.
     func deliver(
       _ entry: ManifestEntry,
       _ record: ContentRecord,
@@ -120,7 +117,7 @@ struct Delivery {
     ) throws(Failure) -> String? {
       let size = record.size
       if case .folder(let path) = delivery.target {
-        // What is behind an ad tag is no file of the tag's name.
+        // A stored ad consists of files other than the tag's.
         let isAd =
           record.type == BundleForm.ad.rawValue && entry.path == nil && !record.files.isEmpty
         let name =
@@ -172,7 +169,7 @@ struct Delivery {
     }
   }
 
-  /// A terminal gets what is no text only where the user asked for it there.
+  /// Prints a body; a binary one goes to a terminal only if the user asked for that.
   private func print(
     _ entry: ManifestEntry,
     _ record: ContentRecord,
@@ -208,7 +205,7 @@ struct Delivery {
     }
   }
 
-  /// What a published tree of the layout `basename` calls it; of a stream the playlist comes alone.
+  /// Returns the name in a tree of layout `basename`; a stream is delivered as its playlist.
   static func name(of entry: ManifestEntry, below folder: String) throws(Failure) -> String {
     var entry = entry
     if entry.bundleForm != .ad { entry.type = nil }

@@ -5,7 +5,6 @@ import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// `doctor`: what a run would find on this machine.
 struct DoctorCommand: Command {
   typealias Finding = DoctorFinding
 
@@ -18,6 +17,10 @@ struct DoctorCommand: Command {
     findings += LibraryLints(configuration: loaded.configuration).diagnostics.map {
       Finding("http", $0.message)
     }
+    findings += ProxyLints(
+      configuration: loaded.configuration,
+      environment: context.environment.variables
+    ).diagnostics.map { Finding("proxy", $0.message) }
     if let places = context.namedPlaces(loaded) {
       findings += DoctorFolders(loaded: loaded, places: places).findings
       findings +=
@@ -97,7 +100,7 @@ struct DoctorCommand: Command {
     return Finding("configuration", "\(files): valid, \(segments)\(standing)")
   }
 
-  /// Files in which a scheduler is told of us.
+  /// Files of schedulers that start `prefetch`.
   private var schedules: [Finding] {
     let home = context.environment.homeDirectory
     let tables =
@@ -106,7 +109,7 @@ struct DoctorCommand: Command {
         in: ["/etc/cron.d", "/var/spool/cron/crontabs"]
           + ["hourly", "daily", "weekly", "monthly"].map { "/etc/cron.\($0)" }
       )
-    // The user's systemd may have been started without the variable.
+    // The user's systemd may run without `XDG_CONFIG_HOME`.
     let settings = [
       home.map { "\($0)/.config" }, context.environment.variables["XDG_CONFIG_HOME"],
     ]
@@ -127,7 +130,7 @@ struct DoctorCommand: Command {
     return schedules
   }
 
-  /// A timer begins nothing before it is enabled, which a link beside its unit tells.
+  /// Reports a timer; it starts nothing until it is enabled by a link in a `.wants` folder.
   private func schedule(_ timer: String, ofUser own: [String]) -> Finding {
     let (folder, name) = PathText.split(timer)
     let isOfUser = folder.hasSuffix("/systemd/user")
@@ -152,7 +155,6 @@ struct DoctorCommand: Command {
     }
   }
 
-  /// Whether a line of it that is no comment does.
   private func namesUs(_ file: String) -> Bool {
     guard let bytes = try? FileReading.readRegular(file, limit: 1 << 20) else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains { line in

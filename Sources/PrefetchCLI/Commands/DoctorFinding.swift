@@ -1,11 +1,9 @@
 import PrefetchCore
 
-/// One line of `doctor`.
 struct DoctorFinding: Hashable, Sendable {
   var name: String
   var value: String
-  /// What a run would end with for it, or `failed` where a person should see to it and no run ends
-  /// otherwise; nil where nothing is wrong.
+  /// Exit status of a run that meets the problem; `failed` if runs work but a person should act.
   var trouble: ExitStatus?
 
   init(_ name: String, _ value: String, trouble: ExitStatus? = nil) {
@@ -22,7 +20,7 @@ struct DoctorFinding: Hashable, Sendable {
 }
 
 extension [DoctorFinding] {
-  /// What a run ends with that meets all of it, where it ends otherwise at all.
+  /// Exit status of a run that meets all findings.
   var exit: ExitStatus {
     Self.order.first { status in contains { $0.trouble == status } } ?? .ok
   }

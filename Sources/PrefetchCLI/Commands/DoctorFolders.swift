@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// What `doctor` says of the folders that a run writes to.
 struct DoctorFolders {
   let loaded: LoadedConfiguration
   let places: Places
@@ -20,12 +19,12 @@ struct DoctorFolders {
     for segment in loaded.configuration.segments {
       guard let rules = segment.declaration.publishing else { continue }
       let place = rules.folder
-      // The generations of an atomic tree stand beside the name that it has.
+      // Generations of an atomic tree lie beside its name.
       findings.append(folder("published", rules.isAtomic ? Self.parent(of: place) : place))
     }
     for (_, file) in loaded.configuration.report.files.sorted(by: { $0.key < $1.key }) {
       let path = file.hasPrefix("+") ? String(file.dropFirst()) : file
-      // What is no regular file is written to as it is.
+      // Pipes and devices are written to directly.
       guard path != "-", !FileReading.exists(path) || FileReading.size(path) != nil else {
         continue
       }
@@ -34,7 +33,7 @@ struct DoctorFolders {
     return findings
   }
 
-  /// What is not there is made by the first run, where that may.
+  /// Checks a folder; the first run creates a missing one if it can write to the parent.
   private func folder(_ name: String, _ path: String) -> DoctorFinding {
     var standing = path
     while standing != "/", !FileReading.exists(standing) {
@@ -49,7 +48,7 @@ struct DoctorFolders {
 
   private var state: DoctorFinding {
     let finding = folder("state", places.state)
-    // It may hold what a license was exchanged for.
+    // The state may hold the token that a license was exchanged for.
     let file = "\(places.state)/state.sqlite"
     guard finding.isRight, let bits = FileReading.permissionBits(file), bits & 0o077 != 0 else {
       return finding

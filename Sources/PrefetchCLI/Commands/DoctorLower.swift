@@ -1,11 +1,9 @@
 import PrefetchCore
 import PrefetchStore
 
-/// What `doctor` says of the caches below the machine's own.
 struct DoctorLower {
   let places: Places
   let lower: [String]
-  /// Whether an option says where the machine's own is.
   let isPlacedByOption: Bool
   let now: Instant
 
@@ -29,7 +27,7 @@ struct DoctorLower {
       return below.takeDiagnostics().map { .doubtful("lower", $0.message) }
         + [DoctorFinding("lower", "\(path): \(contents)")]
     } catch {
-      // A run does without it.
+      // A run works without this lower cache.
       return [.doubtful("lower", error.message)]
     }
   }

@@ -3,8 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// What `doctor` says of whatever else may keep a run from its work: another run, the clock, the
-/// network and its rules, the license, and programs that are not there.
+/// Checks of `doctor` for other obstacles: runs, clock, network, license and programs.
 struct DoctorRules {
   let context: CommandContext
   let loaded: LoadedConfiguration
@@ -41,7 +40,7 @@ struct DoctorRules {
     return DoctorFinding("lock", holder, trouble: .deferred)
   }
 
-  /// A time that no run can have lived through, and a clock that was never set.
+  /// Finds a clock that is behind the last run, or that was never set.
   private func clock(_ state: StateStore?) -> DoctorFinding {
     let now = context.clock.now().wall
     let text = Timestamp.format(now)
@@ -63,7 +62,7 @@ struct DoctorRules {
 
   private var network: DoctorFinding {
     let machine = MachineCircumstances(context: context, loaded: loaded, state: { nil })
-    // A proxy on this machine may well lead further than its own routes.
+    // A proxy on this machine may reach further than its own routes.
     if asksOthers, !machine.hasNetwork(), !context.builder(loaded).policy.connections.mayBeProxied {
       return DoctorFinding("network", Failure.noWayOut.message, trouble: .unavailable)
     }
@@ -74,7 +73,6 @@ struct DoctorRules {
     return DoctorFinding("network", "\(type): \(conditions.typeReason)")
   }
 
-  /// Whether the configuration names a server that is not on this machine.
   private var asksOthers: Bool {
     loaded.configuration.segments.contains { segment in
       var urls = segment.urls.compactMap(\.url)
@@ -83,7 +81,7 @@ struct DoctorRules {
     }
   }
 
-  /// Nothing is asked for a segment that a rule defers; where all of them are, the run is.
+  /// Reports segments that a rule defers; if all are deferred, so is the run.
   private func rules(_ state: StateStore?) -> [DoctorFinding] {
     let view = try? NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
     let held = view?.segments.filter { $0.verdict.deferral != nil } ?? []

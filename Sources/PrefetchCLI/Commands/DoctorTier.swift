@@ -4,11 +4,10 @@ import PrefetchCrypto
 import PrefetchSystem
 import PrefetchTransfer
 
-/// What `doctor` says of the store that machines share: it is asked for the empty body and, where
-/// runs write there, given it.
+/// Checks of `doctor` for the shared store: requests the empty body and, where runs write, stores
+/// it.
 ///
-/// No other body could be left behind: it is what its name says for ever, whoever sends it, takes
-/// no room, and tells nothing of anybody.
+/// Only the empty body is safe to leave behind: it takes no room, stays valid and reveals nothing.
 struct DoctorTier {
   let builder: RequestBuilder
   let clock: SystemClock
@@ -42,7 +41,6 @@ struct DoctorTier {
     }
   }
 
-  /// A question or two to it, and what their answers mean.
   private struct Probe {
     let settings: TierSettings
     let url: WebURL
@@ -50,7 +48,7 @@ struct DoctorTier {
     let patience: TransportSettings
     let clock: SystemClock
     let equip: (inout TransferRequest, ContentDigest) -> Void
-    /// Whether it is shown who asks.
+    /// Whether requests carry credentials.
     let provesItself: Bool
 
     private static let digest = SHA256.digest(of: [])
@@ -63,14 +61,14 @@ struct DoctorTier {
       )
       defer { transport.finish() }
       var answer = try ask(transport, .get, number: 1)
-      // A clock that is wrong may be why the rest is.
+      // A wrong clock may be the cause of the other findings.
       var findings = clockFindings(answer.response)
-      // Who only writes there may well be one who may not read.
+      // A machine that only writes may lack the right to read.
       if settings.isRead, let objection = objection(toReading: answer.response) {
         return findings + [wrong(objection)]
       }
       if settings.isWritten {
-        // Over a connection that stands, as most of a run's requests.
+        // Sent over an established connection, like most requests of a run.
         answer = try ask(transport, .put(.bytes([])), number: 2)
         if let objection = objection(toWriting: answer.response.status) {
           return findings + [wrong(objection)]
@@ -109,11 +107,11 @@ struct DoctorTier {
       )
       request.allowsCoding = false
       request.patience = settings.timeout
-      // More would not be the empty body, and need not come.
+      // A longer answer is not the empty body.
       request.sizeLimit = 64 << 10
       equip(&request, Self.digest)
       let begin = clock.now().uptime
-      // Trickles do not hold it up for long.
+      // Bounds a slow trickle of bytes.
       let end = begin + settings.timeout * 2 + .seconds(10)
       transport.start(request)
       while clock.now().uptime < end, StopSignals.pending == nil {
@@ -136,7 +134,6 @@ struct DoctorTier {
       return wrong("cannot be asked: \(failure.message)")
     }
 
-    /// What a run ends with that needs it and has that trouble.
     private func wrong(_ what: String) -> DoctorFinding {
       settings.isRequired
         ? DoctorFinding(DoctorTier.name, "\(host) \(what)", trouble: .unavailable)
@@ -179,7 +176,6 @@ struct DoctorTier {
       }
     }
 
-    /// Of what it refuses to whoever asked.
     private var remedy: String {
       switch (settings.kind, provesItself) {
       case (.http, true): "; look at `cache.remote.credentials`"
@@ -192,12 +188,12 @@ struct DoctorTier {
       }
     }
 
-    /// A bucket says so of all that it does not have to whoever may not know what it has.
+    /// Hint at the right to list: without it a bucket answers 403 for objects that do not exist.
     private var listing: String {
       settings.kind == .s3 ? ", and whether they may list the bucket" : ""
     }
 
-    /// What a machine leaves there is judged by others by their own clocks.
+    /// Compares the clocks: other machines judge the stored answers by their own.
     private func clockFindings(_ response: TransferResponse) -> [DoctorFinding] {
       let now = clock.now().wall
       guard let text = response.headers["Date"], let theirs = HTTPDate.parse(text) else {

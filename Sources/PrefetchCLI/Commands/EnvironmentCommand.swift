@@ -3,7 +3,7 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// `env`: the variables that point tools at published trees.
+/// `env`: prints the variables that point tools at published trees.
 struct EnvironmentCommand: Command {
   let context: CommandContext
   let options: EnvironmentOptions
@@ -43,7 +43,7 @@ struct EnvironmentCommand: Command {
         isComplete = false
         continue
       }
-      // Cargo unpacks crates below its home, and builds nothing where it cannot.
+      // Cargo unpacks crates below its home, and builds nothing if that is read-only.
       if rules.layout == .cargo, !FileReading.isWritableFolder(rules.cargoHome) {
         let option = ToolVariables.quoted("\(rules.cargoHome)/config.toml")
         context.console.note(

@@ -4,14 +4,13 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `event start`, `event stop` and `event log`: what the user wants to be recorded.
 struct EventCommand: Command {
   let context: CommandContext
   let options: EventOptions
   let action: EventOptions.Action
 
   func run() throws(CommandExit) -> Int32 {
-    // The user who records an event may not know the secrets that a run needs.
+    // A user who records an event may lack the secrets that a run needs.
     let (loaded, places) = try context.standing(allowsUnsetSecrets: true)
     let recording = EventRecording(context: context, loaded: loaded, places: places)
     let event = try recording.record(action, options.name)
@@ -26,7 +25,7 @@ struct EventCommand: Command {
 }
 
 extension AnalyticsEvent {
-  /// With the runs that ended meanwhile, so that what they transferred can be told from the rest.
+  /// Returns the event with the runs that ended meanwhile, so that their traffic can be separated.
   static func timed(
     _ open: OpenEvent,
     until end: Instant,
@@ -50,7 +49,6 @@ extension AnalyticsEvent {
   private static let mostRuns = 20
 }
 
-/// `event run`: a program, and how long it took.
 struct EventRunCommand: Command {
   let context: CommandContext
   let options: EventRunOptions
@@ -74,14 +72,14 @@ struct EventRunCommand: Command {
       let program = SafeText.line(options.words[1])
       throw context.failed(.failed, "event.not-started", "`\(program)` \(fault.reason)")
     case .success(let status):
-      // A clock that was set meanwhile does not change how long it took.
+      // The duration is measured by uptime, so a change of the clock does not matter.
       let finished = open.started + (context.clock.now().uptime - began)
       record(open, until: finished, status, AnalyticsSetup(loaded, publisher: nil), places)
       return status
     }
   }
 
-  /// The program's end weighs more than that it could not be noted.
+  /// Records the event; a failure is only reported, so the program's exit status stays.
   private func record(
     _ open: OpenEvent,
     until end: Instant,

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `event flush`: sends what waits now, and says what came of it.
 struct EventFlushCommand: Command {
   let context: CommandContext
 
@@ -53,7 +52,7 @@ struct EventFlushCommand: Command {
     var license: LicenseStanding
   }
 
-  /// Long enough for a long queue over a slow line.
+  /// Time limit, long enough for a long queue over a slow line.
   private static let patience: Duration = .seconds(600)
 
   private func exit(_ flushed: Flushed) -> ExitStatus {

@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// `event list`: what waits to be sent, and what is open.
 struct EventListCommand: Command {
   let context: CommandContext
 
@@ -48,7 +47,7 @@ struct EventListCommand: Command {
     .joined(separator: "\t")
   }
 
-  /// What is not there any more; nil where that is nothing.
+  /// Returns a remark on dropped events; nil if none were dropped.
   private func note(_ standing: QueueStanding) -> String? {
     let gone = [
       (standing.dropped, "were dropped, since more than `analytics.queue` waited"),

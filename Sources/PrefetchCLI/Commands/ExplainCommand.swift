@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// `explain`: everything known of one item or URL, and what a run would do with it and why.
 struct ExplainCommand: Command {
   let context: CommandContext
   let options: ExplainOptions
@@ -55,7 +54,7 @@ struct ExplainCommand: Command {
     }
     context.console.report(known.warnings)
     let declared = known[named]
-    // Where one segment leaves it and another does not, that one decides.
+    // A segment that takes the item outweighs one that leaves it out.
     let chosen =
       declared.first { $0.leftOut == nil && !$0.isWithheld }
       ?? declared.first { $0.leftOut == nil } ?? declared.first
@@ -138,7 +137,6 @@ struct ExplainCommand: Command {
     return facts
   }
 
-  /// Explains a URL that is no item but a segment's list.
   private func explainList(
     at url: WebURL,
     _ loaded: LoadedConfiguration,
@@ -159,7 +157,7 @@ struct ExplainCommand: Command {
       + ListExplanation.account(of: last, facts.history)
   }
 
-  /// Of what has no row: how far it has come, or that it was taken away.
+  /// Returns the state of a URL without a row: how far it has come, or that it was removed.
   private func standing(
     of url: WebURL,
     _ facts: ExplainFacts,
@@ -177,7 +175,7 @@ struct ExplainCommand: Command {
     return (.deleted, "removed on \(Timestamp.format(last.at))")
   }
 
-  /// What was said of it when it was stored goes on to hold.
+  /// Returns an entry with the description that was stored with the item.
   private func undeclared(_ url: WebURL, _ record: ContentRecord?) -> ManifestEntry {
     var entry = ManifestEntry(url: url)
     entry.type = record?.type
@@ -185,7 +183,6 @@ struct ExplainCommand: Command {
     return entry
   }
 
-  /// Who grants it how long, in the words of the configuration.
   private func grants(
     _ entry: ManifestEntry,
     _ segments: [SegmentDeclaration],
@@ -203,8 +200,7 @@ struct ExplainCommand: Command {
     return grants
   }
 
-  /// Whether a server outside may have named it: for sure that shows only when its manifest is
-  /// asked for.
+  /// Guesses whether an outside server named the item; only its manifest would tell for sure.
   private func provenance(
     of segment: SegmentDeclaration,
     in loaded: LoadedConfiguration
@@ -214,7 +210,6 @@ struct ExplainCommand: Command {
     return TransportSecurity.isLocal(url.host) ? .local : .publicServer
   }
 
-  /// What the rules of the network say just now, which may put off what would be asked for.
   private func addNetwork(
     _ segment: SegmentDeclaration,
     _ loaded: LoadedConfiguration,
@@ -282,7 +277,7 @@ struct ExplainCommand: Command {
 }
 
 extension DeclaredItems.Declaration {
-  /// Which headers its server gets, and which it does not.
+  /// Verdicts on headers: the ones its server receives, and the ones withheld.
   fileprivate var headerVerdicts: [RuleVerdict] {
     var verdicts: [RuleVerdict] = []
     if !entry.headers.isEmpty {

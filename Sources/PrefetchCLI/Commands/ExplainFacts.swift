@@ -3,36 +3,32 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// Everything known of one item, as `explain` tells it.
+/// All facts about an item that `explain` shows.
 struct ExplainFacts {
   var url: WebURL
   var item: CachedItem?
   var history: [HistoryEntry] = []
-  /// Those that hold it in the cache, and those that declare it.
+  /// Segments that hold the item in the cache or declare it.
   var segments: [String] = []
-  /// What each rule says, in the order in which they are asked.
   var rules: [RuleVerdict]
   var security: TransportSecurity.Account
-  /// What a connection to its host must prove.
+  /// Requirements on a connection to the item's host.
   var connection: ConnectionRules
-  /// Every entry that speaks of its host, those that are over too.
+  /// All pins for the item's host, expired ones included.
   var pins: [PinTable.Rule]
   var decision: ItemAction
-  /// Whether the rules of its segment do not take it; the reason names the rule.
+  /// Whether its segment's rules leave the item out; `reason` names the rule.
   var isLeftOut = false
   var reason: String
   /// Whether the reason says how fresh the stored body is.
   var isFreshnessTold = false
   var now: Instant
-  /// Where its body would be.
   var bodies: BodyPaths
-  /// How far it has come without a body, and why no further.
+  /// State and reason of an item without a stored body.
   var standing: (state: ItemState, reason: String)?
-  /// How far it has come, where a run has it under way.
   var progress: ItemProgress?
-  /// What declarers grant of freshness.
   var grants: [FreshnessGrant] = []
-  /// A server's word, given to a single question, that it does not have it.
+  /// A server's answer to a single request that the item does not exist.
   var absence: Absence?
   var negativeTimeToLive = Duration.zero
 
@@ -50,7 +46,7 @@ struct ExplainFacts {
     isFreshnessTold = true
   }
 
-  /// Until when `get` and `serve` believe that it is absent.
+  /// Time until which `get` and `serve` trust the remembered absence.
   private var absenceEnd: Instant? {
     guard let end = absence?.end(lasting: negativeTimeToLive), let absence, now < end else {
       return nil
@@ -105,7 +101,7 @@ extension ExplainFacts {
     ]
   }
 
-  /// What an item of several files consists of, as it is played, and then what only runs look at.
+  /// Files of a bundle: first the played ones, then the ones that only runs read.
   private var files: [BundleFile] {
     let files = item?.record.files ?? []
     return files.filter(\.isShown) + files.filter { !$0.isShown }
@@ -194,7 +190,7 @@ extension ExplainFacts {
     if let validated = record.validatedAt {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
-    // What is kept for its digest need not be fresh.
+    // An item that is kept for its digest need not be fresh.
     if let freshness, !isFreshnessTold, decision != .keep || freshness.state != "stale" {
       lines.append("fresh      \(freshness.line)")
     }

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `export`: another cache, of what is here or of what is new here.
 struct ExportCommand: Command {
   let context: CommandContext
   let options: ExportOptions

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// A lifetime that a declarer grants, and who that is.
 struct FreshnessGrant {
   var lifetime: Freshness.Lifetime
   var source: String
@@ -11,15 +10,13 @@ struct FreshnessGrant {
   }
 }
 
-/// Until when a stored body needs no question, and which rule decided that.
 struct FreshnessAccount {
-  /// `fresh`, `immutable` or `stale`.
   let state: String
-  /// Nil where it is asked about every time.
+  /// End of the freshness; nil if the body is revalidated at each use.
   let until: Instant?
   let rule: String
 
-  /// Nil for what is not stored.
+  /// Returns nil for an item without a stored body.
   init?(_ record: ContentRecord, grants: [FreshnessGrant], at now: Instant) {
     guard record.digest != nil else { return nil }
     let answered = record.validatedAt ?? record.fetchedAt
@@ -75,7 +72,7 @@ struct FreshnessAccount {
     }
   }
 
-  /// Whose answer it is that decided: a redirect on the way, or the last one by its header.
+  /// Returns the answer that decided, in words: a redirect, or a header of the last response.
   private static func speaker(
     of record: ContentRecord,
     _ decides: (Freshness) -> Bool
@@ -101,7 +98,6 @@ struct FreshnessAccount {
 }
 
 extension Freshness {
-  /// When what servers state ends.
   fileprivate var end: Instant? {
     switch self {
     case .stated(let until), .silent(let until): until

@@ -2,9 +2,8 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchStore
 
-/// Delivery of stored bodies to the user.
 extension GetCommand {
-  /// Delivers bodies; the old body of an item whose fetch failed only where staleness is allowed.
+  /// Delivers bodies; if a fetch failed, the old body is delivered only where staleness is allowed.
   func deliver(
     _ items: inout ItemGathering,
     _ delivery: Delivery,
@@ -22,7 +21,7 @@ extension GetCommand {
           try deliver(item, of: &items, to: output, facts, &kept)
         }
       } catch {
-        // Bodies delivered before one that cannot be written still get their names.
+        // Bodies that were delivered before the failure keep their names.
         try? output.finish()
         throw error
       }
@@ -45,7 +44,7 @@ extension GetCommand {
       stored = try twin(of: item, items.wanted, in: output.store) ?? stored
     }
     guard let record = stored, let digest = record.digest else {
-      // A run has removed it meanwhile, which declares it no more.
+      // Another run has removed the item, which its list does not declare now.
       if standing == .fetched || standing == .kept { items.standings[item] = .missing }
       return
     }
@@ -93,7 +92,7 @@ extension GetCommand {
     }
   }
 
-  /// The declared bytes, which came under another URL: a run would take them over as well.
+  /// Returns a stored body of another URL with the declared digest, as a run would reuse it.
   private func twin(
     of item: Int,
     _ wanted: WantedItems,
@@ -109,7 +108,7 @@ extension GetCommand {
     return record
   }
 
-  /// Whether its body came only to be delivered.
+  /// Whether the body was fetched only to be delivered, and may not stay stored.
   private func isTransient(
     _ item: Int,
     of wanted: WantedItems,

@@ -5,11 +5,9 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// `get`: bodies from the cache when fresh, else fetched under the same policy and kept.
 struct GetCommand: Command {
   let context: CommandContext
   let options: GetOptions
-  /// Whether nothing is printed of what came out.
   var isSilent = false
 
   func run() throws(CommandExit) -> Int32 {
@@ -38,7 +36,7 @@ struct GetCommand: Command {
     let outcome: CommandExit?
     do throws(CommandExit) {
       try deliver(&items, delivery, facts, session)
-      // What proved to be damaged or gone when its turn came is fetched.
+      // Bodies that turned out damaged or missing at delivery are fetched.
       for _ in 1...Self.mostRounds
       where !options.asksNobody
         && items.standings.contains(where: { $0 == .damaged || $0 == .missing })
@@ -53,7 +51,7 @@ struct GetCommand: Command {
     }
     try network.forget(items.transient)
     if let outcome { throw outcome }
-    // It is here now, and the user who asks again says where it shall go.
+    // The fetched body stays cached for the next attempt, which names a destination.
     if let refusal = delivery.refusal.value {
       markUsed(items, session, AnalyticsSetup(loaded, publisher: builder.publisher))
       return context.console.fail(.usage, [refusal])
@@ -66,7 +64,7 @@ struct GetCommand: Command {
     return conclude(items, request, loaded)
   }
 
-  /// How often runs that remove things may come in the way.
+  /// Rounds of fetch and delivery, in case other runs remove items meanwhile.
   private static let mostRounds = 3
 
   private func builder(_ loaded: LoadedConfiguration) -> RequestBuilder {
@@ -77,7 +75,7 @@ struct GetCommand: Command {
 
   // MARK: What is wanted
 
-  /// Everything that is declared of the items, so that they are fetched as a run would fetch them.
+  /// Looks up all declarations of the items, so that they are fetched as by a run.
   private func declared(
     _ asked: AskedItems,
     _ builder: RequestBuilder,
@@ -140,7 +138,7 @@ struct GetCommand: Command {
     return facts
   }
 
-  /// Whether no server is asked again; a later answer of another run speaks against it.
+  /// Whether a remembered absence still saves a request; a later answer overrides it.
   private func isTelling(
     _ absence: Absence,
     until end: Instant,
@@ -152,7 +150,7 @@ struct GetCommand: Command {
     return record?.validatedAt.map { $0 < absence.since } ?? true
   }
 
-  /// Whether the cache may answer without a question, stale copies left aside.
+  /// Whether the cache may answer without a request; stale copies do not count.
   private func isFresh(
     _ record: ContentRecord,
     as item: Int,
@@ -215,7 +213,6 @@ struct GetCommand: Command {
     }
   }
 
-  /// Whether a body came that one segment takes and another one refuses, and none of them stores.
   private func isLeftOver(
     _ item: Int,
     _ items: ItemGathering,
@@ -228,7 +225,7 @@ struct GetCommand: Command {
     return record?.fetchedAt.map { start <= $0 } ?? false
   }
 
-  /// A convenience for eviction later; where the state cannot be written it is not kept.
+  /// Records the use for eviction; ignored if the state cannot be written.
   private func markUsed(_ items: ItemGathering, _ session: ItemSession, _ setup: AnalyticsSetup) {
     let missed = items.standings.indices.filter { items.standings[$0] != .delivered }
     guard !items.delivered.isEmpty || setup.collector != nil && !missed.isEmpty,
@@ -335,7 +332,7 @@ struct GetCommand: Command {
   }
 
   private func status(_ items: ItemGathering, _ asked: AskedItems) -> ExitStatus {
-    // A user who allows a stale copy and got one misses nothing; trust is another matter.
+    // A stale copy that the user allows is no failure; a trust failure still is.
     let stale = Set(items.delivered.filter(\.isStale).map { items.wanted.url($0.number) })
     var isWhole = !asked.isPartial && asked.rejected.isEmpty && asked.unknown.isEmpty
     for var report in items.reports {

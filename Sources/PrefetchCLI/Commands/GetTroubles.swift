@@ -3,12 +3,12 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// Why wanted items did not come out, a word for each, on stderr and in the document.
+/// Collects why items were not delivered, for stderr and the document.
 struct GetTroubles {
   private struct Trouble {
     var url: String
     var diagnostic: Diagnostic
-    /// Whether asking again later, with nothing else changed, may end better.
+    /// Whether a later attempt may succeed without other changes.
     var isRetryable: Bool
   }
 
@@ -42,10 +42,9 @@ struct GetTroubles {
     )
   }
 
-  /// What a server or a rule said of it.
   mutating func add(_ failure: Failure, of address: String) {
     let url = Redaction.masked(Redaction.url(address), secrets: loaded.secrets)
-    // The user named the host, and there is no file that could allow it.
+    // Without a configuration file the hint names `--set`, for the host that the user typed.
     let host = (try? WebURL(address)).flatMap { $0.scheme == .http ? $0.host : nil } ?? ""
     let isOwn =
       loaded.files.isEmpty && failure.code == .transportSecurity && !host.isEmpty
@@ -61,7 +60,7 @@ struct GetTroubles {
     )
   }
 
-  /// `reason` says more where it is more than the rule's name.
+  /// Adds a deferral; `reason` is shown only if it says more than the rule's name.
   mutating func add(_ deferral: Deferral, _ reason: String, of url: WebURL) {
     let more = reason.isEmpty || reason == deferral.rule.rawValue ? "" : ": \(reason)"
     add(
@@ -109,7 +108,6 @@ struct GetTroubles {
     add(url.redacted, "item.not-cached", "it is not in the cache as it is declared")
   }
 
-  /// A word that is neither a URL nor the id of anything.
   mutating func note(unknown name: String, _ diagnostic: Diagnostic) {
     troubles.append(
       Trouble(url: Redaction.url(name), diagnostic: diagnostic, isRetryable: false)

@@ -3,14 +3,14 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `list --identities`: who uses the cache and those below it, and what for.
+/// `list --identities`: lists the users of the cache and of the lower caches.
 struct IdentityList {
   let context: CommandContext
   let places: Places
 
   private struct Identity {
     let name: String
-    /// The lower cache that knows it; nil for the own one.
+    /// Lower cache that knows the identity; nil for the own cache.
     let cache: String?
     var segments = 0
     var items = 0
@@ -32,7 +32,7 @@ struct IdentityList {
     return try context.reading { () throws(Failure) in
       var identities = try gather(store, below: nil)
       for path in store.below {
-        // What is wrong with it was told when it was looked at.
+        // Problems of the lower cache were reported when the store was opened.
         guard let lower = try? DiskStore.lower(at: path, clockStart: context.clock.now().wall)
         else { continue }
         identities += try gather(lower, below: path)
@@ -57,7 +57,7 @@ struct IdentityList {
     return identities.values.sorted { $0.name < $1.name }
   }
 
-  /// `ITEMS <TAB> BYTES <TAB> LAST RUN <TAB> IDENTITY`, for people and for `cut`.
+  /// Returns `ITEMS <TAB> BYTES <TAB> LAST RUN <TAB> IDENTITY`, readable and fit for `cut`.
   private func line(_ identity: Identity) -> String {
     let last = identity.lastRun.map { Timestamp.format($0) } ?? "-"
     let remark =
@@ -77,7 +77,7 @@ struct IdentityList {
     ]
   }
 
-  /// Of one that is told by its file; what made a lower cache may well be on another machine.
+  /// Whether the identity's file is missing; a lower cache may come from another machine.
   private func isGone(_ identity: Identity) -> Bool {
     identity.cache == nil && identity.name.hasPrefix("/")
       && FileReading.realPath(identity.name) == nil

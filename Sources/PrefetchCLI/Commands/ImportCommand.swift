@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `import`: a file that is here already becomes the body of a URL, or another cache is taken in.
 struct ImportCommand: Command {
   let context: CommandContext
   let options: ImportOptions
@@ -152,7 +151,7 @@ struct ImportCommand: Command {
       durability: loaded.configuration.cache.durability
     )
     let known = try DeclaredItems(of: [declared.url], by: context.builder(loaded), in: store)
-    // A body of another digest would never be the item that a segment declares.
+    // A body with another digest could never be the declared item.
     let demands =
       [declared.digests]
       + known[declared.url].map { $0.entry.digests }

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchManifests
 import PrefetchSystem
 
-/// `init`: a configuration to begin with, from nothing or from what is there.
 struct InitCommand: Command {
   let context: CommandContext
   let options: InitOptions
@@ -33,7 +32,7 @@ struct InitCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Refuses to write over a file, with the segment that may be added to it.
+  /// Refuses to overwrite a file; the hint shows the segment that may be added to it.
   private func exists(_ path: String, _ list: BeginningText.List?) -> CommandExit {
     let origin = options.origin.map {
       PathText.absolute($0, in: context.environment.currentDirectory)
@@ -136,7 +135,7 @@ struct InitCommand: Command {
     let list = BeginningText.List(
       place: place(of: origin, in: path),
       base: base,
-      // What a requirement means is known to its index, which a run asks.
+      // Only the index knows which files a requirement means, and a run asks it.
       items: manifest.itemCount + manifest.parts.count,
       tool: tool.map { self.tool($0, origin, path) }
     )
@@ -144,8 +143,8 @@ struct InitCommand: Command {
     return (BeginningText.of(list, plainHosts: urls.plainHosts), list)
   }
 
-  /// Names for a lock file, which no other configuration of the folder has: two of one name would
-  /// remove each other's items.
+  /// Chooses names for a lock file that no other configuration of the folder uses, since two of one
+  /// name would remove each other's items.
   private func tool(_ tool: ListTool, _ origin: String, _ path: String) -> BeginningText.Tool {
     let usual = "prefetch.yaml"
     let current = context.environment.currentDirectory
@@ -153,7 +152,7 @@ struct InitCommand: Command {
       PathText.absolute(path == "-" ? usual : path, in: current)
     )
     let project = PathText.split(folder.isEmpty ? current : String(folder)).leaf
-    // Where the usual file exists, what goes to standard output will get another name.
+    // If the usual file exists, the text on standard output is meant for another name.
     let isFurther = path == "-" && FileReading.exists(usual)
     let stem = leaf.hasSuffix(".yaml") ? String(leaf.dropLast(5)) : String(leaf)
     let suffix = isFurther ? tool.packages : leaf == usual ? "" : stem
@@ -172,7 +171,6 @@ struct InitCommand: Command {
     )
   }
 
-  /// The segments in a file that exists.
   private func segments(of path: String) -> [Segment] {
     guard path != "-", FileReading.exists(path), !FileReading.isStream(path) else { return [] }
     var loader = ConfigurationLoader()
@@ -182,7 +180,6 @@ struct InitCommand: Command {
     return loaded.configuration.segments
   }
 
-  /// As a run reads the list on this machine.
   private func rules(_ tool: ListTool?) -> ManifestRules {
     var segment = Segment()
     segment.declaration.publishing = tool.map {
@@ -199,7 +196,7 @@ struct InitCommand: Command {
     return builder.declaration(segment).manifestRules
   }
 
-  /// As the file that is written names it, whose folder it is relative to.
+  /// Returns the list's path relative to the folder of the written file.
   private func place(of origin: String, in path: String) -> String {
     guard !origin.hasPrefix("/") else { return origin }
     let current = context.environment.currentDirectory
@@ -244,7 +241,7 @@ struct InitCommand: Command {
     )
   }
 
-  /// Hosts of lists that the app's own rules of transport security leave no http.
+  /// Returns hosts of lists to which the configuration's transport security refuses plain HTTP.
   private func plainHosts(_ loaded: LoadedConfiguration) -> [String] {
     let security = loaded.configuration.transportSecurity
     let now = context.clock.now().wall
@@ -263,7 +260,7 @@ struct InitCommand: Command {
 }
 
 extension [WebURL] {
-  /// Hosts of plain http, each once, as `allow_http` takes them: it takes none that ends in a dot.
+  /// Hosts of plain HTTP, each once, in the form that `allow_http` takes (without a trailing dot).
   fileprivate var plainHosts: [String] {
     let hosts = Set(filter { $0.scheme == .http }.map(\.host)).filter { !$0.hasSuffix(".") }
     return hosts.map(PlainHostName.exception(for:)).sorted()

@@ -3,22 +3,18 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Single items from the network into the cache, and out of it again where they may not stay.
+/// Fetches single items into the cache, and removes the ones that may not stay.
 struct ItemFetch {
   let session: ItemSession
   let builder: RequestBuilder
   var stop: any StopSignal = ProcessStop()
-  /// Whether the report tells of what came well, too; else that is seen in the store alone.
+  /// Whether the report lists successful items too; otherwise only the store shows them.
   var keepsItems = false
-  /// Whether it is clients of the server over the cache that ask.
   var servesClients = false
-  /// Whether items come with their thumbnails.
   var bringsThumbnails = false
-  /// Whether a person at the terminal wants to see how far it is.
   var isWatched = false
-  /// Whether an older copy may stand in for an answer that cannot be had.
   var mayBeStale = true
-  /// Of streams; nil for what is configured.
+  /// Quality of streams; nil for the configured one.
   var quality: StreamQuality?
 
   private var context: CommandContext { session.context }
@@ -27,15 +23,13 @@ struct ItemFetch {
   struct Fetched {
     var report: Report
     var start: Instant
-    /// For each item whether what came, or what stands still, is as all segments declare it.
+    /// Whether each item's body, new or kept, satisfies all segments that declare it.
     var isAnswered: [Bool]
     /// Key of the digests of headers in the cache that received the bodies.
     var key: VarianceKey
   }
 
-  /// `damaged` are bodies of theirs that are not what they were: they go before anything is asked.
-  ///
-  /// What a server does not have is remembered under `facts`.
+  /// Fetches the chosen items after removing `damaged` bodies; `facts` identify absences.
   func fetch(
     _ items: WantedItems,
     where isAsked: (Int) -> Bool = { _ in true },
@@ -70,7 +64,7 @@ struct ItemFetch {
     let license = context.license(loaded, builder, session.places)
     request.credentials = license.credentials
     request.withheld = license.withheld
-    // A publisher switches off runs, not requests of users and clients.
+    // The publisher's switch stops runs, not requests of users and clients.
     for index in request.segments.indices {
       request.segments[index].network?.isSwitchedOff = false
     }
@@ -114,15 +108,13 @@ struct ItemFetch {
     }
   }
 
-  /// Whether any item waits for the license.
   private func wasHeldBack(_ report: Report) -> Bool {
     report.items.contains {
       $0.deferral?.rule == .registration || $0.failure?.code == .licenseRefused
     }
   }
 
-  /// What a server does not have is not asked for again for a while, unless its bytes are declared:
-  /// then another server has them.
+  /// Remembers absent items, except those with a digest, which another server may have.
   private func rememberAbsences(
     _ report: Report,
     of items: WantedItems,
@@ -151,15 +143,14 @@ struct ItemFetch {
     try store.note(absences, lasting: lasting)
   }
 
-  /// A convenience: where the state cannot be written it is not kept.
+  /// Remembers facts about hosts; ignored if the state cannot be written.
   private func remember(_ report: Report) {
     guard HostMemory.hasNews(report), let state = try? session.writingState() else { return }
     try? HostMemory.remember(report, of: loaded, in: state)
   }
 
-  /// `asked` are the items of each of the report's segments.
-  ///
-  /// A report lists what was not met; of a segment that did not come to its end it lists less.
+  /// Returns which items of `asked` were answered; the report of an interrupted segment lists only
+  /// some failures.
   private func answered(
     _ asked: [[Int]],
     of items: WantedItems,

@@ -1,26 +1,24 @@
 import PrefetchCore
 import PrefetchStore
 
-/// The wanted items of one `get`, and how far each has come.
 struct ItemGathering {
   enum Standing {
-    /// The cache can answer by itself.
     case kept
     case missing
-    /// Its body would do, and is not what its name says.
+    /// The stored body would be usable but does not match its digest.
     case damaged
-    /// A server said not long ago that it does not have it.
+    /// A server reported the item as missing not long ago.
     case absent
     case fetched
-    /// It was asked for, and did not come.
+    /// The item was requested and not received.
     case withheld
-    /// The server has answered 404 or 410: no older copy stands in.
+    /// The server answered 404 or 410, so no older copy stands in.
     case gone
     case delivered
   }
 
   let wanted: WantedItems
-  /// The wanted items without declared digests and sizes; nil where servers may be asked.
+  /// Wanted items without declared digests and sizes; nil unless the network is off.
   let loose: WantedItems?
   var standings: [Standing]
   var absences: [Int: Absence] = [:]
@@ -36,8 +34,7 @@ struct ItemGathering {
     standings = Array(repeating: .missing, count: wanted.count)
   }
 
-  /// Whether an older copy is given although its list declares another body by now, as `path` and
-  /// `serve` give it.
+  /// Whether an older copy is delivered although its list now declares another body.
   func standsIn(_ record: ContentRecord, for item: Int, _ facts: Planner.Facts) -> Bool {
     guard let loose else { return false }
     var kept = KeptItems(loose, facts)
@@ -45,13 +42,11 @@ struct ItemGathering {
   }
 }
 
-/// An item whose body came out, and where it lies now.
 struct DeliveredItem {
   var number: Int
   var size: Int64
   var path: String
-  /// Its fetch failed, and the old copy would do.
+  /// The fetch failed and the old copy was used.
   var isStale: Bool
-  /// A server was needed for it.
   var isFetched: Bool
 }

@@ -5,7 +5,6 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// `list`: what the cache knows of items, printed while it is read.
 struct ListCommand: Command {
   let context: CommandContext
   let options: ListOptions
@@ -27,7 +26,7 @@ struct ListCommand: Command {
     do throws(Failure) {
       var bodiless = (declared?.items ?? []).compactMap { listed($0, declared) }
       if options.states.contains(.deleted) { bodiless += try deleted(places, store, declared) }
-      // Without keys they stand behind all that is stored.
+      // Without sort keys, items without a row follow all stored ones.
       var merge = ListMerge(bodiless, by: options.sortKeys, uses: uses)
       if let store {
         try list(store, printer, uses, declared, consumed) { item in
@@ -37,7 +36,7 @@ struct ListCommand: Command {
       for item in merge.takeAll() { print(item, printer) }
     } catch {
       guard printer.hasBegun else { throw context.storeFailed(error) }
-      // A document that was begun cannot become another that says why it ended.
+      // A document that was begun cannot turn into an error document.
       context.console.report("store.\(error.code.rawValue)", error.message)
       return ExitStatus.io.code
     }
@@ -53,7 +52,7 @@ struct ListCommand: Command {
     return try context.reading { () throws(Failure) in try state.uses() }
   }
 
-  /// What is declared and has no body, where the filters may mean it.
+  /// Returns declared items without a body, if the filters can match them.
   private func declared(
     _ loaded: LoadedConfiguration,
     _ places: Places,
@@ -66,7 +65,7 @@ struct ListCommand: Command {
     return try DeclaredStates(context, loaded, places, store)
   }
 
-  /// Whether it is told with what is declared, since a row without a body does not say why.
+  /// Whether the item is listed from its declaration, since a row without a body holds no reason.
   private func isOpen(_ item: StoredItem, _ declared: DeclaredStates?) -> Bool {
     guard let declared, item.size == nil, item.state != .paused, item.state != .failed else {
       return false
@@ -79,7 +78,7 @@ struct ListCommand: Command {
     return try context.reading { () throws(Failure) in try state.consumptions() }
   }
 
-  /// What came after it was consumed is something new.
+  /// Whether an item was consumed; a body that was fetched later counts as new.
   private func isConsumed(
     _ item: StoredItem,
     _ consumed: [String: Instant],
@@ -101,7 +100,7 @@ struct ListCommand: Command {
     )
   }
 
-  /// What is declared and has no body; nil where the filters mean others.
+  /// Returns a declared item without a body; nil if the filters exclude it.
   private func listed(
     _ item: DeclaredStates.Item,
     _ declared: DeclaredStates?
@@ -118,7 +117,7 @@ struct ListCommand: Command {
     return ListedItem(stored: stored, record: record, reason: item.reason)
   }
 
-  /// What was removed in the last 30 days and is not there.
+  /// Returns items that were removed in the last 30 days and are not stored.
   private func deleted(
     _ places: Places,
     _ store: DiskStore?,
@@ -199,7 +198,6 @@ struct ListCommand: Command {
 }
 
 extension ListCommand {
-  /// Whatever its case.
   private func found(_ text: String, in record: ContentRecord) -> Bool {
     let wanted = text.lowercased()
     let texts =
@@ -210,7 +208,6 @@ extension ListCommand {
   }
 }
 
-/// Items on standard output, one after another: as lines, or as elements of one document.
 private final class ItemPrinter {
   private let console: Console
   private let bodies: BodyPaths
@@ -233,7 +230,7 @@ private final class ItemPrinter {
     self.progress = progress
   }
 
-  /// `STATE <TAB> BYTES <TAB> SEGMENTS <TAB> URL`, for people and for `cut`.
+  /// Prints `STATE <TAB> BYTES <TAB> SEGMENTS <TAB> URL`, readable and fit for `cut`.
   func printLine(_ item: StoredItem) {
     let segments = item.segments.isEmpty ? "-" : item.segments.joined(separator: ",")
     let size = item.size.map { String($0) } ?? "-"

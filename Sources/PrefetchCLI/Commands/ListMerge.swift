@@ -1,18 +1,14 @@
 import PrefetchCore
 import PrefetchStore
 
-/// An item as a list prints it.
 struct ListedItem {
   var stored: StoredItem
   var record: ContentRecord
-  /// Why no body of it is stored.
   var reason: String?
 }
 
-/// Puts items without a row among the rows of the store, by the keys of `list --sort`.
-///
-/// The store sorts its rows itself; this compares as it does: absent values first, texts by their
-/// bytes, what is equal by URL.
+/// Merges items without a row into the store's rows, in the store's order: by the sort keys, absent
+/// values first, texts by bytes, ties by URL.
 struct ListMerge {
   private let keys: [SortKey]
   private let uses: [String: Instant]
@@ -32,7 +28,7 @@ struct ListMerge {
       self = number.map { .number($0) } ?? .absent
     }
 
-    /// Negative where it comes first, zero where both are equal.
+    /// Returns a negative number if this value comes first, zero for equal ones.
     func order(before other: Value) -> Int {
       switch (self, other) {
       case (.absent, .absent): 0
@@ -55,7 +51,7 @@ struct ListMerge {
     waiting = (keys.isEmpty ? placed : placed.sorted { precedes($0, $1) })[...]
   }
 
-  /// Takes the items that stand before one of the store; none without keys.
+  /// Takes the waiting items that precede a stored one; none without sort keys.
   mutating func take(before item: ListedItem) -> [ListedItem] {
     guard !keys.isEmpty, !waiting.isEmpty else { return [] }
     let place = Placed(item: item, values: values(of: item))
@@ -94,13 +90,12 @@ struct ListMerge {
     case .size: return Value(item.stored.size)
     case .fetched: return Value(record.fetchedAt?.milliseconds)
     case .validated: return Value(record.validatedAt?.milliseconds)
-    // Of what has no row nothing is stored that could be fresh.
+    // An item without a row has no stored freshness.
     case .expires: return Value(record.digest == nil ? nil : record.freshness.columns.until)
     case .used: return Value(uses[RememberedURL.name(of: record.url)]?.milliseconds)
     }
   }
 
-  /// What stands behind the last slash of the path.
   private static func name(of url: String) -> String {
     let path = url.prefix { $0 != "?" }
     guard let slash = path.lastIndex(of: "/") else { return String(path) }

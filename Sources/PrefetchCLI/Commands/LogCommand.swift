@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `log`: what past runs changed, a line each.
 struct LogCommand: Command {
   let context: CommandContext
   let options: LogOptions
@@ -38,7 +37,7 @@ struct LogCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Those that are meant, nil for all; what has left the cache is still known by its URL.
+  /// Returns the URLs to show, nil for all; removed items are still known by URL.
   private func urls(_ places: Places) throws(CommandExit) -> Set<String>? {
     let subject = options.subject
     guard !subject.isEmpty else { return nil }

@@ -3,7 +3,6 @@ import PrefetchCrypto
 import PrefetchManifests
 import PrefetchSystem
 
-/// `manifest build`: a folder as a manifest.
 struct ManifestBuild: Command {
   let context: CommandContext
   let options: ManifestBuildOptions
@@ -50,10 +49,10 @@ struct ManifestBuild: Command {
     return ExitStatus.ok.code
   }
 
-  /// What readers take from one document that is no list of lines.
+  /// Limit of readers for one document that is not line-based.
   private static let maximumItems = 1_000_000
 
-  /// The user's word, then what builds that can be repeated agree on, then now.
+  /// Returns the stated time, else `SOURCE_DATE_EPOCH` (reproducible builds), else the present.
   private func generated() throws(CommandExit) -> Instant {
     if let stated = options.generated { return stated }
     guard let epoch = context.environment.variables["SOURCE_DATE_EPOCH"], !epoch.isEmpty else {
@@ -74,7 +73,7 @@ struct ManifestBuild: Command {
     return Instant(seconds: seconds)
   }
 
-  /// One that cannot be used only costs time.
+  /// Reads the earlier manifest; without a usable one every file is hashed.
   private func earlier() -> EarlierManifest? {
     guard let path = options.previous else { return nil }
     let problem: String
@@ -117,7 +116,7 @@ struct ManifestBuild: Command {
     let path = String(decoding: bytes, as: UTF8.self)
     let name = path.split(separator: "/").last.map(String.init) ?? path
     if !options.takesHidden, name.hasPrefix(".") { return false }
-    // A mirror's cache and state are no part of what it mirrors.
+    // Cache and state of a mirror are not part of its content.
     if MirrorRules.isInOwnFolder(path) { return false }
     let matches = { (pattern: String) in
       Glob.matches(pattern, pattern.contains("/") ? path : name)
@@ -126,7 +125,7 @@ struct ManifestBuild: Command {
     return isFolder || options.included.isEmpty || options.included.contains(where: matches)
   }
 
-  /// The manifest cannot name itself, nor what is made of it.
+  /// Files to leave out: the manifest itself and its signature.
   private var own: Set<FolderWalk.Identity> {
     let files = options.output.map { [$0, "\($0).minisig"] } ?? []
     let written = files.compactMap { FolderWalk.identity(ofFile: $0) }
@@ -205,7 +204,7 @@ struct ManifestBuild: Command {
       modified: modified,
       digest: digest
     )
-    // Stated for all: layout `url` would put those without it below the host of their URL.
+    // Stated for every file: layout `url` would put files without it below the host of their URL.
     if NativeManifestText.isPublishable(path: path) { item.path = path }
     let mime = ContentType.known(forFileNamed: path).map(BodyCheck.essence)
     let kind = mime?.split(separator: "/").first.map(String.init)
@@ -237,7 +236,7 @@ struct ManifestBuild: Command {
     }
   }
 
-  /// Bytes of no character stand there as in a URL.
+  /// Returns a printable path; bytes that are no UTF-8 are percent-encoded.
   private func shown(_ path: [UInt8]) -> String {
     guard !path.isEmpty else { return options.folder }
     if let text = String(validating: path, as: UTF8.self) { return SafeText.line(text) }

@@ -5,7 +5,6 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// `manifest check`: what a manifest is, and what is wrong with it.
 struct ManifestCheck: Command {
   let context: CommandContext
   let options: ManifestCheckOptions
@@ -24,7 +23,7 @@ struct ManifestCheck: Command {
     return try checkURL(keys, expiry)
   }
 
-  /// The key itself, or the file that holds it.
+  /// Returns the key itself, or the content of the file that holds it.
   private func publicKey(_ text: String) throws(CommandExit) -> String {
     if (try? MinisignPublicKey(text)) != nil { return text }
     do throws(FileReading.Fault) {
@@ -50,7 +49,7 @@ struct ManifestCheck: Command {
       signature = try? FileReading.read("\(path).minisig", limit: 1 << 16)
     }
     var source = ManifestFile.source(path == "-" ? "standard input" : path, base: options.base)
-    // Where it will be published is not known, so neither is which hosts are others.
+    // The place of publication is unknown, and so are the hosts that would be foreign.
     source.rules.mayCrossHosts = options.base == nil
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
@@ -92,9 +91,8 @@ struct ManifestCheck: Command {
 
   private struct Findings {
     var manifest: Result<Manifest, Failure>
-    /// What it was taken for.
     var format: String?
-    /// Nil where no key was given.
+    /// Result of the signature check; nil if no key was given.
     var signature: Result<TrustedComment, Minisign.Fault>?
     var isUnsigned = false
     var unknownKeys: [Diagnostic] = []
@@ -146,9 +144,10 @@ struct ManifestCheck: Command {
     }
     switch findings.signature {
     case .success(let comment):
-      context.console.print("signature: good (\(SafeText.line(comment.text)))")
+      let text = SafeText.line(comment.text.replacing("\t", with: " "))
+      context.console.print("signature: good (\(text))")
       if let expires = comment.expires { warn(expires: expires) }
-      // A run says the same of its times.
+      // A run applies the same times, also from the signature's comment.
       if case .success(var manifest) = findings.manifest {
         manifest.generated = manifest.generated ?? comment.timestamp
         manifest.expires = manifest.expires ?? comment.expires
@@ -215,17 +214,16 @@ struct ManifestCheck: Command {
   }
 }
 
-/// A document that is fetched under the policy to be looked at once.
+/// Fetches a document under the policy to look at it once.
 final class ManifestVisit {
   private let context: CommandContext
-  /// What became of the last request.
   private(set) var status = ExitStatus.ok
 
   init(context: CommandContext) {
     self.context = context
   }
 
-  /// Nil where it could not be had; why has been said then.
+  /// Returns nil if the fetch failed, after the reason was reported.
   func body(
     of url: WebURL,
     digests: [ExpectedDigest] = []
@@ -280,7 +278,7 @@ final class ManifestVisit {
 }
 
 extension WebURL {
-  /// Where the signature of a manifest lies: beside it, whatever is asked of it.
+  /// URL of the signature, beside the manifest; the query is kept.
   fileprivate var signatureFile: WebURL {
     let query = query.map { "?\($0)" } ?? ""
     return (try? WebURL("\(scheme.rawValue)://\(authority)\(path).minisig\(query)")) ?? self

@@ -3,7 +3,6 @@ import PrefetchCrypto
 import PrefetchManifests
 import PrefetchSystem
 
-/// `manifest sign`: a signature beside a manifest.
 struct ManifestSign: Command {
   let context: CommandContext
   let options: ManifestSignOptions
@@ -146,11 +145,10 @@ struct ManifestSign: Command {
   }
 }
 
-/// Manifests that are named on the command line.
 enum ManifestFile {
   static let limit = 512 << 20
 
-  /// What is relative in a file is relative to wherever it will be published.
+  /// Returns a source with a placeholder base, since the place of publication is unknown.
   static func source(_ name: String, base: WebURL? = nil) -> ManifestSource {
     ManifestSource(
       bytes: .file(name),

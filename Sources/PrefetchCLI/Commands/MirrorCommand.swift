@@ -3,8 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// `mirror`: a run of a configuration that no file holds, with one segment, published into a folder
-/// that has cache and state in it.
+/// `mirror`: runs an implied segment, published into a folder that also holds cache and state.
 struct MirrorCommand: Command {
   let context: CommandContext
   let options: MirrorOptions
@@ -41,15 +40,15 @@ struct MirrorCommand: Command {
       .reconcile(loaded, places, files: files)
   }
 
-  /// The warning about the tree that an earlier run made with `--atomic` where this one goes without,
-  /// or the other way round: nothing keeps that tree equal to the list any longer.
+  /// Warns of a tree that an earlier run made with or without `--atomic`, unlike this one: it is
+  /// not updated any longer.
   private func otherTree(
     _ folder: MirrorFolder,
     _ identity: String,
     _ places: Places
   ) throws(CommandExit) -> Diagnostic? {
     let other = options.isAtomic ? folder.path : folder.current
-    // Said until `current` is gone, and about the other tree until `current` is there.
+    // Warns until `current` is removed, or, for the other tree, until `current` exists.
     guard FileReading.exists(folder.current) != options.isAtomic,
       let state = try context.readingState(places)
     else { return nil }
@@ -85,7 +84,7 @@ struct MirrorCommand: Command {
       loaded.configuration.segments[index].declaration.publishing?.mirror = rules
     }
     let places = try context.places(loaded)
-    // Where others use the cache or the state too, the folder tells one mirror from another.
+    // If cache or state are shared, the folder distinguishes the mirrors.
     let isAlone = places.cache == folder.own && places.state == folder.own
     loaded.identity =
       isAlone ? MirrorFolder.segment : "\(MirrorFolder.segment) \(folder.path)"
@@ -105,7 +104,7 @@ struct MirrorCommand: Command {
   private func declarations(_ list: MirrorList, _ folder: MirrorFolder) -> [Override] {
     let segment = "segments.\(MirrorFolder.segment)"
     let texts: [(path: String, text: String?, source: String)] = [
-      // The first makes the segment.
+      // This override creates the segment.
       ("\(segment).manifest", list.place, "LIST"),
       ("\(segment).base", options.base?.string, "--base-url"),
       ("\(segment).publish.dir", options.isAtomic ? folder.current : folder.path, "DIR"),
@@ -121,7 +120,7 @@ struct MirrorCommand: Command {
     }
   }
 
-  /// Text in which no variable stands.
+  /// Escapes `$`, so that no variable is expanded.
   static func literal(_ text: String) -> String {
     text.reduce(into: "") { $0 += $1 == "$" ? "$$" : String($1) }
   }

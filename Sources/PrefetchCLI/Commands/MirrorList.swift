@@ -3,14 +3,12 @@ import PrefetchCore
 import PrefetchManifests
 import PrefetchSystem
 
-/// The list of a mirror, wherever it is.
 struct MirrorList {
-  /// As it was typed.
   let name: String
-  /// A URL, or the absolute path of a file.
+  /// URL, or absolute path of a file.
   let place: String
   let isRemote: Bool
-  /// Whether its bytes come once: from standard input, a pipe or a device.
+  /// Whether its bytes can be read only once: standard input, a pipe or a device.
   let isStream: Bool
 
   init(_ name: String, in current: String) {
@@ -30,8 +28,7 @@ struct MirrorList {
     }
   }
 
-  /// The files of the run, which hold the bytes of a stream; a local list that cannot be read ends the
-  /// command, as it does for `get -`.
+  /// Returns the run's files, with a stream's bytes; an unreadable local list ends the command.
   func files(
     _ loaded: LoadedConfiguration,
     _ context: CommandContext,
@@ -70,7 +67,7 @@ struct MirrorList {
     return files
   }
 
-  /// Whatever writes an empty list into a pipe has most likely failed, and every file would go.
+  /// Refuses an empty list from a pipe: most likely its writer failed, and all files would go.
   private func refuseEmpty(
     _ manifest: Manifest,
     _ loaded: LoadedConfiguration,
@@ -86,7 +83,6 @@ struct MirrorList {
     )
   }
 
-  /// As the run will read it.
   private func source(
     _ loaded: LoadedConfiguration,
     _ context: CommandContext,

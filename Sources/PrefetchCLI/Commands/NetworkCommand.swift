@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// `network`: what is seen of the network, and what the rules make of it.
 struct NetworkCommand: Command {
   let context: CommandContext
   let options: NetworkOptions

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `notify`: a push message that is ours makes a run.
+/// `notify`: starts a run for a push message that carries our marker.
 struct NotifyCommand: Command {
   let context: CommandContext
   let options: NotifyOptions
@@ -46,7 +46,7 @@ struct NotifyCommand: Command {
     ).run()
   }
 
-  /// Nothing is wrong, so that only a user who asks hears of it.
+  /// Reports a foreign message, which is no error, only for `-v` or `--json`.
   private func refuse(_ marker: String) -> Int32 {
     let message = "the payload is not for prefetch: `\(SafeText.line(marker))` is not in it"
     guard context.shared.isJSON else {
@@ -59,7 +59,7 @@ struct NotifyCommand: Command {
     )
   }
 
-  /// Nil for what is no JSON, and so of no sender that we know.
+  /// Returns nil if the payload is not JSON, and so from no known sender.
   private func message() throws(CommandExit) -> Node? {
     StopSignals.beginReading()
     defer { StopSignals.endReading() }
@@ -72,7 +72,7 @@ struct NotifyCommand: Command {
     }
   }
 
-  /// Push services carry a few kilobytes.
+  /// Limit in bytes; push services carry a few kilobytes.
   private static let limit = 1 << 20
 
   private func segments(
@@ -101,7 +101,7 @@ struct NotifyCommand: Command {
     return wanted.filter(known.contains)
   }
 
-  /// What is not stored has nothing to lose.
+  /// Removes the stored ones of the named items.
   private func purge(
     _ names: [String],
     _ loaded: LoadedConfiguration,

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// `help` and `completion`: pages that need nothing but the tables.
 struct PageCommand: Command {
   let context: CommandContext
   let page: () -> String
@@ -17,7 +16,6 @@ struct PageCommand: Command {
   }
 }
 
-/// `--version`: what this is, and the libraries that it runs with.
 struct VersionCommand: Command {
   let context: CommandContext
 

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `path`: where the body of an item lies, for any program to read.
 struct PathCommand: Command {
   let context: CommandContext
   let options: PathOptions
@@ -28,7 +27,7 @@ struct PathCommand: Command {
     return print(url: record.shownURL, path: path, shown: place ?? path)
   }
 
-  /// On a server that has every host below its root.
+  /// Returns the URL on a server that has every host below its root.
   private static func place(
     of record: ContentRecord,
     _ url: WebURL,
@@ -57,8 +56,7 @@ struct PathCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// Whether the configuration declares it and would not get this body: the answer to a request
-  /// with other headers.
+  /// Whether the item is declared and the stored body answers a request with other headers.
   private func isOthers(
     _ record: ContentRecord,
     _ loaded: LoadedConfiguration,
@@ -97,7 +95,6 @@ struct PathCommand: Command {
     )
   }
 
-  /// Of the item as it was named, stored or declared.
   private func url(
     _ loaded: LoadedConfiguration,
     _ store: DiskStore?
@@ -112,11 +109,11 @@ struct PathCommand: Command {
   }
 }
 
-/// Finds the one item that a word means: a URL, an id, or `PROVIDER/ID`.
+/// Finds the item that a word means: a URL, an id, or `PROVIDER/ID`.
 struct ItemLookup {
   let context: CommandContext
 
-  /// An item that is declared and need not be stored; nil where nothing declares it.
+  /// Returns a declared item, stored or not; nil if nothing declares it.
   func declared(
     _ name: String,
     _ builder: RequestBuilder,
@@ -142,7 +139,7 @@ struct ItemLookup {
       try store.records(named: canonical)
     }
     guard records.count > 1 else { return records.first }
-    // The same id under several providers: which one is meant cannot be guessed.
+    // Several providers use this id, so the meaning cannot be guessed.
     let names = records.map {
       "`\($0.provider.map { "\($0)/" } ?? "")\($0.id)` (\(Redaction.url($0.url)))"
     }

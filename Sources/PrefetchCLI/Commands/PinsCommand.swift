@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchSystem
 import PrefetchTransfer
 
-/// `pins`: the keys of a host, in the words of the configuration.
 struct PinsCommand: Command {
   let context: CommandContext
   let options: PinsOptions

@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `publish`: make the published trees again from what is stored, or switch one back.
 struct PublishCommand: Command {
   let context: CommandContext
   let options: PublishOptions
@@ -58,7 +57,7 @@ struct PublishCommand: Command {
     return publishing
   }
 
-  /// Nil when another run holds the lock.
+  /// Returns nil if another run holds the lock.
   private func publish(
     _ segments: [SegmentDeclaration],
     _ scope: PublishingScope
@@ -131,8 +130,7 @@ struct PublishCommand: Command {
 
   // MARK: One segment
 
-  /// What the segment takes of its manifest; a local one, which no run has judged, may not do
-  /// what no run would let it do.
+  /// Returns the segment's items; a local list, which no run has judged, is checked here.
   private func declared(
     _ segment: SegmentDeclaration,
     _ record: SegmentRecord?,
@@ -253,7 +251,7 @@ struct PublishCommand: Command {
 }
 
 extension JSONValue {
-  /// As reports have it: null where nothing is published.
+  /// Returns the tree as in reports: null if nothing is published.
   static func published(_ tree: TreeOutcome?) -> JSONValue {
     guard let tree, let generation = tree.generation else { return .null }
     return ["dir": .string(tree.folder), "generation": .integer(Int64(generation))]

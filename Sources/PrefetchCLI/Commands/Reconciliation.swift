@@ -53,7 +53,7 @@ struct Reconciliation {
     session.keepsItems = needsItems
     let transfers = isWanted(.html) ? TransferRecord(startingAt: now) : nil
     session.transfers = transfers
-    // Turned off, it touches nothing, and says so in the same form.
+    // A disabled configuration changes nothing and reports that in the same form.
     let report =
       loaded.configuration.hasRuns
       ? try session.run()
@@ -83,7 +83,7 @@ struct Reconciliation {
     envelope.mirror = MirrorFolder.path(loaded)
     envelope.shard = shard?.text
     envelope.isOffline = engine.isOffline
-    envelope.explanation = explanation
+    envelope.explanationOptions = explanationOptions
     envelope.beginning = report.deferral?.rule == .lock ? .locked : .made
     if destinations.contains(where: { $0.format == .prometheus }) {
       envelope.lastSuccess = lastSuccess(before: runID)
@@ -92,8 +92,8 @@ struct Reconciliation {
     return write(envelope)
   }
 
-  /// The command that explains an item of this run, with the options that this run was given.
-  private var explanation: String {
+  /// Options of this run that lead `prefetch explain` to the same items.
+  private var explanationOptions: [String] {
     let shared = context.shared
     let own = MirrorFolder.explanationOptions(loaded, places)
     let given = [("--cache-dir", shared.cacheDirectory), ("--state-dir", shared.stateDirectory)]
@@ -103,11 +103,9 @@ struct Reconciliation {
       + shared.configurationFiles.filter { $0 != "-" }.flatMap { ["-c", $0] }
       + (shared.profile.map { ["--profile", $0] } ?? [])
       + shared.settings.flatMap { ["--set", "\($0.key)=\($0.value)"] }
-    return (["prefetch explain URL"] + words.map { SafeText.line(ServiceUnit.shellQuoted($0)) })
-      .joined(separator: " ")
+    return words.map { SafeText.line(ServiceUnit.shellQuoted($0)) }
   }
 
-  /// The part that this run does.
   private func shard() throws(CommandExit) -> Shard? {
     guard let wish = engine.shard else { return nil }
     if let segment = loaded.configuration.segments.first(where: {
@@ -137,7 +135,7 @@ struct Reconciliation {
     }
   }
 
-  /// Those of the configuration that were not asked for, as the index has them.
+  /// Returns the index's records of segments outside this run.
   private func others(than segments: [Report.Segment]) -> [SegmentRecord] {
     let asked = Set(segments.map(\.name))
     let records = (try? context.readingStore(places)?.segments()) ?? nil
@@ -146,13 +144,13 @@ struct Reconciliation {
     }
   }
 
-  /// What cannot be read is no reason to have no report.
+  /// Earlier runs for the report; empty if the state cannot be read.
   private var pastRuns: [RunRecord] {
     let state = (try? context.readingState(places)) ?? nil
     return (try? state?.runs(of: loaded.identity)) ?? []
   }
 
-  /// What a run says is kept for a while, unless it goes into a file anyway.
+  /// Log that keeps the run's messages for a while, unless they go into a file anyway.
   private var journal: RunLog? {
     guard context.shared.logFile == nil else { return nil }
     return RunLog(
@@ -163,14 +161,13 @@ struct Reconciliation {
     )
   }
 
-  /// A convenience for metrics: where the state cannot be read, their file may still know.
+  /// Returns the last success for metrics; nil if only the metrics file may know it.
   private func lastSuccess(before run: String) -> Instant? {
     var reports: [Diagnostic] = []
     let state = try? StateStore.openForReading(state: places.state, reports: &reports)
     return (try? state?.lastSuccess(of: loaded.identity, before: run)) ?? nil
   }
 
-  /// Counts the unfinished items whose parts are kept.
   private func keptPartCount(_ report: Report) -> Int {
     let unfinished = report.items.filter { $0.failure != nil || $0.deferral != nil }
     guard !unfinished.isEmpty, let store = (try? context.readingStore(places)) ?? nil,
@@ -187,12 +184,11 @@ struct Reconciliation {
     (engine.items ?? loaded.configuration.report.items) == .all
   }
 
-  /// Lines of a plan give way to whatever document is asked for in their place.
+  /// Whether the plan's lines go to stdout, which no other document occupies.
   private var printsPlan: Bool {
     isPlan && !context.shared.isJSON && !destinations.contains { $0.path == "-" }
   }
 
-  /// Whether any rendering names items besides those that failed.
   private var needsItems: Bool {
     if context.shared.isJSON { return true }
     return formats.contains {
@@ -204,7 +200,6 @@ struct Reconciliation {
     formats.contains(format)
   }
 
-  /// Those that the report is written in, as far as no document is printed in place of the default one.
   private var formats: [ReportFormat] {
     destinations.map(\.format)
       + (isPlan || context.shared.isJSON ? [] : [loaded.configuration.report.format])
@@ -219,14 +214,14 @@ struct Reconciliation {
     var envelope = report
     if envelope.exitCode != 0, !isPlan { envelope.keptPartCount = keptPartCount(envelope.report) }
     say(envelope)
-    // In the log, where none of it is hidden, as a mail would have it.
+    // The log holds the full report, also with `-q`.
     if context.console.journal != nil {
       for line in ReportText(envelope: envelope).lines { context.console.keep(line) }
     }
     context.console.report(ReportFiles(destinations).write(&envelope))
     context.console.print(bytes: printed(envelope))
     if isPlan {
-      // After the lines also where both streams are one terminal.
+      // Keeps the order where both streams are one terminal.
       context.console.flush()
       sayChoices(envelope.report)
       context.console.note(PlanSummary(report: envelope.report).line)
@@ -234,7 +229,7 @@ struct Reconciliation {
     return envelope.exitCode
   }
 
-  /// What is taken of lock files that are for several machines and purposes; `-v` says it anyway.
+  /// Reports choices made in lock files for several machines and purposes; `-v` does already.
   private func sayChoices(_ report: Report) {
     guard context.shared.verbosity == 0 else { return }
     for segment in report.segments {
@@ -244,7 +239,7 @@ struct Reconciliation {
     }
   }
 
-  /// What is left, where a signal ended the run; nil where nothing is.
+  /// Returns the work left when a signal ended the run; nil if there is none.
   private func remainder(_ report: Report) -> String? {
     guard report.signal != nil else { return nil }
     let unseen = report.segments.count { $0.isInterrupted && $0.totals.items == 0 }
@@ -255,7 +250,6 @@ struct Reconciliation {
     return "interrupted; left for the next run: \(left.joined(separator: " and "))"
   }
 
-  /// Failures one by one on stderr: precise when something is wrong.
   private func say(_ envelope: ReportEnvelope) {
     if let failure = envelope.report.storeFailure {
       context.console.report("store.\(failure.code.rawValue)", failure.message)
@@ -278,7 +272,7 @@ struct Reconciliation {
     if let next = lines.nextStep { context.console.note(next) }
   }
 
-  /// What ends well with older copies is not as declared, which one warning says for all.
+  /// Warns once for all stale copies: the run succeeds but the cache is not as declared.
   private func staleness(_ report: Report) -> Diagnostic? {
     guard report.staleCount > 0 else { return nil }
     let items = Amounts.count(Int64(report.staleCount), "item")
@@ -292,7 +286,7 @@ struct Reconciliation {
     )
   }
 
-  /// Warns of a disk without room, which time alone does not change, so that it is not silent either.
+  /// Warns of a full disk, which time alone does not fix.
   private func fullDisk(_ report: Report) -> Diagnostic? {
     let waiting = report.segments.filter { $0.deferral?.rule == .freeDisk }
     guard let first = waiting.first else { return nil }
@@ -305,7 +299,7 @@ struct Reconciliation {
     )
   }
 
-  /// Nothing is wrong where an ad server has no ad, and nothing is there to be shown.
+  /// Warns of an ad server without an ad: no error, but nothing to show either.
   private func emptiness(_ report: Report) -> Diagnostic? {
     guard let first = report.firstEmpty else { return nil }
     let name = (try? WebURL(first))?.redacted ?? ""
@@ -313,7 +307,7 @@ struct Reconciliation {
     return Diagnostic("run.no-ad", "there is no ad at \(name)\(rest)", severity: .warning)
   }
 
-  /// Warns of frames, whose servers count each load, and of pages that are too long.
+  /// Warns of HTML end cards that are not kept: frames, which servers count, and long pages.
   private func htmlCards(_ report: Report) -> Diagnostic? {
     guard let first = report.firstHTMLCard else { return nil }
     let cards = Amounts.count(Int64(report.htmlCardCount), "HTML end card")
@@ -334,9 +328,9 @@ struct Reconciliation {
     if let destination = destinations.first(where: { $0.path == "-" }) {
       return ReportRendering.bytes(envelope, as: destination.format)
     }
-    // Its lines are printed already.
+    // The plan's lines are printed already.
     if isPlan { return [] }
-    // Silent when all is well, or will be by itself.
+    // With `-q` nothing is printed on success or deferral.
     let isWell = [.ok, .deferred].contains(ExitStatus(rawValue: envelope.exitCode))
     if context.shared.isQuiet, isWell { return [] }
     let format = loaded.configuration.report.format
@@ -352,7 +346,7 @@ struct Reconciliation {
   }
 }
 
-/// Names for runs: sortable by time, and different for two in one millisecond.
+/// Makes ids of runs: sortable by time, distinct within one millisecond.
 enum RunIdentifier {
   static func make(at now: Instant) -> String {
     let time = String(

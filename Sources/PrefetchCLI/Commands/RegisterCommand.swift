@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `register`: shows the license to its endpoint now, and says what came of it.
 struct RegisterCommand: Command {
   let context: CommandContext
   let options: RegisterOptions
@@ -41,7 +40,6 @@ struct RegisterCommand: Command {
     return exit.code
   }
 
-  /// Shows the license whatever is remembered of it.
   func ask(
     _ loaded: LoadedConfiguration,
     _ places: Places
@@ -68,8 +66,7 @@ struct RegisterCommand: Command {
     return (standing, news)
   }
 
-  /// As a run would end that had nothing else to do; one that could not be asked is no success here,
-  /// also where an older registration still holds.
+  /// Returns the exit status; an unreachable endpoint fails even while a registration is valid.
   private static func exit(_ standing: LicenseStanding, _ news: [RegistrationNews]) -> ExitStatus {
     switch StopSignals.pending {
     case 15: return .terminated

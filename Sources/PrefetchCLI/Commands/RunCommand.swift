@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchSystem
 
-/// `run` and `plan`: make the cache equal to the declaration, or say what that would take.
+/// `run` and `plan`: make the cache equal to the declaration, or show the changes.
 struct RunCommand: Command {
   let context: CommandContext
   let options: RunOptions
@@ -17,7 +17,7 @@ struct RunCommand: Command {
     return try reconcile(loaded, places)
   }
 
-  /// As the options say; also for a configuration that no file holds.
+  /// Runs by the options; also for a configuration that is no file.
   func reconcile(
     _ loaded: LoadedConfiguration,
     _ places: Places,
@@ -28,7 +28,7 @@ struct RunCommand: Command {
       context.console.note("`\(key)` is false: nothing was done")
       if !context.shared.isJSON { return ExitStatus.ok.code }
     }
-    // A signal that comes meanwhile ends the run before it asks for anything.
+    // A signal during this wait ends the run before its first request.
     if let splay = options.splay { _ = StopSignals.wait(upTo: splay * Double.random(in: 0..<1)) }
     return try Reconciliation(
       context: context,
@@ -43,7 +43,7 @@ struct RunCommand: Command {
     ).run()
   }
 
-  /// Also those that were joined by a command and stand in no file.
+  /// Also accepts subscribed segments, which are in no file.
   private func checkSelection(
     _ loaded: LoadedConfiguration,
     _ places: Places

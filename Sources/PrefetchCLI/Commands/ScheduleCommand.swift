@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchSystem
 
-/// `schedule`: what makes systemd or cron begin the runs of a configuration.
 struct ScheduleCommand: Command {
   let context: CommandContext
   let options: ScheduleOptions
@@ -16,7 +15,7 @@ struct ScheduleCommand: Command {
         "a schedule needs a configuration that is a file"
       )
     }
-    // What a service is given is not here.
+    // The secrets of the service are not set here.
     let loaded = try context.configuration(isRequired: true, allowsUnsetSecrets: true)
     let unit = try unit(loaded)
     tellNeeds(of: unit, loaded)
@@ -54,7 +53,6 @@ struct ScheduleCommand: Command {
     return ExitStatus.ok.code
   }
 
-  /// What its user has to find or be given.
   private func tellNeeds(of unit: ServiceUnit, _ loaded: LoadedConfiguration) {
     let isService = options.scheduler == .systemd
     if let owner = options.user {
@@ -134,8 +132,7 @@ struct ScheduleCommand: Command {
     let own = [cache ?? configuration.cache.folder, state ?? configuration.cache.stateFolder]
     let name = Self.name(configuration.name)
     let isOfOther = isCron && options.user != nil
-    // Nothing of the environment that says where these are is there in a crontab; another user has
-    // the folders that systemd would make.
+    // In a crontab, variables do not place these folders; another user gets those of systemd.
     let made = zip(own, ["/var/cache/\(name)", "/var/lib/\(name)"]).map { own, standard in
       isOfOther && own == nil ? standard : nil
     }
@@ -201,7 +198,7 @@ struct ScheduleCommand: Command {
     return "prefetch-\(String(decoding: plain.prefix(60), as: UTF8.self))"
   }
 
-  /// What the files ask for as `${KIND:NAME}`.
+  /// Returns the names that the files refer to as `${KIND:NAME}`.
   private func names(_ kind: String, in files: [String]) -> [String] {
     var names: Set<String> = []
     for file in files {

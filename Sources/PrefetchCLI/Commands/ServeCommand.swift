@@ -5,7 +5,6 @@ import PrefetchServe
 import PrefetchStore
 import PrefetchSystem
 
-/// `serve`: the cache, or with `--origin` a folder, over HTTP on this machine.
 struct ServeCommand: Command {
   let context: CommandContext
   let options: ServeOptions
@@ -35,8 +34,7 @@ struct ServeCommand: Command {
     }
   }
 
-  /// Until it is to end; `look` is taken now and then, `stopping` comes before clients are sent away
-  /// and `closing` after.
+  /// Serves until the end; calls `stopping` before clients are disconnected, `closing` after.
   private func serve(
     _ server: LocalServer,
     _ served: (loaded: LoadedConfiguration, places: Places)?,
@@ -124,7 +122,7 @@ struct ServeCommand: Command {
     )
   }
 
-  /// The publisher may have switched it off, and so may the configuration.
+  /// Whether neither the publisher nor the configuration has switched pull-through off.
   private func mayPull(_ loaded: LoadedConfiguration) -> Bool {
     let publisher = context.builder(loaded).publisher
     let isOff = publisher?.switchedOff.contains(.pullThrough) == true
@@ -155,7 +153,7 @@ struct ServeCommand: Command {
       stop: stop
     )
     let policy = loaded.configuration.policy
-    // None of a work waits for a connection of the others.
+    // Requests of one lane never wait for each other's connections.
     let together = min(policy.concurrency, policy.perHost)
     return PullLanes(limit: Self.lanes, together: together) { pull.bring($0, $1) }
   }
@@ -163,7 +161,7 @@ struct ServeCommand: Command {
   private func sessions(_ loaded: LoadedConfiguration, _ places: Places) -> ItemSessions {
     let (environment, shared, sources) = (context.environment, context.shared, context.sources)
     return ItemSessions {
-      // A console is for one thread at a time, as its session is.
+      // Consoles and sessions each belong to one thread.
       let console = Console(shared: shared, environment: environment, log: nil)
       console.secrets = loaded.secrets
       let context = CommandContext(
@@ -180,7 +178,7 @@ struct ServeCommand: Command {
   private func events(_ loaded: LoadedConfiguration, _ places: Places) -> EventDesk {
     let (environment, sources) = (context.environment, context.sources)
     var shared = context.shared
-    // What goes wrong is the client's to hear.
+    // Errors go to the client, not to the console.
     (shared.isJSON, shared.isQuiet) = (false, true)
     let quiet = shared
     return EventDesk {
@@ -197,7 +195,7 @@ struct ServeCommand: Command {
     }
   }
 
-  /// A client waits in each: enough that a slow server does not hold up the others.
+  /// Lanes; a client waits in each, so a slow server does not block the others.
   private static let lanes = 16
 
   private func maximumStale(_ loaded: LoadedConfiguration) -> Duration {
@@ -217,7 +215,6 @@ struct ServeCommand: Command {
     )
   }
 
-  /// The first line of a file, which others may not read.
   private func token(in path: String) throws(Failure) -> String {
     let bytes: [UInt8]
     do throws(FileReading.Fault) {
@@ -274,7 +271,7 @@ struct ServeCommand: Command {
     }
   }
 
-  /// Until a signal comes or the time has passed, with a look at things now and then.
+  /// Waits until a signal or the end of the lifetime, and calls `look` regularly.
   private func wait(for server: LocalServer, _ look: () -> Void) -> Int32? {
     let end = options.lifetime.map { ContinuousClock.now + $0 }
     while true {
@@ -289,7 +286,6 @@ struct ServeCommand: Command {
   }
 
   private static let pause = Duration.seconds(1)
-  /// The same while a user watches.
   private static let watchedPause = Duration.milliseconds(100)
 
   private func announce(_ server: LocalServer) {
@@ -304,11 +300,11 @@ struct ServeCommand: Command {
     let ready = StandardOutput(descriptor: Int32(descriptor))
     ready.write(server.address + "\n")
     _ = ready.flush()
-    // Whoever reads to the end of it waits for that.
+    // Closing ends the wait of a process that reads to the end.
     if descriptor > 2 { ready.close() }
   }
 
-  /// What is served on loopback is for this machine; all else for all that can reach it.
+  /// Warns if the address is not on loopback, since other machines can read from it then.
   private func warnOfOtherMachines(_ server: LocalServer) {
     guard !server.isLoopback else { return }
     let thing = options.origin == nil ? "the cache" : "the folder"

@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// `stats`: figures over the runs that are remembered.
 struct StatsCommand: Command {
   let context: CommandContext
   let options: StatsOptions

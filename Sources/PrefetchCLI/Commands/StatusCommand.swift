@@ -4,7 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `status`: each segment's state, age and size; with `--max-age` a health probe.
 struct StatusCommand: Command {
   let context: CommandContext
   let options: StatusOptions
@@ -16,10 +15,10 @@ struct StatusCommand: Command {
     var bytes: Int64
     var lastSuccess: Instant?
     var isRequired = true
-    /// Where its last run did one part of it.
+    /// Shard that the last run did; nil if it did all.
     var shard: String?
     var deferral: Deferral?
-    /// When a run has something to ask about it again; nil where every run has.
+    /// Time at which a run next revalidates something; nil if every run does.
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
     /// Counts of published files that are not as they were published; nil where all are.
@@ -41,7 +40,7 @@ struct StatusCommand: Command {
     let now = context.clock.now().wall
     var segments: [SegmentLine] = []
     var totals = StoreTotals()
-    // Without a configuration the cache says whose it is, as that of a mirror does.
+    // Without a configuration, the cache tells the identity, as for a mirror.
     var identity = loaded.identity
     if let store {
       let records = try context.reading { () throws(Failure) in try store.segments() }
@@ -76,7 +75,7 @@ struct StatusCommand: Command {
     }
     for index in segments.indices {
       segments[index].trend = SegmentTrend(runs: trends[segments[index].name] ?? [])
-      // What was to last until a time that has passed holds nothing back any more.
+      // A deferral ends at its `until`.
       guard let deferral = deferrals[segments[index].name],
         deferral.until.map({ now < $0 }) ?? true
       else { continue }
@@ -161,7 +160,7 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Ends a health probe: with 3 where a required segment, or the whole cache, is not what it should be.
+  /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
   private func reportAges(
     of segments: [SegmentLine],
     _ places: Places,
@@ -213,7 +212,7 @@ struct StatusCommand: Command {
     "there is no cache at `\(places.cache)`"
   }
 
-  /// A gate or a window that holds a segment back goes before what would be asked without it.
+  /// Sets the next checks; a deferral or a closed window outweighs the planned check.
   private func note(
     _ checks: [String: Instant],
     _ network: NetworkView,
@@ -227,7 +226,7 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Exactly the subscribed ones: before their first run too, and none that were left.
+  /// Returns lines for exactly the subscribed segments, also before their first run.
   private func subscribed(
     _ lines: [SegmentLine],
     _ loaded: LoadedConfiguration,
@@ -266,7 +265,6 @@ struct StatusCommand: Command {
     }
   }
 
-  /// Nil where no license is to be registered.
   private func registration(
     _ loaded: LoadedConfiguration,
     _ places: Places
@@ -362,7 +360,6 @@ struct StatusCommand: Command {
     ])
   }
 
-  /// What runs have under way.
   private func transfers(_ places: Places) -> JSONValue {
     let values = TransferNote.all(inCache: places.cache).map { item -> JSONValue in
       [

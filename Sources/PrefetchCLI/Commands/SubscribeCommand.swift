@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `subscribe` and `unsubscribe`: change what is remembered, then reconcile.
+/// `subscribe` and `unsubscribe`: change the stored subscriptions, then run.
 struct SubscribeCommand: Command {
   enum Change {
     case add([String])
@@ -33,7 +33,7 @@ struct SubscribeCommand: Command {
     skipsRun = options.skipsRun
   }
 
-  /// Blanks at the ends are slips of a user who pasted a name.
+  /// Removes blanks at the ends, which pasting a name may add.
   private static func trimmed(_ name: String) -> String {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" }
     let rest = name.drop(while: isBlank)
@@ -74,7 +74,7 @@ struct SubscribeCommand: Command {
       .run()
   }
 
-  /// Taking back what was never given is a slip of the hand.
+  /// Reports names that no segment has, since the user most likely mistyped them.
   private func unknownRemovals(
     _ current: Set<String>,
     _ loaded: LoadedConfiguration

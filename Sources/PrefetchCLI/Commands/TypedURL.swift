@@ -1,10 +1,8 @@
 import PrefetchCore
 
-/// A URL that was typed as the name of an item.
 enum TypedURL {
-  /// Nil for a word that can only be an id; ends the command for a URL that is none.
-  ///
-  /// `isKnown` says that an item has the word for its id, which may look like anything.
+  /// Returns nil for a word that can only be an id; ends the command for an invalid URL, unless
+  /// `isKnown` says that an item has the word as its id.
   static func read(
     _ word: String,
     isKnown: Bool,

@@ -4,8 +4,6 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// `verify`: hash everything stored again and look at every published file; with `--repair` drop what
-/// is damaged.
 struct VerifyCommand: Command {
   let context: CommandContext
   let options: VerifyOptions
@@ -13,7 +11,7 @@ struct VerifyCommand: Command {
   private struct Findings {
     var store: VerificationReport
     var trees: TreeInspection
-    /// Where the bodies are that could not be read and were moved aside.
+    /// Paths of unreadable bodies that were moved aside.
     var asidePaths: [ContentDigest: String] = [:]
 
     var isSound: Bool { store.bad.isEmpty && trees.bad.isEmpty }
@@ -62,7 +60,7 @@ struct VerifyCommand: Command {
     _ loaded: LoadedConfiguration,
     _ places: Places
   ) throws(CommandExit) -> Findings {
-    // Asked before the store is opened for writing, since it may read the index.
+    // Read before the store is opened for writing, since this may read the index.
     let known = try context.readingState(places)
     let folders = try context.reading { () throws(Failure) in
       try declared(loaded, known, places)
@@ -87,7 +85,7 @@ struct VerifyCommand: Command {
     }
   }
 
-  /// The trees that count: of the configuration, or without one all.
+  /// Returns the trees to check: those of the configuration; nil for all if there is none.
   private func declared(
     _ loaded: LoadedConfiguration,
     _ state: StateStore?,
@@ -140,7 +138,7 @@ struct VerifyCommand: Command {
     return objects + files
   }
 
-  /// No configuration declares a mirror, so `publish` cannot reach it.
+  /// Returns advice; `publish` cannot reach a mirror, which no configuration declares.
   private func advice(_ segment: String) -> String {
     segment == MirrorFolder.segment
       ? "`prefetch verify --repair` drops it, and the next `prefetch mirror` makes it again"

@@ -1,19 +1,16 @@
 import PrefetchCore
 import PrefetchManifests
 
-/// The items that `get` shall bring, with everything that is declared of them.
-///
-/// What is declared stands in tables, one for each segment that declares something, so that thousands
-/// of items are planned as a run plans them.
+/// Items that `get` fetches with all declarations, in a table per segment, so that thousands are
+/// planned as in a run.
 struct WantedItems {
-  /// What one segment declares, or none: then the list or the command line alone.
+  /// Declarations of one segment; without a name those of the list or the command line.
   fileprivate struct Group {
-    /// As its items are fetched here: with their bodies, whatever `store` and `head` say.
+    /// Segment with `store` and `head` overridden, so that bodies are fetched.
     var segment: SegmentDeclaration
-    /// Whether runs store what it declares.
     let isStored: Bool
     var table = EntryTable(makeIdentifier: { ItemIdentifier.make(for: $0) })
-    /// The number of the item that each of its entries is about.
+    /// Number of the item of each entry.
     var items: [Int] = []
 
     init(segment: SegmentDeclaration) {
@@ -29,16 +26,15 @@ struct WantedItems {
     var entry: Int
   }
 
-  /// As they were asked for; their names where they are delivered come from here.
   private(set) var entries: [ManifestEntry]
   fileprivate private(set) var groups: [Group] = []
-  /// What is sent for an item is what its first place says.
+  /// First declaration of each item, which determines its request.
   private var first: [Spot] = []
   private var others: [Int: [Spot]] = [:]
-  /// Items that were asked for before, and as which.
+  /// Repeated items, and the number of the earlier request.
   private(set) var repeated: [Int: Int] = [:]
 
-  /// `isListed` says that the entries come from a list, which declares things itself.
+  /// Makes tables of all declarations; `isListed` says that the entries come from a list.
   init(
     _ entries: [ManifestEntry],
     declared known: DeclaredItems = DeclaredItems(),
@@ -50,18 +46,18 @@ struct WantedItems {
     var numbers: [String: Int] = [:]
     for (item, entry) in entries.enumerated() {
       var declarations = known[entry]
-      // What was typed may be more than any segment declares: a digest of its own.
+      // A typed item may carry a digest that no segment declares.
       if declarations.isEmpty || isListed || !entry.digests.isEmpty {
         var own = entry
         own.isIdentifierMade = own.isIdentifierMade || own.id == nil
         declarations.append(DeclaredItems.Declaration(segment: anonymous, entry: own))
       }
-      // Of segments that ask for it differently the first has it; what is pinned is the same for all.
+      // If segments send different headers, the first counts; pinned items are the same for all.
       if declarations.count > 1 {
         let asked = Set(declarations[0].entry.headers)
         declarations.removeAll { $0.entry.digests.isEmpty && Set($0.entry.headers) != asked }
       }
-      // A tag may be that of several ad spaces; one item is the ad of one of them.
+      // Several ad spaces may share a tag; an item is the ad of one of them.
       let zone = declarations.first?.entry.zone
       declarations.removeAll { $0.entry.zone != zone }
       self.entries[item].zone = zone
@@ -87,24 +83,23 @@ struct WantedItems {
     entries[item].url.string
   }
 
-  /// URL under which the store knows it.
   func recordURL(_ item: Int) -> String {
     entries[item].recordURL
   }
 
-  /// Whether its body stays in the cache: only segments that runs do not store may name it.
+  /// Whether the body stays in the cache; false if only segments with `store: false` name it.
   func isKept(_ item: Int) -> Bool {
     let places = [first[item]] + (others[item] ?? [])
     let declaring = places.map { groups[$0.group] }.filter { !$0.segment.name.isEmpty }
     return declaring.isEmpty || declaring.contains(where: \.isStored)
   }
 
-  /// Whether only one declaration names it, and it was asked for once.
+  /// Whether the item has one declaration and was requested once.
   func isSingle(_ item: Int) -> Bool {
     others[item] == nil && repeated[item] == nil && !repeated.values.contains(item)
   }
 
-  /// Whether any declaration says what its bytes are.
+  /// Whether any declaration has a trustworthy digest of the item.
   func isPinned(_ item: Int) -> Bool {
     !holds(item) { place in
       let table = groups[place.group].table
@@ -114,7 +109,6 @@ struct WantedItems {
     }
   }
 
-  /// What its bytes are, where that is declared.
   func digest(of item: Int) -> ContentDigest? {
     let places = [first[item]] + (others[item] ?? [])
     return places.lazy.compactMap { place -> ContentDigest? in
@@ -126,13 +120,11 @@ struct WantedItems {
     }.first
   }
 
-  /// Of what is sent when it is asked for.
   func fingerprint(_ item: Int, _ facts: Planner.Facts) -> UInt64 {
     let group = groups[first[item].group]
     return facts.fingerprint(of: group.table[first[item].entry], in: group.segment)
   }
 
-  /// Returns whether a stored answer is the one that the item's request would get.
   func selection(
     of record: ContentRecord,
     for item: Int,
@@ -143,7 +135,7 @@ struct WantedItems {
     return facts.selection(of: record, for: entry, in: group.segment)
   }
 
-  /// Whether an older copy may come out, however long ago it became stale or for so long.
+  /// Whether all declarations allow an older copy, stale for at most `limit`.
   func mayServeStale(
     _ record: ContentRecord,
     as item: Int,
@@ -165,8 +157,7 @@ struct WantedItems {
     }
   }
 
-  /// What a run would be asked for the items that `isAsked` says, and how many entries each segment
-  /// has of them.
+  /// Returns the declarations of the chosen items, with the item number of each entry.
   func segments(_ isAsked: (Int) -> Bool) -> [(declaration: SegmentDeclaration, items: [Int])] {
     groups.compactMap { group in
       let places = group.items.indices.filter { isAsked(group.items[$0]) }
@@ -176,19 +167,16 @@ struct WantedItems {
       table.append(group.table, at: places)
       var segment = group.segment
       segment.source = .inline(Shared(table))
-      // The user or client that asks for an item wants to know that it failed, whatever declares it
-      // makes of it.
+      // The user or client wants to hear of a failure, even of an optional item.
       segment.isRequired = true
       return (segment, places.map { group.items[$0] })
     }
   }
 
-  /// Everything that is declared of an item.
   fileprivate func spots(of item: Int) -> [Spot] {
     [first[item]] + (others[item] ?? [])
   }
 
-  /// Whether something is so by all that is declared of an item.
   fileprivate func holds(_ item: Int, by condition: (Spot) -> Bool) -> Bool {
     guard condition(first[item]) else { return false }
     return others.isEmpty || others[item]?.allSatisfy(condition) ?? true
@@ -196,9 +184,9 @@ struct WantedItems {
 }
 
 extension WantedItems.Group {
-  /// Where its entry stands; an item that was asked for twice has one.
+  /// Returns the index of the item's entry, which repeated requests share.
   fileprivate mutating func place(_ declaration: DeclaredItems.Declaration, of item: Int) -> Int {
-    // Of a segment as a whole holds what holds for the least trusted.
+    // The least trusted declaration decides for the whole segment.
     segment.excerptOf = segment.excerptOf ?? declaration.segment.excerptOf
     var entry = declaration.entry
     entry.isRequired = true
@@ -212,11 +200,11 @@ extension WantedItems.Group {
   }
 }
 
-/// What stored bodies may come out, asked once for all items.
+/// Decides which stored bodies may be delivered, with rules prepared once for all items.
 struct KeptItems {
   private let items: WantedItems
   private let now: Instant
-  /// By the rules of an offline run, and by those of one that would ask about what is stale.
+  /// Rulings of an offline run, and of a run that revalidates stale bodies.
   private var offline: [Planner.Rulings]
   private var asking: [Planner.Rulings]
 
@@ -227,7 +215,7 @@ struct KeptItems {
     policy.revalidatesAll = false
     policy.refetchesAll = false
     policy.wakesPaused = true
-    // What is here already needs no leave to be fetched.
+    // A stored body needs no permission to be fetched.
     policy.transportSecurity = TransportSecurity()
     policy.transportSecurity.allowsArbitraryLoads = true
     let rulings = { (facts: Planner.Facts) in
@@ -239,14 +227,13 @@ struct KeptItems {
     asking = rulings(facts.under(policy))
   }
 
-  /// Whether a stored body is one that the declarations allow, however old it is.
+  /// Whether the declarations allow a stored body, however old it is.
   mutating func isSatisfied(_ item: Int, by record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &offline, now)
   }
 
-  /// Whether a stored body is one that a segment declares, and what was asked for, however old it is.
-  ///
-  /// Each segment judges by its own declarations, so another one may refuse the same body.
+  /// Whether a segment, and the user's own request, accept a stored body of any age; another
+  /// segment may refuse it.
   mutating func suitsOneSegment(_ item: Int, by record: ContentRecord) -> Bool {
     let spots = items.spots(of: item)
     let allowing = spots.filter {
@@ -258,13 +245,12 @@ struct KeptItems {
       && allowing.contains { !isOwn($0) }
   }
 
-  /// Whether a run would ask no server about it.
+  /// Whether a run would use the body without a request.
   mutating func isFresh(_ item: Int, _ record: ContentRecord) -> Bool {
     Self.isKept(item, of: items, record, under: &asking, now)
       || isProven(item, record) && isSatisfied(item, by: record)
   }
 
-  /// Whether a digest that any segment declares shows a body to be the right one.
   private mutating func isProven(_ item: Int, _ record: ContentRecord) -> Bool {
     items.spots(of: item).contains { spot in
       asking[spot.group].decide(spot.entry, record: record) == (.keep, .digestMatches)
@@ -290,7 +276,6 @@ struct KeptItems {
   ) -> Bool {
     guard record.digest != nil else { return false }
     if let expiry = record.expiresAt, expiry <= now { return false }
-    // An entry that has expired is planned no more.
     if items.groups[spot.group].table.hasExpired(at: spot.entry, now) { return false }
     return rulings[spot.group].decide(spot.entry, record: record).decision == .keep
   }

@@ -1,15 +1,14 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Facts of one run as the events that scripts follow, one JSON object a line.
+/// Converts facts of a run to events for scripts, one JSON object a line.
 struct EventLine {
   let run: String
   let time: Instant
   var secrets: SecretNeedles = []
-  /// Segments of which an item came, changed or went in this run.
+  /// Segments with an item that was added, changed or removed in this run.
   var changed: Set<String> = []
 
-  /// None for facts that make no event; several for one that changes several things.
   func values(_ fact: RunFact) -> [JSONValue] {
     switch fact {
     case .itemSettled(let item): [settled(item)].compactMap(\.self) + departed(item)
@@ -92,7 +91,6 @@ struct EventLine {
     }
   }
 
-  /// Its body is gone, which the cache tells of, and the item is not at hand any more.
   private func departed(_ item: ItemResult) -> [JSONValue] {
     guard let departure = item.departure else { return [] }
     let reason = ("reason", JSONValue.string(departure.rawValue))

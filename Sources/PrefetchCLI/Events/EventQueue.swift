@@ -2,23 +2,20 @@ import PrefetchSystem
 import PrefetchTransfer
 import Synchronization
 
-/// What is told to a listener that may be slow.
-///
-/// The teller never waits: there is room for so many, and their own thread delivers them.
+/// Queue of events for a slow listener; its own thread delivers them, and a sender never waits.
 final class EventQueue: Sendable {
   struct Event: Hashable, Sendable {
     var name: String
     var line: String
 
-    /// The next one tells the same and more.
+    /// Whether a later event supersedes this one.
     var isExpendable: Bool { name == "progress" }
-    /// A listener that heard of nothing else is to hear of the end.
+    /// Whether the event ends the run; it is delivered even if others are dropped.
     var isLast: Bool { name == "run.finished" || name == "serve.stopped" }
   }
 
   private struct State {
     var waiting: [Event] = []
-    /// Of those that wait.
     var expendable = 0
     var isDelivering = false
     var thread: WorkerThread?
@@ -26,7 +23,7 @@ final class EventQueue: Sendable {
     var deadline: ContinuousClock.Instant?
     var isHurried = false
 
-    /// Takes in one more, for which another one may have to go; or it goes itself.
+    /// Queues an event; a full queue drops an expendable one, or the event itself.
     mutating func add(_ event: Event, within capacity: Int) {
       if waiting.count >= capacity {
         dropped += 1
@@ -48,9 +45,7 @@ final class EventQueue: Sendable {
       return waiting
     }
 
-    /// Whether the caller of ``finish(within:)`` waits no more.
-    ///
-    /// A user who wants the process to end waits for no hooks.
+    /// Whether the wait of ``finish(within:)`` is over; a stop signal shortens it.
     mutating func isOver(_ isStopping: Bool) -> Bool {
       guard var deadline else { return false }
       if isStopping, !isHurried {
@@ -63,13 +58,13 @@ final class EventQueue: Sendable {
   }
 
   static let capacity = 10_000
-  /// A process that was asked to end has two seconds for everything.
+  /// Wait after a stop signal; a process has two seconds to end.
   private static let hurry = Duration.milliseconds(600)
 
   private let state = Mutex(State())
   private let capacity: Int
   private let isStopping: @Sendable () -> Bool
-  /// Returns how many of them were not delivered.
+  /// Delivers events and returns how many failed.
   private let deliver: @Sendable ([Event], _ isAbandoned: () -> Bool) -> Int
 
   init(
@@ -91,7 +86,7 @@ final class EventQueue: Sendable {
       return (true, state.thread)
     }
     guard isNew else { return }
-    // It has nothing more to do but to end.
+    // The last thread has finished its work and is about to end.
     last?.join()
     let thread = WorkerThread { [self] in work() }
     guard thread == nil else { return state.withLock { $0.thread = thread } }
@@ -122,7 +117,7 @@ final class EventQueue: Sendable {
     state.withLock { $0.isOver(isStopping()) }
   }
 
-  /// Waits for the rest, as long as that; returns how many were not delivered.
+  /// Waits for delivery, at most `limit`; returns the number of lost events.
   func finish(within limit: Duration) -> Int {
     let thread = state.withLock { state in
       state.deadline = .now + limit

@@ -3,26 +3,23 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchSystem
 
-/// Makes events of what a run tells, for a script that follows and for the hooks.
 final class EventSink: RunObserver {
   let hearsOfEach: Bool
   private let stream: EventStream?
   private let hooks: HookLane?
   private let runID: String
-  /// Knows what must not be told, also what becomes known on the way.
+  /// Console that masks secrets, also ones learnt during the run.
   private let console: Console
   private var progress = RunProgress()
   private var lastLook: TransferLook?
-  /// What came for each segment.
   private var brought: [String: (count: Int64, bytes: Int64)] = [:]
   private var changed: Set<String> = []
 
-  /// Nothing changes in a dry run.
+  /// Whether changes are reported; false for a dry run, which makes none.
   private let tellsChanges: Bool
   private var hasBegun = false
   private var isFinished = false
 
-  /// Nil where no script and no hook listens.
   init?(
     stream: EventStream?,
     hooks: HookLane?,
@@ -39,7 +36,6 @@ final class EventSink: RunObserver {
     hearsOfEach = stream != nil || hooks?.hearsOfEach == true
   }
 
-  /// The run is ready for its first request.
   func begin(at start: Instant) {
     guard !hasBegun else { return }
     hasBegun = true
@@ -85,7 +81,7 @@ final class EventSink: RunObserver {
     brought[segment] = (sum.count + 1, sum.bytes.addingSaturated(bytes))
   }
 
-  /// Once a second is enough for a program that draws it.
+  /// Pause between progress events; one a second is enough.
   var pauseBetweenLooks: Duration? {
     stream != nil || hooks?.hears("progress") == true ? .seconds(1) : nil
   }
@@ -114,7 +110,7 @@ final class EventSink: RunObserver {
     )
   }
 
-  /// Waits for those who listen, not for long, and says what they missed.
+  /// Waits briefly for the listeners, and adds lost events and failed hooks to the report.
   func finish(_ report: inout Report) {
     guard !isFinished else { return }
     begin(at: report.started)
@@ -123,7 +119,6 @@ final class EventSink: RunObserver {
     report.hasFailedHook = ending.hasFailed
   }
 
-  /// The same for a run of which there is no report.
   func finish(
     _ exit: ExitStatus,
     at end: Instant
@@ -159,7 +154,6 @@ final class EventSink: RunObserver {
   }
 }
 
-/// How far a run is.
 struct RunProgress {
   private(set) var discovered = 0
   private(set) var settled = 0

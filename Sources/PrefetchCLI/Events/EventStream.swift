@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// Where events go that a script follows: an open descriptor or a file, one JSON object a line.
 final class EventStream: Sendable {
   private let queue: EventQueue
 
@@ -27,7 +26,7 @@ final class EventStream: Sendable {
     queue.push(event)
   }
 
-  /// A reader that has not read by then does not read.
+  /// Time for a slow reader at the end of a run.
   private static let patience: Duration = .seconds(2)
 
   func finish() -> [Diagnostic] {

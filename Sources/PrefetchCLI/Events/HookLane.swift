@@ -3,14 +3,13 @@ import PrefetchCore
 import PrefetchSystem
 import Synchronization
 
-/// The programs of the configuration that are told of events: one at a time, each of all that have
-/// come for it since it was told last.
+/// Runs the configured hooks one at a time, each with all its events since its last call.
 final class HookLane: Sendable {
   private struct Trouble: Sendable {
     var event: String
     var hook: Hook
     var reason: String
-    /// What it said last.
+    /// Last line of the hook's stderr.
     var complaint: String
   }
 
@@ -22,7 +21,7 @@ final class HookLane: Sendable {
     let list = Mutex<[Trouble]>([])
   }
 
-  /// Nil where there are none, or where a hook of the same cache has started this process.
+  /// Returns nil without hooks, and in a command that a hook of the same cache has started.
   init?(_ loaded: LoadedConfiguration, _ places: Places, runID: String, context: CommandContext) {
     let hooks = loaded.configuration.hooks
     guard !hooks.isEmpty else { return nil }
@@ -74,7 +73,6 @@ final class HookLane: Sendable {
     }
   }
 
-  /// Whether a hook is told of every item.
   var hearsOfEach: Bool {
     hooks["items.started"] != nil || hooks["cache.added"] != nil
   }
@@ -88,8 +86,7 @@ final class HookLane: Sendable {
     queue.push(event)
   }
 
-  /// Waits for those that are under way and wait, each within its own time; says what went wrong, and
-  /// whether that counts.
+  /// Waits for running and queued hooks within their timeouts; returns the failures.
   func finish() -> (diagnostics: [Diagnostic], hasFailed: Bool) {
     let limit = hooks.values.reduce(.seconds(1)) { $0 + $1.timeout * 2 }
     let dropped = queue.finish(within: limit)

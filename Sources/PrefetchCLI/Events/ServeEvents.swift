@@ -3,14 +3,13 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchSystem
 
-/// Tells a script and the hooks from when to when a server can be asked.
 struct ServeEvents {
   private let context: CommandContext
   private let stream: EventStream?
   private let hooks: HookLane?
   private let runID: String
 
-  /// A folder is served without a configuration, and so without hooks.
+  /// Opens stream and hooks; without a configuration (`--origin`) there are no hooks.
   init(
     _ options: ServeOptions,
     _ served: (loaded: LoadedConfiguration, places: Places)?,
@@ -30,8 +29,7 @@ struct ServeEvents {
     push("serve.started", address)
   }
 
-  /// Waits for those who listen, not for long, and says what they missed; true where a hook failed
-  /// that was required.
+  /// Waits briefly for the listeners; returns whether a required hook failed.
   func stopped(at address: String) -> Bool {
     push("serve.stopped", address)
     let ending = hooks?.finish()

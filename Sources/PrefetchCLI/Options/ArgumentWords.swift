@@ -1,13 +1,11 @@
 import PrefetchCore
 
-/// The words of a command line, told apart but not yet checked against one command.
-///
-/// An option of one name has the same shape in every command, so words can be told apart
-/// before it is known which command they belong to, and options may stand before it.
+/// Words of a command line, split before the command is known: an option has the same shape in
+/// every command, and may precede it.
 struct ArgumentWords: Sendable {
   struct Occurrence: Hashable, Sendable {
     var name: String
-    /// As it was typed: `-j` or `--jobs`.
+    /// Spelling as typed: `-j` or `--jobs`.
     var spelling: String
     var value: String?
   }
@@ -48,7 +46,7 @@ struct ArgumentWords: Sendable {
     let spelling = "--\(name)"
     guard let option = options.first(where: { $0.name == name }) else {
       diagnostics.append(.unknownOption(spelling, known: options.map(\.spelling)))
-      // Perhaps its value, and it is not known how secret: it is neither judged nor repeated.
+      // The next word may be a secret value: it is neither judged nor repeated.
       if value == nil, let word = next.first, !word.hasPrefix("-"),
         !CommandTable.words.contains(word)
       {
@@ -69,7 +67,7 @@ struct ArgumentWords: Sendable {
     }
   }
 
-  /// `-qv`, `-j4`, `-j 4`: switches, then at most one option with a value.
+  /// Reads `-qv`, `-j4` or `-j 4`: switches, then at most one option with a value.
   private mutating func readCluster(
     _ text: Substring,
     options: [OptionDescription],

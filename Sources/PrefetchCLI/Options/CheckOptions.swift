@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `check`.
 struct CheckOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var replacesMissingSecrets = false

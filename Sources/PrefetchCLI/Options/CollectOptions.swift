@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `gc`.
 struct CollectOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var forgottenIdentities: [String] = []

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// Turns words and environment into an invocation, or into everything that is wrong with them.
 enum CommandLineParser {
   static func parse(
     _ arguments: [String],
@@ -27,7 +26,7 @@ enum CommandLineParser {
       return Invocation(page, pageOptions(of: words, environment: environment))
     }
     guard let command else {
-      // The value of a mistyped option looks like a command; one complaint is enough then.
+      // The value of a mistyped option looks like a command; one message is enough.
       throw UsageFault(
         diagnostics: words.diagnostics.isEmpty ? [unknownCommand(name)] : words.diagnostics,
         shared: pageOptions(of: words, environment: environment).shared
@@ -42,7 +41,7 @@ enum CommandLineParser {
     return binding.invocation
   }
 
-  /// Both words of a command that has two.
+  /// Joins the two words of a command such as `event start`.
   private static func name(_ word: String, _ words: inout ArgumentWords) -> String {
     guard CommandTable.families.contains(word), let action = words.operands.first else {
       return word
@@ -51,7 +50,7 @@ enum CommandLineParser {
     return "\(word) \(action)"
   }
 
-  /// Makes one topic of both words of a command that has two.
+  /// Joins the two words of a help topic such as `event start`.
   private static func joinTopic(_ words: inout ArgumentWords) {
     guard words.operands.count == 2, CommandTable.families.contains(words.operands[0]) else {
       return
@@ -59,7 +58,7 @@ enum CommandLineParser {
     words.operands = [words.operands.joined(separator: " ")]
   }
 
-  /// Whatever of the shared options can be read, to answer in the form that was asked for.
+  /// Reads the valid shared options, to report errors in the requested form.
   private static func pageOptions(
     of words: ArgumentWords,
     environment: [String: String]

@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// A group of commands in the help pages and the manual; the raw value is the word of `help GROUP`.
+/// Group of commands in the help pages and the manual; the raw value is the word of `help GROUP`.
 enum CommandGroup: String, Hashable, Sendable, CaseIterable {
   case everyday
   case items
@@ -21,26 +21,23 @@ enum CommandGroup: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A command line worth copying, and what it is for.
 struct CommandExample: Hashable, Sendable {
   var command: String
   var purpose: String
 }
 
-/// What the pages and the completions need to know of a command.
 struct CommandDescription: Hashable, Sendable {
   var name: String
   var group: CommandGroup
-  /// One imperative line without a full stop.
+  /// Summary line in the imperative, without a full stop.
   var summary: String
   /// Paragraphs of full sentences; literals in backticks.
   var paragraphs: [String]
-  /// How the command is called where options and operands alone do not say it.
+  /// Synopses, where options and operands alone are not enough.
   var forms: [String]
-  /// The command's own, then the shared ones.
+  /// Own options, then the shared ones.
   var options: [OptionDescription]
   var operands: OperandDescription
-  /// In ascending order.
   var exits: [ExitStatus]
   var examples: [CommandExample]
 
@@ -48,25 +45,21 @@ struct CommandDescription: Hashable, Sendable {
     options.filter { $0.section != .shared }
   }
 
-  /// Whether the command starts a run, and takes the options of all runs.
   var startsRuns: Bool {
     options.contains { $0.section == .runs }
   }
 }
 
-/// The options of one command: the shared ones and its own.
 protocol CommandOptions: Sendable {
   init()
   var shared: SharedOptions { get set }
 }
 
-/// What carries a command out.
 protocol Command {
   func run() throws(CommandExit) -> Int32
 }
 
-/// A command as data, bound to the options struct that its words fill: parsing, help, pages,
-/// completions, environment and dispatch read it.
+/// A command as data, bound to its options struct, for parser, pages, completions and dispatch.
 struct CommandSpec<Options: CommandOptions>: Sendable {
   var name: String
   var group: CommandGroup
@@ -75,12 +68,11 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
   var forms: [String] = []
   var options: [OptionSpec<Options>] = []
   var operands: OperandSpec<Options> = .none
-  /// Without the three that every command may end with.
+  /// Exit statuses, without the three that every command has.
   var exits: [ExitStatus]
-  /// A command line each, and what it is for.
   var examples: KeyValuePairs<String, String>
   var refusesJSON = false
-  /// What only all options together can tell: conflicts, and things left out.
+  /// Checks options together: conflicts and omissions.
   var validate: @Sendable (Options) -> [Diagnostic] = { _ in [] }
   var initial = Options()
   var makeCommand: @Sendable (CommandContext, Options) -> any Command
@@ -104,10 +96,9 @@ struct CommandSpec<Options: CommandOptions>: Sendable {
   }
 }
 
-/// Any command, whatever its options are.
+/// A command with its options' type erased.
 struct AnyCommand: Sendable {
   let name: String
-  /// Without those that all commands have.
   let ownOptions: [OptionDescription]
   private let describe: @Sendable () -> CommandDescription
   let bind: @Sendable (ArgumentWords, [String: String]) -> Binding
@@ -121,17 +112,16 @@ struct AnyCommand: Sendable {
     }
   }
 
-  /// Made anew each time: no start should pay for the pages of all commands.
+  /// Description, built on each access so that a start does not pay for all pages.
   var description: CommandDescription {
     describe()
   }
 
-  /// The first word of the name, which is all of it for most.
   var word: String {
     String(name.prefix { $0 != " " })
   }
 
-  /// The second word of the name.
+  /// Second word of the name, if it has two.
   var action: String? {
     word == name ? nil : String(name.dropFirst(word.count + 1))
   }

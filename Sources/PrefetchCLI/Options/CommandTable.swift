@@ -1,4 +1,3 @@
-/// Every command, in the order in which the pages list them.
 enum CommandTable {
   static let all: [AnyCommand] = [
     AnyCommand(RunOptions.runCommand),
@@ -55,7 +54,7 @@ enum CommandTable {
     return description
   }
 
-  /// One entry per name, since an option takes a value in every command or in none.
+  /// Options by name, each once: a name takes a value in every command or in none.
   static let allOptions: [OptionDescription] = {
     var seen: Set<String> = []
     return (sharedOptions + all.flatMap(\.ownOptions)).filter { seen.insert($0.name).inserted }
@@ -65,13 +64,13 @@ enum CommandTable {
     all.first { $0.name == name }
   }
 
-  /// Every word that may stand first, once.
+  /// First words of all commands, each once.
   static let words: [String] = {
     var seen: Set<String> = []
     return all.map(\.word).filter { seen.insert($0).inserted }
   }()
 
-  /// What people of other tools type, and what it is called here.
+  /// Words of other tools, with their commands here.
   static let otherWords: [String: String] = [
     "add": "import", "apply": "run", "cat": "get", "clean": "gc", "cleanup": "gc", "clear": "gc",
     "clone": "mirror", "copy": "get", "cp": "get", "create": "init", "delete": "rm", "diff": "plan",
@@ -85,7 +84,6 @@ enum CommandTable {
     "version": "--version", "wget": "mirror", "which": "path", "why": "explain",
   ]
 
-  /// The commands of two words that begin with this one, as those of `manifest` do.
   static func family(_ word: String) -> [AnyCommand] {
     all.filter { $0.word == word && $0.action != nil }
   }

@@ -1,12 +1,10 @@
 import PrefetchCore
 
-/// The languages in which a configuration is printed.
 enum ConfigurationFormat: String, Hashable, Sendable, CaseIterable {
   case yaml
   case json
 }
 
-/// The options of `config`.
 struct ConfigOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var format: ConfigurationFormat?

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `pause`, `resume`, `lock`, `unlock` and `rm`, which say something of single items.
 struct ControlOptions: CommandOptions, Hashable {
   enum Action: String, Hashable, Sendable {
     case pause
@@ -9,7 +8,6 @@ struct ControlOptions: CommandOptions, Hashable {
     case unlock
     case remove = "rm"
 
-    /// Whether it says something of a stored body.
     var needsBody: Bool {
       switch self {
       case .pause, .resume: false
@@ -19,7 +17,6 @@ struct ControlOptions: CommandOptions, Hashable {
   }
 
   var shared = SharedOptions()
-  /// URLs, ids or `PROVIDER/ID`.
   var items: [String] = []
   var provider: String?
   var lifetime: Duration?
@@ -128,10 +125,9 @@ struct ControlOptions: CommandOptions, Hashable {
   }
 }
 
-/// The options of `with-lock`.
 struct WithLockOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// An item, then a program and its words.
+  /// Operands: an item, then a program and its arguments.
   var words: [String] = []
 
   static let command = CommandSpec<WithLockOptions>(
@@ -162,12 +158,11 @@ struct WithLockOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `import`.
 struct ImportOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// Empty where another cache is taken.
+  /// Path of the file; empty for `--cache`.
   var file = ""
-  /// The cache of another machine.
+  /// Cache of another machine.
   var folder: String?
   var url: DeclaredURL?
   var provider: String?

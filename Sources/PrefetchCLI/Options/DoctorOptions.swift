@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `doctor`, which has none of its own.
 struct DoctorOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 

@@ -1,34 +1,30 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// One `--report FORMAT=PATH`.
 struct ReportDestination: Hashable, Sendable {
   var format: ReportFormat
-  /// `-` is standard output, `+PATH` appends.
+  /// Path of a file; `-` is standard output, `+PATH` appends.
   var path: String
 }
 
-/// Where `--events` writes.
 enum EventDestination: Hashable, Sendable {
   case descriptor(Int32)
   case file(String)
 }
 
-/// A guard that one run may pass.
 enum GuardException: String, Hashable, Sendable, CaseIterable {
   case massRemoval = "mass-removal"
   case rollback
   case listChange = "list-change"
 }
 
-/// Which part of what is declared a run does.
 enum ShardWish: Hashable, Sendable {
   case given(Shard)
-  /// The one that a scheduler has given to this job.
+  /// Shard from the scheduler's variables.
   case ofEnvironment
 }
 
-/// The options of every command that reconciles.
+/// Options of every command that starts a run.
 struct EngineOptions: Hashable, Sendable {
   var jobs: Int?
   var jobsPerHost: Int?
@@ -40,9 +36,9 @@ struct EngineOptions: Hashable, Sendable {
   var reports: [ReportDestination] = []
   var events: EventDestination?
   var skipsHooks = false
-  /// Findings that are passed over; none leaves it to the configuration.
+  /// Statuses that count as success; empty for the configuration's.
   var accepted: [ExitStatus] = []
-  /// How long to wait for the lock; nil is not at all, bare is as long as it takes.
+  /// Time to wait for the lock; nil does not wait, bare waits without limit.
   var wait: OptionalArgument<Duration>?
   var allowed: [GuardException] = []
   var shard: ShardWish?

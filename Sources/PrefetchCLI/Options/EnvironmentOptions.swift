@@ -1,11 +1,9 @@
 import PrefetchCore
 
-/// The options of `env`.
 struct EnvironmentOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var segments: [String] = []
   var shell = VariableText.plain
-  /// Whether a segment without a tree ends the command with 4.
   var isStrict = false
 
   static let command = CommandSpec<EnvironmentOptions>(

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `event start`, `event stop` and `event log`.
 struct EventOptions: CommandOptions, Hashable {
   enum Action: String, Hashable, Sendable {
     case start
@@ -50,7 +49,7 @@ struct EventOptions: CommandOptions, Hashable {
     ]
   )
 
-  /// What all commands say that record something.
+  /// Paragraph of all recording commands.
   static let place =
     "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
 
@@ -76,10 +75,9 @@ struct EventOptions: CommandOptions, Hashable {
   }
 }
 
-/// The options of `event run`.
 struct EventRunOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A name, then a program and its words.
+  /// Operands: a name, then a program and its arguments.
   var words: [String] = []
 
   static let command = CommandSpec<EventRunOptions>(
@@ -117,10 +115,8 @@ struct EventRunOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `event consume`.
 struct ConsumeOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A URL, an id or `PROVIDER/ID`.
   var item = ""
   var start: Duration?
   var end: Duration?
@@ -158,7 +154,6 @@ struct ConsumeOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `event list`.
 struct EventListOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 
@@ -178,7 +173,6 @@ struct EventListOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `event flush`.
 struct EventFlushOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `export`.
 struct ExportOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var folder = ""

@@ -1,35 +1,32 @@
 import PrefetchCore
 
-/// The options of `get`.
 struct GetOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// URLs, ids or `PROVIDER/ID`; a lone `-` is a manifest on standard input.
+  /// Requested URLs, ids or `PROVIDER/ID`; a lone `-` is a manifest on standard input.
   var items: [String] = []
   var provider: String?
   var ids: [String] = []
-  /// What the items are, where no segment declares it.
+  /// Type of items that no segment declares.
   var type: String?
-  /// What is brought of them; nil for all.
+  /// Parts of the items to fetch; nil for all.
   var behavior: ItemBehavior?
   var quality: StreamQuality?
   var isOffline = false
   var revalidates = false
   var maximumAge: Duration?
-  /// Bare takes a copy however stale it is.
+  /// Longest staleness; bare sets no limit.
   var maximumStaleness: OptionalArgument<Duration>?
-  /// A file, or a folder when it ends in a slash or is one; `-` is standard output.
+  /// Destination: a file, or a folder if it ends in a slash or exists; `-` is standard output.
   var output: String?
   var printsPaths = false
   var base: WebURL?
-  /// What the one body must be.
   var digest: ContentDigest?
 
-  /// Whether no server is asked.
   var asksNobody: Bool {
     isOffline || behavior == ItemBehavior.none
   }
 
-  /// Where bodies are written; nil where they go to standard output.
+  /// Destination of bodies; nil for standard output.
   var outputPath: String? {
     output == "-" ? nil : output
   }
@@ -157,13 +154,12 @@ extension ValueKind where Value == ContentDigest {
   }
 }
 
-/// Which of several variants of a stream a user asks for.
 enum StreamQuality: String, Hashable, Sendable, CaseIterable {
   case auto
   case low
   case medium
   case high
 
-  /// Nil for what the last downloads suggest.
+  /// Configured quality; nil for `auto`, which goes by the last downloads.
   var fixed: BundleRules.Quality? { BundleRules.Quality(rawValue: rawValue) }
 }

@@ -1,9 +1,7 @@
 import PrefetchCore
 
-/// A page of `prefetch help`.
 enum HelpTopic: Hashable, Sendable {
   case overview
-  /// All commands and the options that they share.
   case all
   case group(CommandGroup)
   case command(String)
@@ -11,14 +9,12 @@ enum HelpTopic: Hashable, Sendable {
 
   static let exitCodesName = "exit-codes"
 
-  /// First words of all topics.
   static var words: [String] {
     CommandTable.words + CommandGroup.allCases.map(\.rawValue).filter { $0 != "help" }
       + [exitCodesName]
   }
 }
 
-/// The options of `help`.
 struct HelpOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var topic = HelpTopic.overview
@@ -70,7 +66,6 @@ extension ValueKind where Value == HelpTopic {
   }
 }
 
-/// The shells that completions are written for.
 enum Shell: String, Hashable, Sendable, CaseIterable {
   case bash
   case zsh
@@ -85,7 +80,6 @@ enum Shell: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The options of `completion`.
 struct CompletionOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var shell = Shell.bash

@@ -1,9 +1,8 @@
 import PrefetchCore
 
-/// The options of `log`.
 struct LogOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A URL, an id, `PROVIDER/ID` or the name of a segment; empty for all.
+  /// Subject: a URL, an id, `PROVIDER/ID` or the name of a segment; empty for all.
   var subject = ""
   var since: Duration?
 
@@ -28,7 +27,6 @@ struct LogOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `stats`.
 struct StatsOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 

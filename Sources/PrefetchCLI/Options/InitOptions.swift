@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `init`.
 struct InitOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var origin: String?

@@ -1,17 +1,15 @@
 import PrefetchCore
 
-/// Where a value was given.
 enum OptionSource: Hashable, Sendable {
   case commandLine
   case environment(variable: String)
 }
 
-/// What the words and the environment ask for, ready to be carried out.
 struct Invocation: Sendable {
-  /// The word that was typed, `run` when there was none.
+  /// Name of the command, `run` if none was typed.
   var name: String
   var options: any CommandOptions
-  /// By the option's long name; an option that is not here has its default.
+  /// Sources by long option name; an option that is missing has its default.
   var sources: [String: OptionSource]
   let makeCommand: @Sendable (CommandContext) -> any Command
 
@@ -27,9 +25,9 @@ struct Invocation: Sendable {
   }
 }
 
-/// Why the words make no command, and how the user wants to be told.
+/// Usage errors, with the form in which to report them.
 struct UsageFault: Error, Sendable {
   var diagnostics: [Diagnostic]
-  /// What could be read of `--json`, `--quiet`, `--verbose`, `--color` and the like.
+  /// Readable part of `--json`, `--quiet`, `--verbose`, `--color` and the like.
   var shared: SharedOptions
 }

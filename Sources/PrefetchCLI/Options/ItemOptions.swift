@@ -1,12 +1,9 @@
 import PrefetchCore
 
-/// The options of `path`.
 struct PathOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A URL, an id or `PROVIDER/ID`.
   var item = ""
   var fallsBackToURL = false
-  /// Where a `serve` answers.
   var server: WebURL?
 
   static let command = CommandSpec<PathOptions>(
@@ -34,10 +31,8 @@ struct PathOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `explain`.
 struct ExplainOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A URL, an id or `PROVIDER/ID`.
   var item = ""
 
   static let command = CommandSpec<ExplainOptions>(

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchStore
 
-/// One key of `--sort`.
 struct SortKey: Hashable, Sendable {
   typealias Field = ItemOrder
 
@@ -9,7 +8,6 @@ struct SortKey: Hashable, Sendable {
   var isDescending: Bool
 }
 
-/// The options of `list`.
 struct ListOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var segments: [String] = []

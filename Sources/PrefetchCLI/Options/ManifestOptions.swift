@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `manifest build`.
 struct ManifestBuildOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var folder = ""
@@ -73,10 +72,9 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `manifest check`.
 struct ManifestCheckOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// A path or a URL; `-` is standard input.
+  /// Manifest to check: a path or a URL; `-` is standard input.
   var manifest = ""
   var base: WebURL?
   var keys: [String] = []
@@ -118,11 +116,10 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `manifest sign`.
 struct ManifestSignOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var manifest = ""
-  /// One at most; the option's shape is shared with that of `manifest check`.
+  /// At most one key; the option's shape is shared with `manifest check`.
   var keys: [String] = []
   var passwordFile: String?
   var generated: Instant?
@@ -186,7 +183,7 @@ extension ValueKind where Value == DeclaredURL {
 }
 
 extension ValueKind where Value == WebURL {
-  /// As a folder: without the slash at its end its last part would be replaced.
+  /// Adds a slash at the end, without which the last part would be replaced.
   static var baseURL: Self {
     Self(
       expectation: "a URL such as `https://cdn.example.org/app/`, without query or fragment",

@@ -1,9 +1,8 @@
 import PrefetchCore
 
-/// The options of `mirror`: those of a run, and what the names in the folder are made of.
 struct MirrorOptions: CommandOptions, Hashable {
   var run = RunOptions()
-  /// The list and the folder.
+  /// Operands: the list and the folder.
   var operands: [String] = []
   var base: WebURL?
   var layout: PublishingRules.Layout?

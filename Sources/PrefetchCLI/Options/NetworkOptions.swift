@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `network`, which has none of its own.
 struct NetworkOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 

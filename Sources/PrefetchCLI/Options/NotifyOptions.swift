@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `notify`.
 struct NotifyOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var engine = EngineOptions()

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// How many operands a command takes, and what they are called.
 struct OperandDescription: Hashable, Sendable {
   enum Arity: Hashable, Sendable {
     case none
@@ -14,7 +13,7 @@ struct OperandDescription: Hashable, Sendable {
   var placeholder: String
   var completion: Completion
 
-  /// `[SEGMENT…]`, as a synopsis has it.
+  /// Form in a synopsis, such as `[SEGMENT…]`.
   var synopsis: String {
     switch arity {
     case .none: ""
@@ -26,12 +25,12 @@ struct OperandDescription: Hashable, Sendable {
   }
 }
 
-/// The operands of a command and the place in its options that they fill.
+/// Operands of a command and the options' field that they fill.
 struct OperandSpec<Options>: Sendable {
   typealias Slot<Value> = OptionSpec<Options>.Slot<Value>
 
   var description: OperandDescription
-  /// Called with as many words as the arity allows.
+  /// Assigns the operands, as many as the arity allows.
   var assign: @Sendable (inout Options, [String]) throws(ValueFault) -> Void
 
   private init(

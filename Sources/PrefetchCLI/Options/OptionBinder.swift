@@ -1,12 +1,11 @@
 import PrefetchCore
 
-/// What became of the words for one command.
 struct Binding: Sendable {
   var invocation: Invocation
   var diagnostics: [Diagnostic]
 }
 
-/// Fills the options of one command: words first, then the environment for what they leave open.
+/// Fills the options of one command from words, and from the environment where words are missing.
 struct OptionBinder<Options: CommandOptions> {
   private let spec: CommandSpec<Options>
   private let words: ArgumentWords
@@ -22,7 +21,6 @@ struct OptionBinder<Options: CommandOptions> {
     options = spec.initial
   }
 
-  /// The options alone, whatever is wrong with them.
   consuming func filled() -> Options {
     fill()
     return options
@@ -35,7 +33,7 @@ struct OptionBinder<Options: CommandOptions> {
     if spec.refusesJSON, options.shared.isJSON {
       diagnostics.append("usage.conflict", "`\(spec.name)` has no JSON form, so leave out `--json`")
     }
-    // Rules over all options would only repeat what is wrong with one of them.
+    // Checks over all options would only repeat the error of one.
     if diagnostics.isEmpty { diagnostics = spec.validate(options) }
     return Binding(
       invocation: Invocation(spec, options, sources: sources),
@@ -113,7 +111,7 @@ struct OptionBinder<Options: CommandOptions> {
     for _ in 0..<times { apply(option, nil, named: variable) }
   }
 
-  /// A number is a value here, so only the words say on or off.
+  /// Reads a variable for an optional value: a number is a value, only words are on or off.
   private mutating func readOptional(
     _ option: OptionSpec<Options>,
     _ text: String,

@@ -1,16 +1,15 @@
-/// An option that may be given with or without a value.
 enum OptionalArgument<Value: Hashable & Sendable>: Hashable, Sendable {
   case bare
   case value(Value)
 }
 
-/// An option and the place in a command's options that it fills.
+/// An option and the options' field that it fills.
 struct OptionSpec<Options>: Sendable {
-  /// Made out when it is filled: every key path costs microseconds to make.
+  /// Key path, evaluated when the slot is filled: making one costs microseconds.
   typealias Slot<Value> = @Sendable () -> any WritableKeyPath<Options, Value> & Sendable
 
   var description: OptionDescription
-  /// Reads one occurrence; the text is nil for a switch and for a value left out.
+  /// Reads one occurrence; the text is nil for a switch and for an omitted value.
   var apply: @Sendable (inout Options, String?) throws(ValueFault) -> Void
 
   init(
@@ -29,7 +28,6 @@ struct OptionSpec<Options>: Sendable {
     self.apply = apply
   }
 
-  /// What it is for, in one sentence without its full stop, as all pages and completions say it.
   func help(_ text: String) -> Self {
     var option = self
     option.description.help = text
@@ -50,7 +48,6 @@ extension OptionSpec {
     }
   }
 
-  /// A switch that means more when it is given twice.
   static func count(
     _ name: String,
     short: Character? = nil,
@@ -73,7 +70,6 @@ extension OptionSpec {
     }
   }
 
-  /// One of several words, with the default that the options struct gives it.
   static func choice<Value>(
     _ name: String,
     _ place: @autoclosure @escaping Slot<Value>,
@@ -85,7 +81,6 @@ extension OptionSpec {
     }
   }
 
-  /// Every occurrence adds one value.
   static func values<Value>(
     _ name: String,
     short: Character? = nil,
@@ -98,7 +93,7 @@ extension OptionSpec {
     }
   }
 
-  /// Values separated by commas; a repeatable one adds them up, any other keeps the last list.
+  /// Values separated by commas; a repeatable option accumulates, others keep the last list.
   static func commaList<Value>(
     _ name: String,
     _ place: @autoclosure @escaping Slot<[Value]>,
@@ -131,7 +126,6 @@ extension OptionSpec {
     }
   }
 
-  /// How long the run lock is waited for.
   static func wait(_ place: @autoclosure @escaping Slot<OptionalArgument<Duration>?>) -> Self {
     optionalValue("wait", place(), .duration)
       .help("Wait for another run to end, at most this long, instead of ending with 75")
@@ -147,7 +141,7 @@ extension OptionDescription.Argument {
 // MARK: - Embedding
 
 extension OptionSpec {
-  /// The same option for a command whose options hold these ones.
+  /// Returns the option for a command whose options contain these.
   func embedded<Outer>(
     at place: @autoclosure @escaping @Sendable () -> any WritableKeyPath<Outer, Options> & Sendable,
     section: OptionDescription.Section? = nil

@@ -1,12 +1,11 @@
 import PrefetchCore
 
-/// The options of `pins`.
 struct PinsOptions: CommandOptions, Hashable {
-  /// What can be pinned, and the port to find it at.
+  /// Host whose keys are printed, with its port.
   struct Host: Hashable, Sendable {
     var url: WebURL
 
-    /// Nil for anything but a name or an address, with a port at most.
+    /// Returns nil for anything but a name or an address with an optional port.
     init?(_ text: String) {
       let separators: [Character] = ["/", "?", "#", "@", "\\"]
       guard !text.isEmpty, !text.contains(where: { separators.contains($0) }),

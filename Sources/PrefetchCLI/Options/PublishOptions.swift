@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `publish`.
 struct PublishOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var segments: [String] = []

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `register`.
 struct RegisterOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
 

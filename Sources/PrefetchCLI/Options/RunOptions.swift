@@ -1,13 +1,11 @@
 import PrefetchCore
 
-/// The options of `run` and of `plan`.
 struct RunOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var engine = EngineOptions()
-  /// Names or globs; none selects every subscribed segment.
+  /// Names or globs of segments; empty selects all subscribed ones.
   var segments: [String] = []
   var isDryRun = false
-  /// A random delay of at most this long comes first.
   var splay: Duration?
   var skipsProbes = false
   var hasDetailedExitCode = false
@@ -61,7 +59,7 @@ extension RunOptions {
     .denied, .config, .interrupted, .terminated,
   ]
 
-  /// Of every command that ends in a run and may be a dry one.
+  /// Options of all commands that end in a run and can be dry.
   static let specs: [OptionSpec<RunOptions>] =
     [.flag("dry-run", short: "n", \.isDryRun).help("Ask servers, write nothing, print the plan")]
     + ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs)

@@ -1,8 +1,6 @@
 import PrefetchCore
 
-/// The options of `schedule`.
 struct ScheduleOptions: CommandOptions, Hashable {
-  /// Who begins the runs.
   enum Scheduler: String, Hashable, Sendable, CaseIterable {
     case systemd
     case cron
@@ -12,11 +10,9 @@ struct ScheduleOptions: CommandOptions, Hashable {
   var scheduler = Scheduler.systemd
   var times: String?
   var folder: String?
-  /// Who the runs belong to; nil for a user that systemd makes up, and for the owner of a crontab.
+  /// Owner of the runs; nil for a user made by systemd, or the crontab's owner.
   var user: String?
-  /// Whether the unit is for the server over the cache.
   var isForServer = false
-  /// Whether that server fetches what it does not have.
   var pulls = false
 
   static let command = CommandSpec<ScheduleOptions>(

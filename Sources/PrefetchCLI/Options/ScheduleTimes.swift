@@ -1,8 +1,8 @@
 import PrefetchCore
 
-/// Times of a schedule, as far as it can be told that their scheduler takes them.
+/// Checks the times of a schedule, as far as possible without the scheduler.
 enum ScheduleTimes {
-  /// Says what is wrong with five fields of cron; nil where nothing is.
+  /// Returns what is wrong with five fields of cron; nil if nothing is.
   static func objection(toCron text: String) -> String? {
     if text.hasPrefix("@") {
       return nicknames.contains(text) ? nil : "`\(text)` is none of \(Wording.list(nicknames))"
@@ -44,7 +44,7 @@ enum ScheduleTimes {
     CronField(name: "weekday", range: 0...7, words: weekdays),
   ]
 
-  /// `*`, a value or `A-B`, each with a step.
+  /// Whether a field is `*`, a value or `A-B`, with an optional step.
   private static func isCronRange(_ text: Substring, _ rule: CronField) -> Bool {
     let halves = text.split(separator: "/", omittingEmptySubsequences: false)
     guard halves.count <= 2, halves.count == 1 || (Int(halves[1]) ?? 0) > 0 else { return false }
@@ -60,7 +60,7 @@ enum ScheduleTimes {
     return values.count == 1 || values[0] <= values[1]
   }
 
-  /// Says what is wrong with an `OnCalendar=` of systemd; nil where nothing is that can be seen.
+  /// Returns what is wrong with an `OnCalendar=`; nil if nothing visible is.
   static func objection(toCalendar text: String) -> String? {
     let words = text.split(separator: " ")
     let isKnown = words.allSatisfy { word in
@@ -95,7 +95,7 @@ enum ScheduleTimes {
       && (!word.contains(":") || isTime(word))
   }
 
-  /// Whether no number of it is more than a clock shows.
+  /// Whether all numbers are in the range of a clock.
   private static func isTime(_ word: Substring) -> Bool {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     return (2...3).contains(parts.count)

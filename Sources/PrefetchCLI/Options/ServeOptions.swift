@@ -1,15 +1,14 @@
 import PrefetchCore
 import PrefetchServe
 
-/// The options of `serve`.
 struct ServeOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
-  /// The folder to serve instead of the cache.
+  /// Folder to serve instead of the cache.
   var origin: String?
   var pulls = false
-  /// The folder of one server that is served at `/`.
+  /// Folder of one server that is served at `/`.
   var base: WebURL?
-  /// Bare takes a copy however stale it is.
+  /// Longest staleness; bare sets no limit.
   var maximumStaleness: OptionalArgument<Duration>?
   var listen = ListenAddress.standard
   var readyDescriptor: Int?
@@ -101,7 +100,6 @@ struct ServeOptions: CommandOptions, Hashable {
 }
 
 extension ValueKind where Value == String {
-  /// As browsers write it.
   fileprivate static var webOrigin: Self {
     Self(
       expectation: "`null` or a scheme and a host such as `https://kiosk.example`",

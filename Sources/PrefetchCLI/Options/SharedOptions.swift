@@ -1,19 +1,16 @@
 import PrefetchCore
 
-/// When something optional is shown on a terminal.
 enum Presence: String, Hashable, Sendable, CaseIterable {
   case auto
   case always
   case never
 }
 
-/// How log lines are written.
 enum LogFormat: String, Hashable, Sendable, CaseIterable {
   case text
   case json
 }
 
-/// One `--set KEY=VALUE`.
 struct Setting: Hashable, Sendable {
   var key: String
   var value: String
@@ -25,9 +22,8 @@ struct Setting: Hashable, Sendable {
   }
 }
 
-/// The options that every command takes.
 struct SharedOptions: Hashable, Sendable {
-  /// In the order given; `-` is standard input.
+  /// Files in the order given; `-` is standard input.
   var configurationFiles: [String] = []
   var settings: [Setting] = []
   var profile: String?
@@ -37,19 +33,18 @@ struct SharedOptions: Hashable, Sendable {
   var network: StatedNetwork?
   var isJSON = false
   var isQuiet = false
-  /// 0, 1 or 2 and more, which is a trace.
+  /// Verbosity: 0, 1, or 2 and more for a trace.
   var verbosity = 0
   var color = Presence.auto
   var progress = Presence.auto
   var logFormat = LogFormat.text
   var logFile: String?
-  /// The parser answers these two itself.
   fileprivate var asksVersion = false
   fileprivate var asksHelp = false
 }
 
 extension SharedOptions {
-  /// Whether `--cache-dir` may name the cache inside a mirror's folder, which needs no configuration.
+  /// Whether `--cache-dir` may name the cache in a mirror's folder, which needs no configuration.
   var mayNameMirror: Bool {
     guard configurationFiles.isEmpty, let cacheDirectory else { return false }
     return cacheDirectory.split(separator: "/").last == ".prefetch"

@@ -1,11 +1,10 @@
 import PrefetchCore
 
-/// The options of `status`.
 struct StatusOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var maximumAge: Duration?
   var criticalAge: Duration?
-  /// Whether a monitoring system asks, which wants one line and a status of its own.
+  /// Whether to answer as a monitoring plug-in: one line and its own exit status.
   var isForMonitoring = false
 
   static let command = CommandSpec<StatusOptions>(
@@ -35,14 +34,13 @@ struct StatusOptions: CommandOptions, Hashable {
     makeCommand: { StatusCommand(context: $0, options: $1) }
   )
 
-  /// Whether words that make no command were meant for a monitoring system.
+  /// Whether an invalid command line was meant for a monitoring system.
   static func isForMonitoring(_ words: [String], _ variables: [String: String]) -> Bool {
     guard words.dropFirst().contains("status") else { return false }
     let word = variables["PREFETCH_NAGIOS"]?.lowercased() ?? ""
     return words.contains("--nagios") || ["1", "true", "yes", "on"].contains(word)
   }
 
-  /// When an age is a warning, and when it is critical.
   var ageLimits: AgeLimits {
     AgeLimits(warning: maximumAge, critical: criticalAge ?? maximumAge.map { $0 * 2 })
   }

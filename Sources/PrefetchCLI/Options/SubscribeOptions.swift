@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `subscribe`.
 struct SubscribeOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var engine = EngineOptions()
@@ -30,7 +29,6 @@ struct SubscribeOptions: CommandOptions, Hashable {
   )
 }
 
-/// The options of `unsubscribe`.
 struct UnsubscribeOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var engine = EngineOptions()

@@ -1,11 +1,10 @@
 import PrefetchCore
 
-/// How a value is read, and what to say when it cannot be.
+/// Parser of a value, with its error message.
 struct ValueKind<Value>: Sendable {
-  /// Follows "takes": `a whole number from 1 to 10`.
+  /// Phrase after "takes", such as `a whole number from 1 to 10`.
   var expectation: String
   var completion: Completion = .none
-  /// How pages call the value of an option.
   var placeholder = "VALUE"
   var suggest: @Sendable (String) -> String? = { _ in nil }
   var parse: @Sendable (String) -> Value?
@@ -30,7 +29,6 @@ struct ValueKind<Value>: Sendable {
   }
 }
 
-/// A value that an option does not take.
 struct ValueFault: Error, Hashable {
   var text: String
   var expectation: String
@@ -96,7 +94,6 @@ extension ValueKind where Value == Instant {
 }
 
 extension ValueKind where Value: RawRepresentable<String> & CaseIterable & Sendable {
-  /// One word of a closed list.
   static var word: Self {
     .word(among: Array(Value.allCases)) { $0.rawValue }
   }
@@ -115,9 +112,8 @@ extension ValueKind where Value: Sendable {
   }
 }
 
-/// How several literals stand in one sentence.
 enum Wording {
-  /// `` `a`, `b` and `c` ``.
+  /// Returns `` `a`, `b` and `c` ``.
   static func list(_ words: [String], conjunction: String = "and") -> String {
     let quoted = words.map { "`\($0)`" }
     guard quoted.count > 1, let last = quoted.last else { return quoted.joined() }

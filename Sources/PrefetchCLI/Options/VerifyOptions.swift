@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The options of `verify`.
 struct VerifyOptions: CommandOptions, Hashable {
   var shared = SharedOptions()
   var repairs = false

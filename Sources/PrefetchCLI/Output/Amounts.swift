@@ -1,15 +1,14 @@
 import PrefetchCore
 
-/// Numbers as people read them.
 enum Amounts {
-  /// `0 B`, `999 B`, `1.2 kB`, `34 MB`.
+  /// Returns for example `0 B`, `999 B`, `1.2 kB`, `34 MB`.
   static func bytes(_ count: Int64) -> String {
     SizeText.format(count)
   }
 
-  /// `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
+  /// Returns for example `0.3 s`, `12 s`, `3 m 20 s`, `2 h 5 m`, `4 d 1 h`.
   static func duration(_ duration: Duration) -> String {
-    // A clock that was set back makes spans that no reader wants to see.
+    // A clock that was set back would give negative spans.
     let milliseconds = max(0, duration.milliseconds)
     let seconds = milliseconds / 1000
     switch seconds {

@@ -2,8 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
-/// The text of a configuration that the user is to change: a comment at each key, and what is
-/// often wanted besides behind a hash.
+/// Text of a first configuration: a comment at each key, and common keys behind a hash.
 enum BeginningText {
   static let ofNothing = text(
     by: "prefetch init",
@@ -35,16 +34,15 @@ enum BeginningText {
     )
   }
 
-  /// A list as a segment declares it.
   struct List {
-    /// Path or URL, as the configuration names it.
+    /// Path or URL, as the configuration spells it.
     var place: String
     var base: WebURL?
-    /// Nil where the list was not read.
+    /// Number of items; nil if the list was not read.
     var items: Int?
     var tool: Tool?
 
-    /// The lines of the segment, which also go under the `segments` of another file.
+    /// Lines of the segment, also for the `segments` of another file.
     var segment: [String] {
       let count = items.map { "\(Amounts.count(Int64($0), "item")) now; " } ?? ""
       let base = base.map { "    base: \(scalar($0.string))   # URL of its folder" }
@@ -65,17 +63,16 @@ enum BeginningText {
     }
   }
 
-  /// What a lock file is for.
+  /// Tool that a lock file belongs to.
   struct Tool {
     var layout: PublishingRules.Layout
-    /// Name of the configuration.
     var project: String
     var segment: String
-    /// Folder of the tree, below that of all that is kept.
+    /// Folder of the tree, below the common folder.
     var folder: String
   }
 
-  /// What differs from the defaults.
+  /// Returns the settings that differ from the defaults.
   static func of(
     _ loaded: LoadedConfiguration,
     origin: String,
@@ -92,7 +89,7 @@ enum BeginningText {
     for (key, value) in values where key != "license" { add(key, value) }
     let isMissing = { (segment: Segment) in segment.manifest == nil && segment.urls.isEmpty }
     if loaded.configuration.segments.contains(where: isMissing) {
-      // The user has to say where they are, and `check` wants it said.
+      // A placeholder that the user must replace; `check` requires it.
       add("manifests", "https://www.example.org/{segment}.json")
     }
     if loaded.configuration.license != nil {
@@ -133,7 +130,6 @@ enum BeginningText {
     return (head + lines + tail).joined(separator: "\n") + "\n"
   }
 
-  /// Beside the segment's own.
   private static let furtherSegmentKeys = [
     "    # ttl: 1d                            # do not ask again before that, where the server states nothing",
     "    # required: false                    # a run may end well without it",
@@ -168,7 +164,7 @@ enum BeginningText {
     JSONWriter.string(a) == JSONWriter.string(b)
   }
 
-  /// The keys whose values are not those that hold anyway.
+  /// Returns the keys with values other than the defaults.
   private static func differences(
     _ value: JSONValue,
     _ standard: JSONValue
@@ -187,7 +183,7 @@ enum BeginningText {
     }
   }
 
-  /// With URLs whose hosts can be excepted.
+  /// Replaces host names that `allow_http` cannot name (with a trailing dot).
   private static func undotted(_ value: JSONValue) -> JSONValue {
     switch value {
     case .string(let text): .string(PlainHostName.undotted(text))
@@ -197,7 +193,7 @@ enum BeginningText {
     }
   }
 
-  /// Without what says nothing.
+  /// Returns the value without nulls and empty lists.
   private static func said(_ value: JSONValue) -> JSONValue? {
     switch value {
     case .null: nil

@@ -1,24 +1,21 @@
-/// Text as a terminal shows it: in columns, of which a letter takes none, one or two.
+/// Text in terminal columns; a scalar takes none, one or two.
 enum ColumnText {
   static func width(of text: String) -> Int {
-    // Nearly every text is plain.
+    // Fast path: nearly all text is ASCII.
     if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text.utf8.count }
     return text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
   }
 
-  /// Filled with blanks up to that many columns.
   static func padded(_ text: String, to columns: Int) -> String {
     text + String(repeating: " ", count: max(0, columns - width(of: text)))
   }
 
-  /// As much of the beginning as fits.
   static func cut(_ text: String, to columns: Int) -> String {
     guard width(of: text) > columns else { return text }
     return String(prefix(of: text, columns))
   }
 
-  /// Both ends, with dots where something is left out; of a URL the whole host, if half the room is
-  /// enough for it.
+  /// Returns both ends with dots between; a URL keeps its host if half the room is enough.
   static func shortened(_ text: String, to columns: Int) -> String {
     guard width(of: text) > columns else { return text }
     guard columns > dots.count + 2 else { return cut(text, to: columns) }
@@ -31,7 +28,7 @@ enum ColumnText {
 
   private static let dots = "..."
 
-  /// The scheme and the host, with the slash behind them.
+  /// Returns scheme and host, with the slash after them.
   private static func address(of text: String) -> String? {
     guard let slashes = text.firstRange(of: "://") else { return nil }
     let end = text[slashes.upperBound...].firstIndex(of: "/") ?? text.endIndex
@@ -59,8 +56,7 @@ enum ColumnText {
     return text[start...]
   }
 
-  /// What terminals take for wide is a little more than this in some, never less than told here for
-  /// what people write names in.
+  /// Returns the columns of a scalar; terminals treat some more as wide, never fewer.
   private static func width(of scalar: Unicode.Scalar) -> Int {
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format, .control: return 0
@@ -78,13 +74,13 @@ enum ColumnText {
 }
 
 extension ColumnText {
-  /// Lines of at most that many columns, broken at blanks; all but the first are indented.
+  /// Breaks text at blanks into lines of at most `columns`; all but the first are indented.
   static func wrapped(_ text: String, to columns: Int, indent: Int) -> [String] {
     guard width(of: text) > columns, columns > indent else { return [text] }
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
     var line = ""
-    // Blanks of columns that belong together stay.
+    // Runs of blanks that align columns are kept.
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
       let longer = line.isEmpty && lines.isEmpty ? String(word) : "\(line) \(word)"
       if line.isEmpty || width(of: longer) <= columns {

@@ -2,29 +2,27 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchSystem
 
-/// The two streams: results on stdout, everything for people on stderr.
+/// The two streams: results on stdout, messages on stderr.
 final class Console {
   private let output = StandardOutput(descriptor: 1)
   private let messages = StandardOutput(descriptor: 2)
   private let log: LogFile?
-  /// Where messages go besides, to be read later; set by commands that keep one.
+  /// Log that also receives the messages; set by commands that keep one.
   var journal: RunLog?
-  /// Of the run that is under way.
   var runID: String?
-  /// Called before anything is written that stays.
+  /// Called before permanent output, so that a progress display can make room.
   var willWrite: () -> Void = {}
   private let clock = SystemClock()
   let shared: SharedOptions
   let usesColor: Bool
-  /// Text that may not appear on either stream.
   var secrets: [String] = [] {
     didSet { needles = SecretNeedles(secrets) }
   }
   private(set) var needles: SecretNeedles = []
   private var reported: Set<Diagnostic> = []
-  /// How a command ended that could not begin.
+  /// Status and diagnostics of a command that could not begin.
   private(set) var ending: (status: ExitStatus, diagnostics: [Diagnostic])?
-  /// A line of a file that diagnostics point into.
+  /// Returns a line of a file that diagnostics point into.
   var sourceLine: (_ file: String, _ number: Int) -> String? = { _, _ in nil }
 
   init(shared: SharedOptions, environment: ProcessEnvironment, log: LogFile?) {
@@ -33,7 +31,7 @@ final class Console {
     usesColor = Self.usesColor(shared.color, environment: environment)
   }
 
-  /// The user's word first, then what terminals and their conventions say.
+  /// Whether to use colour: the option decides, then environment and terminal.
   private static func usesColor(_ presence: Presence, environment: ProcessEnvironment) -> Bool {
     let variables = environment.variables
     switch presence {
@@ -48,24 +46,23 @@ final class Console {
 
   // MARK: Results
 
-  /// A line for people and scripts, secrets masked.
+  /// Prints a line with secrets masked.
   func print(_ line: String) {
     print(exactly: Redaction.masked(line, needles: needles))
   }
 
-  /// A line that another program takes as it is, such as a path or a URL to ask.
+  /// Prints a line unmasked, such as a path or URL that another program uses.
   func print(exactly line: String) {
     willWrite()
     output.write(line + "\n")
   }
 
-  /// A document, secrets masked.
   func print(_ document: JSONValue) {
     let masked = document.masked(needles: needles)
     print(bytes: JSONWriter.bytes(masked, form: .pretty) + [UInt8(ascii: "\n")])
   }
 
-  /// The answer of a command that reads, in the form that was asked for.
+  /// Prints a command's answer, as a document or as lines.
   func print(
     _ document: @autoclosure () -> JSONValue,
     orLines lines: @autoclosure () -> [String]
@@ -74,7 +71,6 @@ final class Console {
     for line in lines() { print(line) }
   }
 
-  /// A part of a document that is printed as it becomes known.
   func print(piece: String) {
     willWrite()
     output.write(piece)
@@ -90,7 +86,7 @@ final class Console {
     output.write(bytes: bytes)
   }
 
-  /// Whether the reader went away; reading commands then stop quietly.
+  /// Whether the reader closed the pipe; reading commands then stop quietly.
   var isClosed: Bool {
     output.outcome == .closed
   }
@@ -99,16 +95,14 @@ final class Console {
     output.flush()
   }
 
-  /// Writes what is buffered.
-  ///
-  /// A reader that went away is no fault, a full disk is one.
+  /// Flushes stdout; a closed pipe is no error, a full disk is.
   func finish(_ status: Int32) -> Int32 {
     switch output.flush() {
     case .ok, .closed:
       return status
     case .failed(let number):
       report(Diagnostic("output.write", "standard output: \(StandardOutput.reason(errno: number))"))
-      // What was found weighs more than where it could not be told.
+      // Graver statuses outweigh a failed output.
       let weighty: [ExitStatus] = [.usage, .config, .interrupted, .terminated, .trust]
       return weighty.contains { $0.code == status } ? status : ExitStatus.io.code
     }
@@ -116,14 +110,14 @@ final class Console {
 
   // MARK: Messages
 
-  /// Reports them, but for those that ``reportNow(_:)`` has reported before.
+  /// Reports diagnostics, except those already reported by ``reportNow(_:)``.
   func report(_ diagnostics: [Diagnostic]) {
     for diagnostic in diagnostics where !reported.contains(diagnostic) { report(diagnostic) }
   }
 
-  /// Reports while a run goes on what stands in its report as well.
+  /// Reports a diagnostic at once, unless it was reported before; `report` of a list skips it then.
   func reportNow(_ diagnostic: Diagnostic) {
-    reported.insert(diagnostic)
+    guard reported.insert(diagnostic).inserted else { return }
     report(diagnostic)
   }
 
@@ -136,12 +130,12 @@ final class Console {
     report(Diagnostic(code, message, severity: severity, hint: hint))
   }
 
-  /// Reports a warning that `--quiet` does not hide: all ends well, and somebody has to act.
+  /// Reports a warning that `--quiet` does not hide: the run succeeds, but a person has to act.
   func warn(_ diagnostic: Diagnostic) {
     report(diagnostic, isHidden: false)
   }
 
-  /// `subject` is what it is about, for those who sort messages by machine.
+  /// Reports a diagnostic; `subject` lets programs sort messages.
   func report(_ diagnostic: Diagnostic, about subject: LogSubject = .nothing) {
     if diagnostic.severity == .note, shared.verbosity == 0 { return }
     report(diagnostic, about: subject, isHidden: diagnostic.severity != .error && shared.isQuiet)
@@ -153,7 +147,7 @@ final class Console {
     isHidden: Bool
   ) {
     var masked = diagnostic.masked(needles: needles)
-    // A message with two parts names its step itself.
+    // A message with two parts states its next step itself.
     if masked.hint == nil, masked.severity != .note, !masked.message.contains("; ") {
       masked.hint = NextStep.of(masked.code)
     }
@@ -164,12 +158,12 @@ final class Console {
     }
   }
 
-  /// A line for people; not shown under `--quiet`.
+  /// Prints a message, unless `--quiet` is given.
   func note(_ line: String, about subject: LogSubject = .nothing) {
     say(.info, line, about: subject)
   }
 
-  /// More than most want to know.
+  /// Prints a message for `-v`.
   func detail(_ line: String, about subject: LogSubject = .nothing) {
     guard shared.verbosity > 0 else { return }
     say(.debug, line, about: subject)
@@ -181,7 +175,7 @@ final class Console {
     say(entry, isHidden: shared.isQuiet, isKept: level != .debug) { _ in text }
   }
 
-  /// `text` is how people read it, without colour where that is asked for.
+  /// Writes a message; `text` returns it, without colour if `isPlain`.
   private func say(
     _ entry: LogEntry,
     isHidden: Bool,
@@ -199,7 +193,7 @@ final class Console {
     _ = messages.flush()
   }
 
-  /// What says on stderr that the process waits for another one, from whatever thread.
+  /// Returns a thread-safe function that reports on stderr that the process waits for another.
   static func waitTeller(_ shared: SharedOptions) -> @Sendable (String) -> Void {
     guard !shared.isQuiet else { return { _ in } }
     let isJSON = shared.logFormat == .json
@@ -212,7 +206,7 @@ final class Console {
     }
   }
 
-  /// A line for the log that is kept, and not to be shown now.
+  /// Adds a line to the kept log only.
   func keep(_ line: String) {
     guard let journal else { return }
     let text = SafeText.line(Redaction.masked(line, needles: needles))
@@ -220,7 +214,7 @@ final class Console {
     journal.append(shared.logFormat == .json ? entry.line(at: clock.now().wall) : text)
   }
 
-  /// The end of a command that could not begin: words on stderr, under `--json` a document on stdout.
+  /// Reports a command that could not begin, on stderr and under `--json` as a document.
   func fail(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> Int32 {
     report(diagnostics)
     ending = (status, diagnostics)

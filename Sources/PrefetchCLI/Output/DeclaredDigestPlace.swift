@@ -4,13 +4,13 @@ import PrefetchSystem
 /// Place of a declared digest in the local list that declares it, and its spelling there.
 struct DeclaredDigestPlace {
   var location: SourceLocation
-  /// The message, with digests as the list writes them.
+  /// Message with digests as the list spells them.
   var message: String
 
-  /// Lists of any lock file are smaller.
+  /// Limit in bytes, above the size of any lock file.
   private static let largestList = 32 << 20
 
-  /// Looks for the digests of a message in the list at a path; nil where none of them is in it.
+  /// Finds a digest of the message in the list; nil if none occurs there.
   init?(of message: String, in path: String) {
     guard let bytes = try? FileReading.read(path, limit: Self.largestList) else { return nil }
     let words = message.split { " ,;".contains($0) }.map(String.init)
@@ -31,7 +31,7 @@ struct DeclaredDigestPlace {
     return nil
   }
 
-  /// Digits of `sha512-BASE64=`, which lists of checksums write.
+  /// Converts `sha512-BASE64=` to hex digits, which checksum lists use.
   private static func hexadecimal(_ word: String) -> String? {
     let parts = word.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, parts[0].hasPrefix("sha"), let bytes = Base64.decode(parts[1]) else {
@@ -41,7 +41,7 @@ struct DeclaredDigestPlace {
   }
 
   private static func find(_ word: String, in list: [UInt8], of path: String) -> SourceLocation? {
-    // Shorter words than a digest are in every text.
+    // A word shorter than a digest would match anywhere.
     guard word.utf8.count >= 32 else { return nil }
     guard let place = list.firstRange(of: Array(word.utf8)) else { return nil }
     let before = list[..<place.lowerBound]

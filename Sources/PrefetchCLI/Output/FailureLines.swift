@@ -1,17 +1,15 @@
 import PrefetchCore
 
-/// What went wrong as a person is told of it: one by one as long as these are few, else each host
-/// and reason once.
+/// Failures as messages: individually if few, else grouped by host and reason.
 struct FailureLines {
   let envelope: ReportEnvelope
-  /// Whether each is told by itself, however many there are.
+  /// Whether failures are never grouped.
   let tellsAll: Bool
 
-  /// A thousand equal lines help no reader; the report has them all.
+  /// Limit for individual lines; the report has all failures.
   private static let mostLines = 20
   private static let mostAlike = 3
 
-  /// One of them, and what it is about.
   struct FailureLine {
     var diagnostic: Diagnostic
     var subject: LogSubject
@@ -19,7 +17,7 @@ struct FailureLines {
 
   var lines: [FailureLine] {
     let all = ReportFailures(envelope: envelope).all
-    // That no server could be reached is one fact, not one for each item.
+    // A missing network is one fact, not one per item.
     let failures = all.filter { !$0.isForNoWayOut }
     var lines: [FailureLine] = []
     if failures.count < all.count {
@@ -43,12 +41,11 @@ struct FailureLines {
     return lines
   }
 
-  /// What a plan does not say in its lines.
+  /// Failures of manifests, which have no line in a plan.
   var ofManifests: [FailureLine] {
     ReportFailures(envelope: envelope).all.filter(\.isOfManifest).map { line(of: $0) }
   }
 
-  /// Those of one host and reason together, where they are more than a few.
   private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
     var groups: [[ReportFailures.Trouble]] = []
     var places: [Key: Int] = [:]
@@ -84,7 +81,7 @@ struct FailureLines {
     return line
   }
 
-  /// Place of the digest that a body does not have, where a local list declares it.
+  /// Returns the place of the expected digest, if a local list declares it.
   private func declaration(of entry: ReportFailures.Trouble) -> DeclaredDigestPlace? {
     guard entry.code == ErrorCode.digestMismatch.rawValue else { return nil }
     return envelope.report.segments.lazy.filter { entry.segments.contains($0.name) }
@@ -94,7 +91,7 @@ struct FailureLines {
 
   private func line(of group: [ReportFailures.Trouble]) -> FailureLine {
     let (first, host) = (group[0], group[0].host ?? "")
-    // Some messages only go on where others end.
+    // Some messages are prefixes of others.
     let shortest = group.map(\.message).min { $0.utf8.count < $1.utf8.count } ?? first.message
     let isOneReason = group.allSatisfy { $0.message.hasPrefix(shortest) }
     let reason = isOneReason ? shortest : "of the first, \(first.message)"
@@ -125,9 +122,7 @@ struct FailureLines {
     )
   }
 
-  /// Host that a local list names and plain http is refused to.
-  ///
-  /// A list from a server does not count: no user has chosen its hosts.
+  /// Host in a local list to which plain HTTP is refused; remote lists do not count.
   private var refusedPlainHost: String? {
     let local = envelope.report.segments.filter { $0.manifest.url?.contains("://") == false }
     let names = Set(local.map(\.name))
@@ -137,7 +132,7 @@ struct FailureLines {
     }.first
     return host
       ?? local.lazy.compactMap { segment -> String? in
-        // A page of an index stands before its failure.
+        // The failure of an index page begins with its URL.
         guard let failure = segment.manifest.failure else { return nil }
         let parts = failure.message.split(separator: "`: ", maxSplits: 1)
         guard parts.count == 2, parts[0].hasPrefix("`") else { return nil }
@@ -145,7 +140,7 @@ struct FailureLines {
       }.first
   }
 
-  /// Host of the URL itself; nil where a redirect led to the refused one.
+  /// Returns the URL's own host; nil if a redirect led to the refused host.
   private static func refusedPlainHost(
     of url: String,
     _ failure: Failure,
@@ -158,11 +153,11 @@ struct FailureLines {
     return url.host
   }
 
-  /// What is to be done about how the run ended; nil where that is said, or nothing is.
+  /// Advice after the run; nil if there is none or a message has stated it.
   var nextStep: String? {
     switch ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit {
     case .incomplete, .nothing, .unavailable:
-      // A file in the way of a published tree says itself what to do.
+      // A file in the way of a published tree has its own advice.
       guard !ReportFailures(envelope: envelope).all.isEmpty else { return nil }
       guard !envelope.isOffline else {
         return "next: run it without `--offline`, which fetches the missing items"
@@ -172,17 +167,15 @@ struct FailureLines {
       if let host = refusedPlainHost {
         return
           "next: to allow this one host: `--set allow_http=\(PlainHostName.exception(for: host))`"
-      } else if envelope.report.items.contains(where: { $0.failure?.code.category == .trust }) {
-        return
-          "next: `\(envelope.explanation)` names the broken rule; nothing that breaks a rule is kept"
-      } else {
-        // The message of a list says which one; no item is there to be explained.
-        return nil
       }
+      let code = failure(of: .trust)?.code
+      let step = code?.nextStep ?? "check who may change the list"
+      return "next: \(step)" + (explanation(of: .trust).map { "; \($0) shows the rule" } ?? "")
     case .denied:
-      return isOfLicense
-        ? "next: check `license` and `bundle_id`; `prefetch register` tries again at once"
-        : "next: check the credentials of the server (`headers`, `network.netrc`), and run it again"
+      let code =
+        (isOfLicense ? envelope.report.registration?.code : failure(of: .denied)?.code)
+        ?? .credentialsRefused
+      return "next: \(code.nextStep)"
     case .deferred:
       return envelope.nextAllowedAt.map { "next run possible from \(Timestamp.readable($0))" }
     case .ok, .failed, .changes, .notOurs, .usage, .io, .config, .interrupted, .terminated:
@@ -196,32 +189,41 @@ struct FailureLines {
       ?? false
   }
 
-  /// Note that the next run continues what is kept; empty where nothing is.
+  /// Note on partial downloads that the next run continues; empty if there are none.
   private var keptParts: String {
     guard envelope.keptPartCount > 0 else { return "" }
     let parts = CountedNoun("partial download is", "partial downloads are")
     return "; \(parts.text(envelope.keptPartCount)) kept for the next run"
   }
 
-  /// Command that explains an item; empty where only manifests failed.
-  private var explanation: String {
-    let isOfItems = envelope.report.items.contains { $0.failure != nil }
-    return isOfItems ? "; `\(envelope.explanation)` explains an item" : ""
+  /// First failure of this category, or of any: of the items, else of the lists.
+  private func failure(of category: ErrorCode.Category? = nil) -> Failure? {
+    let items = envelope.report.items.lazy.compactMap(\.failure)
+    let lists = envelope.report.segments.lazy.compactMap(\.manifest.failure)
+    return items.first { category == nil || $0.code.category == category }
+      ?? lists.first { category == nil || $0.code.category == category }
   }
 
-  /// Step of the one code that all failures have; nil where they have several.
+  /// Command that explains the first failed item of this category, or of any; nil without one.
+  private func explanation(of category: ErrorCode.Category? = nil) -> String? {
+    envelope.report.items.lazy.first { item in
+      guard let failure = item.failure, !item.url.isEmpty else { return false }
+      return category == nil || failure.code.category == category
+    }.map { "`\(envelope.explanation(of: $0.url))`" }
+  }
+
+  /// Advice for the code that all failures share; nil if there are several codes.
   private var commonStep: String? {
     let codes = Set(ReportFailures(envelope: envelope).all.map(\.code))
     return codes.count == 1 ? codes.first.flatMap { ErrorCode(rawValue: $0)?.nextStep } : nil
   }
 
-  /// What another try may bring.
+  /// Advice on whether to run again.
   private var nextTry: String? {
     guard ExitStatus(rawValue: envelope.exitCode) ?? envelope.exit == .unavailable else {
-      return envelope.isRetryable
-        ? "next: run it again for the rest; `\(envelope.explanation)` explains an item"
-        : commonStep.map { "next: \($0)\(explanation)" }
-          ?? "next: `\(envelope.explanation)` explains an item and the rules that it meets"
+      let step = envelope.isRetryable ? "run it again for the rest" : commonStep
+      let steps = [step, explanation().map { "\($0) shows details" }].compactMap(\.self)
+      return steps.isEmpty ? nil : "next: " + steps.joined(separator: "; ")
     }
     let hasNoWayOut = ReportFailures(envelope: envelope).all.allSatisfy(\.isForNoWayOut)
     return hasNoWayOut ? nil : "next: run it again"

@@ -1,19 +1,18 @@
-/// Lines that wait for the ones before them: one text, and a place in it for each.
+/// Lines that wait for earlier ones: one buffer, with an extent per line.
 struct HeldLines {
   private struct Extent {
     var start = 0
-    /// Negative as long as nothing came.
+    /// Length in bytes; negative while the line is missing.
     var length = -1
   }
 
   private var text: [UInt8] = []
-  /// Of the lines from `next` on, the first of them at `first`.
+  /// Extents of the lines from `next` on; the first one is at `first`.
   private var places: [Extent] = []
   private var first = 0
-  /// The number of the line that nothing stands before any more.
+  /// Number of the next line to write.
   private(set) var next = 0
 
-  /// Notes that the next line was written without being held.
   mutating func pass() {
     next += 1
     if first < places.count { first += 1 }
@@ -28,7 +27,6 @@ struct HeldLines {
     text += line
   }
 
-  /// Writes whatever stands next by now.
   mutating func writeNext(to output: inout [UInt8]) {
     while first < places.count, places[first].length >= 0 {
       write(places[first], to: &output)
@@ -38,7 +36,7 @@ struct HeldLines {
     releaseIfEmpty()
   }
 
-  /// Writes all the rest in order, gaps left out.
+  /// Writes the remaining lines in order, skipping gaps.
   mutating func writeAll(to output: inout [UInt8]) {
     for place in places[first...] where place.length > 0 { write(place, to: &output) }
     places = []

@@ -1,7 +1,6 @@
 import PrefetchDocuments
 
 extension JSONValue {
-  /// A JSON document as it was read.
   init(_ node: Node) {
     switch node.content {
     case .mapping(let entries): self = .object(entries.map { ($0.key, JSONValue($0.value)) })

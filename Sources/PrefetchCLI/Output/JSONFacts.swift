@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Facts of the core as the JSON documents write them; unknown is `null`.
+/// Facts of the core as JSON; unknown values are `null`.
 extension JSONValue {
   static func optional(_ text: String?) -> JSONValue {
     text.map { .string($0) } ?? .null
@@ -44,7 +44,7 @@ extension JSONValue {
     )
   }
 
-  /// With its message masked by whoever prints it.
+  /// Makes an object of a failure; `mask` masks secrets in its message.
   static func failure(_ failure: Failure?, _ mask: (String) -> String = { $0 }) -> JSONValue {
     guard let failure else { return .null }
     return [

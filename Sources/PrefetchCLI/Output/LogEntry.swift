@@ -2,11 +2,10 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
-/// What a message is about, where it is about one thing.
 struct LogSubject: Hashable {
   static let nothing = LogSubject()
 
-  /// Redacted by the caller that names it.
+  /// URL, redacted by the caller.
   var url: String?
   var segment: String?
 
@@ -19,7 +18,7 @@ struct LogSubject: Hashable {
   }
 }
 
-/// One message as `--log-format json` writes it: one object on one line.
+/// A message as one JSON object on one line, for `--log-format json`.
 struct LogEntry {
   enum Level: String {
     case debug
@@ -32,7 +31,6 @@ struct LogEntry {
   private let message: String
   private let subject: LogSubject
   private let run: String?
-  /// Of the message itself: its code, and where a configuration has its cause.
   private var members: [(String, JSONValue?)] = []
 
   init(level: Level, _ message: String, about subject: LogSubject, run: String?) {
@@ -60,7 +58,6 @@ struct LogEntry {
     ]
   }
 
-  /// The first four are always there, the others where they are known.
   func line(at time: Instant) -> String {
     let always: [(String, JSONValue)] = [
       ("time", .time(time)), ("level", .string(level.rawValue)), ("run", .optional(run)),

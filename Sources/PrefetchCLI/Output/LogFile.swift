@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// Messages in a file instead of on stderr, one line each, appended.
 final class LogFile {
   let isJSON: Bool
   private let stream: StandardOutput
@@ -19,7 +18,7 @@ final class LogFile {
 }
 
 extension StandardOutput {
-  /// The lines of a message, each with its time unless that is in it.
+  /// Writes the lines of a message, each with its time unless JSON contains it.
   func append(_ text: String, at instant: Instant, isJSON: Bool) {
     let time = Timestamp.format(instant)
     for line in text.split(whereSeparator: \.isNewline) {

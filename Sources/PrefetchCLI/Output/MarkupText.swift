@@ -1,8 +1,6 @@
-/// Text of strangers inside the languages of the renderings, where nothing of it may act.
-///
-/// Scalars are looked at, not characters: a quote with a combining mark is a quote to a parser.
+/// Escapes foreign text for renderings, by scalar: for parsers a quote with a mark is a quote.
 enum MarkupText {
-  /// Inside XML and HTML, attributes included.
+  /// Escapes text for XML and HTML, attributes included.
   static func escaped(_ text: String) -> String {
     mapped(text) { scalar in
       switch scalar {
@@ -16,7 +14,7 @@ enum MarkupText {
     }
   }
 
-  /// Inside a paragraph, list or table cell of Markdown.
+  /// Escapes text for a paragraph, list or table cell of Markdown.
   static func markdown(_ text: String) -> String {
     mapped(text) { scalar in
       switch scalar {
@@ -29,12 +27,12 @@ enum MarkupText {
     }
   }
 
-  /// Inside a code span of Markdown that one backtick opens.
+  /// Escapes text for a Markdown code span opened by one backtick.
   static func markdownCode(_ text: String) -> String {
     mapped(text) { $0 == "`" ? "'" : nil }
   }
 
-  /// A label's value in the text format of Prometheus, which knows three escapes and no other.
+  /// Escapes a label's value for Prometheus, whose text format has three escapes.
   static func label(_ text: String) -> String {
     mapped(text) { scalar in
       switch scalar {

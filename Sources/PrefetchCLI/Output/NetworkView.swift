@@ -4,14 +4,13 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// Network, limits and verdicts at one moment, for a command that prints them.
 struct NetworkView {
   struct Segment {
     var name: String
     var verdict: NetworkVerdict
     var rules: [NetworkRuleVerdict]
 
-    /// `go`, or `deferred by window until …`.
+    /// Verdict in words: `go`, or `deferred by window until …`.
     var standing: String {
       guard let deferral = verdict.deferral else { return verdict.word }
       return deferral.text()
@@ -29,8 +28,7 @@ struct NetworkView {
   let quotas: [QuotaStanding]
   let segments: [Segment]
 
-  /// With `looksAtAll` also what no rule asks for; with `declared` what one segment asks together with
-  /// its manifest.
+  /// Evaluates the rules; `looksAtAll` reads all facts, `declared` adds a segment's rules.
   init(
     context: CommandContext,
     loaded: LoadedConfiguration,
@@ -98,10 +96,9 @@ struct NetworkView {
   }
 }
 
-/// What is used of one limit.
 struct QuotaStanding {
   var period: ByteBudget.Period
-  /// Nil for all kinds that have no limit of their own.
+  /// Network type of the limit; nil for all types without their own.
   var type: NetworkType?
   var segment: String?
   var limit: Int64

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Network and power in words, the same in every document.
 enum NetworkWords {
   static func metered(_ isMetered: Bool?) -> String {
     switch isMetered {
@@ -19,7 +18,6 @@ enum NetworkWords {
     }
   }
 
-  /// Why the network is taken for what it is.
   static func reason(_ conditions: NetworkConditions) -> String {
     guard conditions.isMetered != nil, conditions.meteredReason != conditions.typeReason else {
       return conditions.typeReason
@@ -40,7 +38,6 @@ enum NetworkWords {
     ]
   }
 
-  /// The report's own object.
   static func document(_ report: Report) -> JSONValue {
     guard let conditions = report.network else {
       return ["type": .null, "metered": .null, "quality": .null, "reason": .null]
@@ -55,7 +52,6 @@ enum NetworkWords {
 }
 
 extension RuleVerdict {
-  /// A rule of the network among all others.
   init(_ network: NetworkRuleVerdict) {
     let verdict: Verdict =
       switch network.standing {

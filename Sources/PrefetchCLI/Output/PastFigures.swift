@@ -2,15 +2,12 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// What past runs come to together.
 struct PastFigures {
   private let runs: [RunRecord]
-  /// Those that were asked most first.
+  /// Hosts with the most answers first.
   private let hosts: [(name: String, times: ResponseTimes)]
-  /// Of all runs, by their names in the report.
   private var sums: [String: Int64] = [:]
 
-  /// As many hosts as a person reads of.
   private static let mostHosts = 10
   private static let percentiles = [50, 90, 99]
 
@@ -26,12 +23,12 @@ struct PastFigures {
 
   private var goodCount: Int { runs.count { $0.exitCode == 0 } }
 
-  /// What was still within its lifetime.
+  /// Bytes saved because items were fresh.
   private var savedByLifetimes: Int64 {
     max(0, sum("bytes_saved") - sum("bytes_saved_by_validators") - sum("bytes_saved_by_digests"))
   }
 
-  /// The share of items that needed no body; nil where none was looked at.
+  /// Share of items that needed no body; nil without items.
   private var hitRate: Double? {
     let hits = sum("kept").addingSaturated(sum("revalidated"))
     let all = hits.addingSaturated(sum("fetched")).addingSaturated(sum("updated"))
@@ -57,7 +54,6 @@ struct PastFigures {
     ] + answers
   }
 
-  /// How fast hosts answer.
   private var answers: [String] {
     let lines = hosts.prefix(Self.mostHosts).map { host in
       let times = Self.percentiles.compactMap { percent in
@@ -105,7 +101,6 @@ struct PastFigures {
 }
 
 extension RunRecord {
-  /// Its totals by their names in the report.
   var figures: [String: Int64] {
     let read = DocumentReader.read(Array(totals.utf8), source: "totals", syntax: .json)
     guard case .object(let members)? = read.node.map({ JSONValue($0) }) else { return [:] }

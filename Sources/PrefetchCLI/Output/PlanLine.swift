@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// One item of a dry run as a tab-separated line: action, segments, size, URL, reason.
+/// A dry run's item as a tab-separated line: action, segments, size, URL, reason.
 struct PlanLine {
   let secrets: SecretNeedles
 
@@ -9,21 +9,21 @@ struct PlanLine {
     appendRest(item, to: &line)
   }
 
-  /// The fields that other segments may still change.
+  /// Appends the fields that later segments may change.
   func appendHead(_ action: ItemAction, segments: [String], to line: inout [UInt8]) {
     line.append(contentsOf: action.rawValue.utf8)
     line.append(UInt8(ascii: "\t"))
-    // What no segment holds may have to go as well.
+    // Removed items may belong to no segment.
     let names = segments.isEmpty ? "-" : segments.joined(separator: ",")
     line.append(contentsOf: text(names).utf8)
     line.append(UInt8(ascii: "\t"))
   }
 
-  /// The fields that are the item's own, and the end of the line.
+  /// Appends the item's own fields and the line's end.
   func appendRest(_ item: ItemResult, to line: inout [UInt8]) {
     line.append(contentsOf: (item.size.map(String.init) ?? "-").utf8)
     line.append(UInt8(ascii: "\t"))
-    // Names and commands further down a pipe need the real URL; only secrets stay out.
+    // Programs in a pipe need the real URL; only secrets are masked.
     line.append(contentsOf: text(UserInformation.masked(item.url)).utf8)
     line.append(UInt8(ascii: "\t"))
     line.append(contentsOf: text(item.failure?.message ?? item.reason).utf8)

@@ -1,26 +1,24 @@
 import PrefetchCore
 
-/// Prints a dry run in the order in which the run would act, each line as soon as nothing can come
-/// before it any more.
+/// Prints a dry run in the run's order, each line once no earlier one can follow.
 final class PlanPrinter: RunObserver {
   let hearsOfEach = true
   private let format: PlanLine
-  /// In the order of the configuration.
   private let segments: [String]
   private let listsKept: Bool
-  /// Whether lines may have to be taken back.
+  /// Whether eviction may still change lines.
   private let mayEvict: Bool
   private let isClosed: () -> Bool
   private let print: ([UInt8]) -> Void
   private var priorities: [String: Int] = [:]
   private var manifests: [String: ManifestResult] = [:]
-  /// Segments of which a line says that something waits.
+  /// Segments with a line for a deferred item.
   private var waiting: Set<String> = []
-  /// Lines for segments that wait, unless items of theirs turn out to.
+  /// Lines for deferred segments, dropped if their items have lines.
   private var waits: [String: ItemResult] = [:]
-  /// Of a segment that is alone, lines that overtook others.
+  /// Lines of a single segment that came before earlier ones.
   private var held = HeldLines()
-  /// Removals, and whatever several segments share in.
+  /// Removals, and lines of several segments.
   private var ranked = RankedLines()
   private var buffer: [UInt8] = []
 
@@ -45,7 +43,7 @@ final class PlanPrinter: RunObserver {
   func observe(_ fact: RunFact, at now: Moment) {
     switch fact {
     case .itemEvicted(_, was: .fail):
-      // It has its line already.
+      // The item has a line already.
       break
     case .itemEvicted(let item, was: .keep), .itemSettled(let item):
       settled(item)
@@ -69,7 +67,6 @@ final class PlanPrinter: RunObserver {
     }
   }
 
-  /// Prints what is left; nothing settles any more.
   func finish() {
     held.writeAll(to: &buffer)
     let waiting = ranked.waiting
@@ -95,7 +92,7 @@ final class PlanPrinter: RunObserver {
       if isListed { ranked.add(item, format) }
       return
     }
-    // What broke a rule of the manifest has no place in its list.
+    // A refused entry has no position in its list.
     guard let position = item.position, position != held.next else {
       if isListed { format.append(item, to: &buffer) }
       if item.position != nil {
@@ -109,8 +106,7 @@ final class PlanPrinter: RunObserver {
     held.hold(line, at: position)
   }
 
-  /// A manifest that would not come has a line for all that it would have named; where items of the
-  /// last one wait, they say so themselves.
+  /// Adds a line for a manifest that failed or is deferred, in place of its unknown items.
   private func settled(_ segment: SegmentResult) {
     guard let manifest = manifests.removeValue(forKey: segment.name), let url = manifest.url,
       !isClosed()
@@ -140,7 +136,7 @@ final class PlanPrinter: RunObserver {
     format.append(line, to: &buffer)
   }
 
-  /// Lower goes first; what has no priority comes after all that have one.
+  /// Ranks of segments: lower priority first, none last.
   private var ranks: [String: Int] {
     let ordered = segments.enumerated().sorted { a, b in
       (priorities[a.element] ?? Int.max, a.offset) < (priorities[b.element] ?? Int.max, b.offset)

@@ -1,9 +1,8 @@
 import PrefetchCore
 
-/// What a plan comes to, in one line for people.
 struct PlanSummary {
   private let totals: Totals
-  /// Manifests that would fail, and those that nothing was heard of yet.
+  /// Manifests that would fail, and ones still deferred.
   private let failedManifests: Int
   private let deferredManifests: Int
 

@@ -1,14 +1,13 @@
 import PrefetchCore
 
-/// Lines whose order is known only at the end: segments have priorities that their manifests say,
-/// and items may turn out to belong to several.
+/// Lines ordered at the end, since manifests set priorities and items have several segments.
 struct RankedLines {
   private struct RankedLine {
     var key: URLKey
     var action: ItemAction
-    /// Into ``segmentLists``.
+    /// Index of the line's segments in ``segmentLists``.
     var segments: Int32
-    /// Where its segment lists it, negative where none does.
+    /// Position in the segment's list; negative if there is none.
     var position: Int32
     var start: Int
     var length: Int32
@@ -18,16 +17,15 @@ struct RankedLines {
   private var lines: [RankedLine] = []
   private var segmentLists: [[String]] = []
   private var numbers: [[String]: Int32] = [:]
-  /// Segments that named an item after it had its line, by the item's position.
+  /// Further segments of an item that already had its line, by position.
   private var shares: [Int32: [String]] = [:]
-  /// Lines in place of those that stand for the same items.
   private var newer: [URLKey: RankedLine] = [:]
 
   var isEmpty: Bool {
     lines.isEmpty
   }
 
-  /// Segments of which a line says that an item waits.
+  /// Segments with a line for a deferred item.
   var waiting: Set<String> {
     let waiting = lines.filter { (newer[$0.key]?.action ?? $0.action) == .defer }
     return Set(waiting.flatMap { segmentLists[Int($0.segments)] })
@@ -38,7 +36,6 @@ struct RankedLines {
     lines.append(line)
   }
 
-  /// What was told of the item before is not so.
   mutating func replace(_ item: ItemResult, _ format: PlanLine) {
     let line = line(item, format)
     newer[line.key] = line
@@ -62,9 +59,7 @@ struct RankedLines {
     shares[Int32(clamping: position), default: []].append(segment)
   }
 
-  /// Removals last, before them by segment priority, then as the manifest lists them.
-  ///
-  /// `ranks` are those of the segments; a line goes with the first of its own.
+  /// Writes lines by the best rank of their segments, then position, removals last.
   mutating func write(
     ranks: [String: Int],
     _ format: PlanLine,

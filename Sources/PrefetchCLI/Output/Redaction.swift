@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// Keeps secrets out of every output, by their text.
 enum Redaction {
   static func masked(_ text: String, secrets: [String]) -> String {
     secrets.isEmpty ? text : masked(text, needles: SecretNeedles(secrets))
@@ -28,7 +27,6 @@ enum Redaction {
 }
 
 extension Diagnostic {
-  /// The same with secrets out of everything it says; its code and place are ours.
   func masked(secrets: [String]) -> Self {
     masked(needles: SecretNeedles(secrets))
   }
@@ -45,7 +43,6 @@ extension Diagnostic {
 }
 
 extension JSONValue {
-  /// The same document with secrets out of every text and key.
   func masked(needles: SecretNeedles) -> JSONValue {
     guard !needles.isEmpty else { return self }
     return switch self {

@@ -1,21 +1,18 @@
 import PrefetchCore
 
-/// What went wrong, one entry for each manifest and item, as every rendering tells it.
+/// Failures of manifests and items, one entry each, for all renderings.
 struct ReportFailures {
   struct Trouble {
-    /// The URL, redacted, or the segment.
+    /// Redacted URL, or the segment.
     var subject: String
-    /// The same alone, redacted, where there is one.
     var url: String?
     var segments: [String]
     var code: String
     var message: String
     var keepsOlderCopy: Bool
-    /// Whether that copy is the beginning of a stream.
+    /// Whether the older copy is only the beginning of a stream.
     var isBeginning = false
-    /// Whether it counts for the exit status.
     var isRequired: Bool
-    /// Of an item's URL.
     var host: String?
     var attempts = 0
     var isOfManifest = false
@@ -63,7 +60,7 @@ struct ReportFailures {
         isBeginning: item.state == .partial,
         isRequired: item.isRequired || failure.code.category == .trust,
         host: (try? WebURL(item.url))?.authority,
-        // What consists of several files has asked for each of them.
+        // The attempts of a bundle belong to several files.
         attempts: item.type.flatMap { BundleForm(rawValue: $0) } == nil ? item.attempts : 0
       )
     }

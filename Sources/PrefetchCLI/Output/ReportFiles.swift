@@ -2,16 +2,15 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// Where a report goes besides the terminal: files, and standard output in another's stead.
 struct ReportFiles {
   private let destinations: [ReportDestination]
-  /// What stood in those that go on from it, before anything was written.
+  /// Earlier content of metrics files, which are continued.
   private let previous: [String: WrittenMetrics]
 
-  /// Metrics of ten thousand segments.
+  /// Limit in bytes, enough for metrics of ten thousand segments.
   private static let mostPrevious = 16 << 20
 
-  /// What only is as it is written goes last, since it cannot be taken back.
+  /// Puts pipes and appended files last, since they cannot be rewritten.
   init(_ destinations: [ReportDestination]) {
     let files = destinations.filter { $0.path != "-" }
     self.destinations =
@@ -26,9 +25,7 @@ struct ReportFiles {
     self.previous = previous
   }
 
-  /// The configuration's files, and over them those of the command line.
-  ///
-  /// A dry run writes only what was asked for on its own command line.
+  /// Returns configured files, then those of the command line; a dry run uses only the latter.
   static func destinations(
     _ configuration: Configuration?,
     _ engine: EngineOptions,
@@ -41,7 +38,7 @@ struct ReportFiles {
     return configured + engine.reports
   }
 
-  /// Writes all of them; where one cannot be written the others say so too.
+  /// Writes all files; if one fails, the others are written again to report that.
   func write(_ envelope: inout ReportEnvelope) -> [Diagnostic] {
     var written: [ReportDestination] = []
     var troubles: [Diagnostic] = []
@@ -56,7 +53,7 @@ struct ReportFiles {
     envelope.note(unwritten: troubles)
     guard !troubles.isEmpty else { return [] }
     for destination in written {
-      // It was just written there; if that does not succeed again, the first one stands.
+      // Usually succeeds, as it just did; otherwise the first version stays.
       try? write(envelope, to: destination)
     }
     return troubles

@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// The report as one page that needs nothing else: no script, no picture, no request.
+/// The report as a self-contained page: no script, picture or request.
 struct ReportHTML {
   let envelope: ReportEnvelope
 
@@ -20,7 +20,7 @@ struct ReportHTML {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
       "<meta name=\"color-scheme\" content=\"light dark\">",
       "<meta name=\"referrer\" content=\"no-referrer\">",
-      // Without one browsers ask for it.
+      // Browsers would request a missing icon.
       "<link rel=\"icon\" href=\"data:,\">", "<title>\(summary.title)</title>",
       "<style>\(HTMLStyle.text)</style>", "</head>", "<body>", "<header>",
     ]
@@ -62,7 +62,6 @@ struct ReportHTML {
     if !history.isEmpty {
       sections.append(Section(id: "history", title: "History", lines: history.lines))
     }
-    // The longest part comes late.
     if hasTransfers {
       sections.append(Section(id: "requests", title: "Requests", lines: transfers.waterfall))
     }

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchDocuments
 
-/// The report as `prefetch-report/1`.
 struct ReportJSON {
   let envelope: ReportEnvelope
 
@@ -64,7 +63,7 @@ struct ReportJSON {
     ]
   }
 
-  /// The totals alone, as the history of runs keeps them.
+  /// Returns the totals as the history of runs stores them.
   static func totalsText(_ totals: Totals) -> String {
     JSONWriter.string(Self.totals(totals))
   }
@@ -160,10 +159,10 @@ struct ReportJSON {
     ]
   }
 
-  /// As the SDKs told of it; for the exit status it is a deferral.
+  /// Failure that the SDKs reported here; for the exit status it is a deferral.
   private static let stopped = Failure(.cancelled, "the run was stopped", isTransient: true)
 
-  /// Of what went, and is no segment's of this configuration, it is not kept how it came.
+  /// Returns the item's origin; unknown for a removed item without a segment here.
   private func origin(of item: ItemResult) -> ItemOrigin? {
     guard item.segments.isEmpty else { return .segment }
     return envelope.report.mode == .get ? .onDemand : nil
@@ -201,7 +200,7 @@ struct ReportJSON {
 }
 
 extension ErrorCode {
-  /// The number that phone SDKs gave the same finding.
+  /// Number of the same error in the phone SDKs.
   fileprivate var sdkCode: Int? {
     switch self {
     case .timeout: -1101

@@ -1,13 +1,13 @@
 import PrefetchCore
 
-/// The report as JUnit XML: a suite per segment, a case per shown item and per manifest.
+/// The report as JUnit XML: a suite per segment, a case per shown item and manifest.
 ///
-/// Readers differ in what they demand, and refuse files that are large: every attribute and element
-/// that one of them asks for is there, and of very many cases those that failed come before others.
+/// Readers demand different attributes and refuse large files, so all are written, failed cases
+/// first.
 struct ReportJUnit {
   let envelope: ReportEnvelope
 
-  /// GitLab takes 30 MB, and 250,000 objects of which a case makes up to ten.
+  /// Limit below GitLab's 30 MB and 250,000 objects; a case makes up to ten.
   static let mostCases = 20_000
   var mostBytes = 24_000_000
 
@@ -47,7 +47,7 @@ struct ReportJUnit {
   private func rendered(_ suite: Suite, _ number: Int) -> [String] {
     let name = escaped(suite.name)
     let time = suite.cases.compactMap(\.duration).reduce(.zero, +)
-    // A moment without its zone, which one of the schemas forbids; it is UTC.
+    // UTC without its zone, which one of the schemas forbids.
     let began = Timestamp.format(envelope.report.started).prefix(19)
     let head =
       "  <testsuite id=\"\(number)\" name=\"\(name)\" package=\"prefetch\" timestamp=\"\(began)\""
@@ -67,7 +67,7 @@ struct ReportJUnit {
     return " tests=\"\(cases.count)\" failures=\"\(failures)\" errors=\"\(errors)\""
   }
 
-  /// As many cases as readers take, those that failed before others.
+  /// Returns as many cases as readers accept, failed ones first.
   private func bounded(_ suites: [Suite]) -> [Suite] {
     var (cases, bytes) = (Self.mostCases, mostBytes)
     var suites = suites
@@ -101,7 +101,7 @@ struct ReportJUnit {
     var names: [String: Int] = [:]
     for item in envelope.shownItems where item.segments.contains(segment.name) {
       let url = item.url.isEmpty ? "an entry" : envelope.redacted(url: item.url)
-      // Readers take one case of a name, and two URLs may be shown alike.
+      // Readers need distinct names, and two URLs may look alike once redacted.
       names[url, default: 0] += 1
       let number = names[url] ?? 1
       let skipped = item.isInterrupted ? item.reason : item.deferral.map(ReportText.wording)
@@ -118,7 +118,6 @@ struct ReportJUnit {
     return suite
   }
 
-  /// What no segment has to answer for.
   private var trouble: Suite {
     let messages = envelope.errors.map { escaped($0.message) }
     let error =

@@ -1,13 +1,12 @@
 import PrefetchCore
 
-/// The report as a job summary or a comment, short enough for both.
+/// The report as a job summary or comment, short enough for both.
 struct ReportMarkdown {
   let envelope: ReportEnvelope
 
-  /// GitHub refuses a comment of more than 65,536 characters, and a summary of more than a mebibyte,
-  /// as a whole.
+  /// Limit below GitHub's 65,536 characters a comment (1 MiB a summary); longer ones are refused.
   static let mostBytes = 65_000
-  /// Segments take no more than half of it, so that failures are told too.
+  /// Limit for segments, which leaves half for failures.
   private static let mostSegmentBytes = 30_000
 
   var text: String {
@@ -68,13 +67,12 @@ struct ReportMarkdown {
   }
 }
 
-/// Lines that together stay under a limit.
 private struct BoundedLines {
   var limit: Int
   private(set) var lines: [String] = []
   private var size = 0
 
-  /// For what is said after those that found room.
+  /// Bytes kept free for the closing lines.
   private static let reserve = 500
 
   init(limit: Int) {
@@ -86,7 +84,7 @@ private struct BoundedLines {
     size += more.reduce(0) { $0 + $1.utf8.count + 1 }
   }
 
-  /// Says as many as there is room for, and tells how many are left.
+  /// Appends as many lines as fit, and returns the number of the rest.
   mutating func append<Entry>(_ entries: [Entry], _ line: (Entry) -> String) -> Int {
     for (place, entry) in entries.enumerated() {
       let text = line(entry)

@@ -1,14 +1,12 @@
 import PrefetchCore
 
-/// The report as a textfile for a metrics collector, in base units.
+/// The report as a Prometheus textfile in base units.
 ///
-/// A file belongs to one configuration, whose label every sample carries, so that a folder holds as
-/// many as one likes. What only a run can know keeps its value where none came about, because
-/// another one held the lock or the configuration is invalid: such an attempt says that it was made
-/// and how it ended. A run that was asked for some segments says no more than how these stand.
+/// A file belongs to one configuration, which labels each sample. An attempt without a run (locked,
+/// invalid configuration) only updates its own time and status; a run of some segments updates only
+/// those.
 struct ReportPrometheus {
   let envelope: ReportEnvelope
-  /// What stands in the file so far.
   var previous = WrittenMetrics()
 
   private struct Family {
@@ -17,7 +15,6 @@ struct ReportPrometheus {
   }
 
   private struct Sample {
-    /// Besides the configuration, already escaped.
     var labels: [(name: String, value: String)] = []
     var value: String
   }
@@ -38,7 +35,7 @@ struct ReportPrometheus {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// A configuration that cannot be read may not say how it is called; its file does.
+  /// Name of the configuration; an unreadable configuration has the file's.
   private var configuration: String {
     let own = escaped(envelope.label)
     return hasRun ? own : previous.configuration ?? own
@@ -48,7 +45,7 @@ struct ReportPrometheus {
     envelope.beginning == .made
   }
 
-  /// Such a run renews the samples of its own segments, and no others.
+  /// Whether the run covers some segments only, and updates only their samples.
   private var isPartial: Bool { envelope.others != nil }
 
   private static func labels(_ line: String) -> Substring {
@@ -82,17 +79,17 @@ struct ReportPrometheus {
     ]
   }
 
-  /// Never missing, since an alarm on its age has to sound where there has been none at all.
+  /// Time of the last success; 0 if there is none, so that an alarm on its age always works.
   private var lastSuccess: (Family, [Sample]?) {
     let report = envelope.report
     let name = "prefetch_last_success_timestamp_seconds"
     let known = previous.value(of: name, configuration: configuration)
-    // What was accepted beforehand is no success.
+    // An accepted status is no success.
     let isSuccess =
       hasRun && !isPartial && envelope.exitCode == 0 && !envelope.isAccepted
       && report.mode == .run
     let remembered = envelope.lastSuccess.map(Self.seconds)
-    // Of one that came about elsewhere the file knows nothing; of long ago only the file knows.
+    // The file lacks successes that were not reported to it, the state lacks old ones.
     let latest =
       hasRun
       ? [known, remembered].compactMap(\.self).max { (Double($0) ?? 0) < (Double($1) ?? 0) }
@@ -104,7 +101,7 @@ struct ReportPrometheus {
     )
   }
 
-  /// Nil samples are those that stand in the file.
+  /// Metrics of runs; nil samples are kept from the file.
   private var run: [(Family, [Sample]?)] {
     let report = envelope.report
     let numbers = [
@@ -147,7 +144,7 @@ struct ReportPrometheus {
     return unless(!hasRun, unless(isPartial, numbers) + [items, current])
   }
 
-  /// Families whose samples stay as the file has them where that is so.
+  /// Returns families that keep the file's samples if `stand` is true.
   private func unless(
     _ stand: Bool,
     _ families: [(Family, [Sample]?)]
@@ -210,7 +207,6 @@ struct ReportPrometheus {
   }
 }
 
-/// Seconds with three decimals, as metrics and test reports write them.
 enum SecondsText {
   static func format(milliseconds: Int64) -> String {
     let fraction = String(milliseconds % 1000)

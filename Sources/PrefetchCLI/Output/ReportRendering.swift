@@ -2,9 +2,8 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchDocuments
 
-/// A report in any of its formats, ready to be written.
 enum ReportRendering {
-  /// `previous` is what stands in the file that it is for, as far as a format goes on from that.
+  /// Renders a report; `previous` are the samples of the target file.
   static func bytes(
     _ envelope: ReportEnvelope,
     as format: ReportFormat,
@@ -30,25 +29,25 @@ enum ReportRendering {
     }
   }
 
-  /// Whether it names items besides those that failed.
+  /// Whether the format names items that did not fail.
   static func namesItems(_ format: ReportFormat, isPlan: Bool, listsAllItems: Bool) -> Bool {
     switch format {
     case .prometheus: false
     case .text: listsAllItems
-    // Of items they tell failures only; those of a plan are kept with all others.
+    // Names failures only, except for plans, which keep failures with the other items.
     case .md, .html: isPlan
     case .json, .ndjson, .junit: true
     }
   }
 
-  /// Of a run, what went wrong is told on the other stream.
+  /// Returns the text; errors of a run go to stderr instead.
   private static func text(_ envelope: ReportEnvelope) -> [String] {
     let errors = envelope.beginning == .failed ? envelope.errors : []
     return errors.map { "error: \(SafeText.line(envelope.redacted($0.message)))" }
       + ReportText(envelope: envelope).lines
   }
 
-  /// The document without its items on the first line, then one item a line.
+  /// Returns the document without items on the first line, then one item a line.
   private static func lines(_ envelope: ReportEnvelope) -> [UInt8] {
     let json = ReportJSON(envelope: envelope)
     guard case .object(let members) = json.document else { return [] }

@@ -1,9 +1,9 @@
 import PrefetchCore
 
-/// The report as a person or a cron mail reads it: one line per segment and one total.
+/// The report for people and cron mails: one line per segment and a total.
 struct ReportText {
   let envelope: ReportEnvelope
-  /// Of the terminal that it is for; nil keeps every line whole, for those who take lines apart.
+  /// Width of the terminal; nil keeps lines whole, for programs.
   var columns: Int?
 
   var lines: [String] {
@@ -30,7 +30,6 @@ struct ReportText {
     return columns.map { ColumnText.shortened(name, to: max(8, $0 / 3)) } ?? name
   }
 
-  /// One line; on a terminal that is too narrow for it, more of them.
   private func row(_ name: String, _ word: String, _ text: String, _ width: Int) -> [String] {
     let start = "\(ColumnText.padded(name, to: width))  \(word)  "
     guard let columns else { return [start + text] }
@@ -63,7 +62,7 @@ struct ReportText {
       + "\(Amounts.duration(envelope.report.elapsed))"
   }
 
-  /// What came of the store that machines share; nil where nothing did.
+  /// Returns the traffic with the shared store in words; nil without any.
   static func tier(_ tier: TierFigures) -> (word: String, text: String)? {
     let bodies = { (count: Int64, bytes: Int64) in
       "\(Amounts.count(count, "body", "bodies")), \(Amounts.bytes(bytes))"
@@ -94,7 +93,7 @@ struct ReportText {
     return start + ColumnText.shortened(url, to: max(10, columns - start.count))
   }
 
-  /// What is new or gone, by name as long as a person reads it.
+  /// Returns lines for new and removed items, up to a limit.
   private func changes(_ segment: Report.Segment) -> [String] {
     let lines = segment.changes.map { itemLine($0.outcome.rawValue, $0.size, $0.url) }
     let totals = segment.totals
@@ -103,7 +102,7 @@ struct ReportText {
     return lines + ["  and \(rest) more; see `prefetch log`"]
   }
 
-  /// `12 items: 3 fetched, 9 kept`; what is zero is not said.
+  /// Returns for example `12 items: 3 fetched, 9 kept`; zeros are omitted.
   static func counts(_ totals: Totals) -> String {
     let parts: [(Int64, String)] = [
       (totals.fetched, "fetched"), (totals.updated, "updated"), (totals.revalidated, "unchanged"),

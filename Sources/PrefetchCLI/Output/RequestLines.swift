@@ -1,10 +1,9 @@
 import PrefetchCore
 
-/// A request, for a person who asks why a host fails; what proves who we are is left out.
+/// Lines on a request, for a user who asks why a host fails; credentials are masked.
 struct RequestLines {
   let story: RequestStory
 
-  /// One line that says how it ended.
   var summary: String {
     let end =
       story.status.map(String.init) ?? story.failure.map { "\($0.code.rawValue): \($0.message)" }
@@ -13,12 +12,10 @@ struct RequestLines {
     return "request: \(story.url.redacted) \(end), \(story.figures.wireBytes) bytes\(attempt)"
   }
 
-  /// Over what it went and how long each part of it took.
   var circumstances: [String] {
     ([connection, certificate, phases] as [String?]).compactMap(\.self).map { "  \($0)" }
   }
 
-  /// What was sent and what came, heads only.
   var heads: [String] {
     let sent = (story.figures.trace?.sent ?? "").split(whereSeparator: \.isNewline)
     let came = story.headers.fields.map { "\($0.name): \(Self.shown($0, isSent: false))" }
@@ -62,7 +59,7 @@ struct RequestLines {
 
   // MARK: Heads
 
-  /// `GET /path HTTP/1.1`, or a header.
+  /// Returns `GET /path HTTP/1.1` or a header, masked.
   private static func sentLine(_ line: Substring) -> String {
     let words = line.split(separator: " ", maxSplits: 2)
     if words.count == 3, words[2].hasPrefix("HTTP/") {
@@ -80,8 +77,7 @@ struct RequestLines {
     return String(Redaction.url(origin + target).dropFirst(origin.count))
   }
 
-  /// What is sent is shown where it is known to prove nothing, what came where it does not hand out
-  /// anything that would.
+  /// Masks values of request headers unless harmless, and of response headers with credentials.
   private static func shown(_ field: HeaderField, isSent: Bool) -> String {
     let name = field.name.lowercased()
     if addresses.contains(name) { return Redaction.url(field.value) }

@@ -2,11 +2,9 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// What runs had to say, kept for two weeks: a file a day and configuration below the state.
-///
-/// It is there for a user who asks later what a night's run said; no run fails for its sake.
+/// Log of runs, kept for two weeks, a file per day and configuration; its failures fail no run.
 final class RunLog {
-  /// Names are `2026-11-24_NAME.log`.
+  /// Folder of files named `2026-11-24_NAME.log`.
   static let folderName = "logs"
   private static let daysKept: Int64 = 14
   private static let suffix = ".log"
@@ -45,7 +43,7 @@ final class RunLog {
     }
   }
 
-  /// `name` as far as file names hold it.
+  /// Returns the name of a day's file, with unsafe characters replaced.
   static func fileName(_ name: String, at now: Instant) -> String {
     let letters = name.unicodeScalars.prefix(100).map { letter -> Character in
       let isPlain =
@@ -57,7 +55,6 @@ final class RunLog {
     return "\(date)_\(letters.isEmpty ? "prefetch" : String(letters))\(suffix)"
   }
 
-  /// Whether a file of the folder is one of ours, and older than two weeks.
   static func isExpired(_ file: String, at now: Instant) -> Bool {
     guard file.hasSuffix(suffix), let end = file.firstIndex(of: "_"),
       let day = Timestamp.parse(file[..<end])

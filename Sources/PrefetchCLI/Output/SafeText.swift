@@ -1,12 +1,12 @@
 import PrefetchCore
 
-/// Remote and user text on a terminal or in a line protocol: nothing in it may act as control.
+/// Makes foreign text inert for a terminal or a line protocol.
 enum SafeText {
-  /// User-info of URLs masked; controls, line breaks, direction marks, invisible characters and those that XML cannot hold as
-  /// `\u{…}`; everything else as it is.
+  /// Masks user-info, and writes controls, line breaks, direction marks, invisible characters and
+  /// those that XML cannot hold as `\u{…}`.
   static func line(_ text: String) -> String {
     let text = UserInformation.masked(text)
-    // Nearly every text is plain, and bytes are quicker to look at than scalars.
+    // Fast path: nearly all text is ASCII, and bytes are faster than scalars.
     if text.utf8.allSatisfy({ 0x20 <= $0 && $0 < 0x7F }) { return text }
     guard text.unicodeScalars.contains(where: isActive) else { return text }
     var safe = ""

@@ -1,15 +1,15 @@
 import PrefetchCore
 
-/// What is looked for in texts because of secrets, made once for many texts.
+/// Search patterns for secrets, made once for many texts.
 struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
-  /// Short values would mask half of every message, so they are left to redaction by type.
+  /// Shortest secret that is searched; a shorter one would mask half of every message.
   private static let minimumLength = 6
-  /// The same for what is left of them in base64, where chance meets more easily.
+  /// Shortest base64 form that is searched, since these match by chance more easily.
   private static let minimumCodedLength = 10
 
-  /// The longest first: of a secret that begins like another one nothing may be left over.
+  /// Patterns, longest first, so that a longer secret is masked whole.
   private let needles: [[UInt8]]
-  /// By first byte, which spares the look at most places.
+  /// First bytes of patterns, which rule out most positions.
   private let isBeginning: [Bool]
 
   init(_ secrets: [String]) {
@@ -30,7 +30,7 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
     needles.isEmpty
   }
 
-  /// Where any of them stands; those that overlap are one place.
+  /// Returns the ranges of matches; overlapping ones are merged.
   func places(in bytes: [UInt8]) -> [Range<Int>] {
     var places: [Range<Int>] = []
     for position in bytes.indices where isBeginning[Int(bytes[position])] {
@@ -49,7 +49,7 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
 
   // MARK: Spellings
 
-  /// As it is, as URLs have it, and as it looks in base64, where it depends on what stands before.
+  /// Returns the secret plain, URL-encoded, and in base64 at each of three offsets.
   private static func spellings(of secret: String) -> [String] {
     [secret, escaped(secret)].compactMap(\.self)
       + ["%20", "+"].map { blank in Hexadecimal.encodePercent(secret, blank: blank) }
@@ -60,7 +60,7 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
       .filter { $0.utf8.count >= minimumCodedLength }
   }
 
-  /// A secret in a URL of ours has been through its escaping.
+  /// Returns the secret as our URL parser escapes it.
   private static func escaped(_ secret: String) -> String? {
     let isEscaped = secret.utf8.contains {
       $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0)
@@ -68,7 +68,7 @@ struct SecretNeedles: Sendable, ExpressibleByArrayLiteral {
     return isEscaped ? (try? WebURL("https://secret.invalid/?\(secret)"))?.query : nil
   }
 
-  /// What of the coded secret is the same whatever surrounds it, `offset` bytes into a group.
+  /// Returns the base64 characters that do not depend on neighbours, `offset` bytes into a group.
   private static func coded(_ secret: String, behind offset: Int, as form: Base64.Form) -> String {
     let bytes = [UInt8](repeating: 0, count: offset) + Array(secret.utf8)
     let text = Base64.encode(bytes, as: form)
@@ -82,7 +82,6 @@ extension Base64 {
 }
 
 extension String {
-  /// `%2f` for `%2F`.
   fileprivate var lowercasingEscapes: String {
     var text = ""
     var escape = 0

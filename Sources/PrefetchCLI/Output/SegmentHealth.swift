@@ -1,15 +1,14 @@
 import PrefetchCore
 
-/// What a health probe knows of one segment.
 struct SegmentHealth {
   var name: String
-  /// Nil before its first run.
+  /// State of the segment; nil before its first run.
   var state: SegmentState?
   var lastSuccess: Instant?
   /// Counts of published files that are not as they were published; nil where all are.
   var changedFiles: String?
 
-  /// Says in what way the last success is older than a limit; nil where it is not.
+  /// Returns how the last success exceeds a limit; nil if it does not.
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
     guard let lastSuccess else { return "has never succeeded" }
     if Freshness.isFuture(lastSuccess, at: now) {
@@ -21,13 +20,12 @@ struct SegmentHealth {
   }
 }
 
-/// Ages of the last success from which a monitoring system warns.
 struct AgeLimits: Hashable {
   var warning: Duration?
   var critical: Duration?
 }
 
-/// The one line that a monitoring system reads, and the status that goes with it.
+/// Line for a monitoring system, with its exit status.
 struct MonitoringLine: Hashable {
   enum Verdict: Int32, Comparable {
     case ok = 0
@@ -35,7 +33,7 @@ struct MonitoringLine: Hashable {
     case critical = 2
     case unknown = 3
 
-    /// What is known to be bad weighs more than what is not known.
+    /// Orders verdicts: a known problem outweighs an unknown state.
     static func < (a: Self, b: Self) -> Bool { a.weight < b.weight }
 
     private var weight: Int {
@@ -61,15 +59,12 @@ struct MonitoringLine: Hashable {
   private var text: String
   private var figures: String?
 
-  /// Says why nothing is known.
   init(unknown reason: String) {
     verdict = .unknown
     text = reason
   }
 
-  /// Judges the required segments by their states and by the ages of their last successes.
-  ///
-  /// `brokeTrust`: whether the last run ended with 5.
+  /// Judges required segments; `brokeTrust` says that the last run ended with 5.
   init(_ segments: [SegmentHealth], brokeTrust: Bool, limits: AgeLimits, at now: Instant) {
     guard !segments.isEmpty else {
       (verdict, text) = (.unknown, "no segment is known")
@@ -115,7 +110,7 @@ struct MonitoringLine: Hashable {
     return segment.state == .incomplete ? (.warning, "\(name) is incomplete") : nil
   }
 
-  /// A bar would begin the figures, and a second line the long text.
+  /// A bar would begin the figures, a second line the long text.
   var line: String {
     let plain = SafeText.line(text).replacing("|", with: "/")
     return "PREFETCH \(verdict.word) - \(plain)" + (figures.map { " | \($0)" } ?? "")

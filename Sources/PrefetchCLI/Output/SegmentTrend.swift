@@ -2,15 +2,13 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// How a segment fared in its last runs.
 struct SegmentTrend {
-  /// As many as `status` looks back.
   static let mostRuns = 10
 
-  /// The newest first.
+  /// Runs, newest first.
   let runs: [SegmentRun]
 
-  /// `current in 9 of 10 runs`, or for how many runs it has not been; nil where none is remembered.
+  /// Returns `current in 9 of 10 runs`, or how long it has not been; nil without runs.
   var text: String? {
     guard let newest = runs.first else { return nil }
     guard newest.state == .current else {

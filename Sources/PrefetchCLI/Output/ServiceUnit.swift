@@ -1,33 +1,28 @@
 import PrefetchCore
 
-/// A run as systemd and cron are told to begin it.
 struct ServiceUnit {
-  /// Of the files, without its ending.
+  /// Name of the files, without extension.
   var name: String
-  /// The program and its words.
   var command: [String]
-  /// Of the configuration, for people.
   var title: String
-  /// Folders besides those that systemd makes.
+  /// Writable folders other than those that systemd makes.
   var writable: [String]
-  /// Names of `${credential:}`.
+  /// Names used as `${credential:}`.
   var credentials: [String]
   /// Whether systemd makes the folder of the cache, and that of the state.
   var makesCache = true
   var makesState = true
-  /// Whether anything it reads or writes is in a user's home.
+  /// Whether the run uses paths in a user's home.
   var looksIntoHomes = false
-  /// Whether anything it reads or writes is below `/tmp` or `/var/tmp`.
+  /// Whether the run uses paths below `/tmp` or `/var/tmp`.
   var looksIntoTemporary = false
   var times: String?
-  /// Who it belongs to; nil for a user that systemd makes up.
+  /// User of the service; nil for one that systemd makes up.
   var owner: String?
-  /// Folders that are to be made before it starts.
   var missing: [String] = []
-  /// Cache and state, where systemd does not make them.
+  /// Cache and state, unless systemd makes them.
   var own: Set<String> = []
 
-  /// The unit of the runs.
   var service: String {
     """
     [Unit]
@@ -47,7 +42,6 @@ struct ServiceUnit {
     """
   }
 
-  /// The unit of a server over the same cache.
   var server: String {
     """
     [Unit]
@@ -69,7 +63,7 @@ struct ServiceUnit {
     """
   }
 
-  /// User, folders and rights, which the units of one configuration have in common.
+  /// User, folders and rights, common to all units of a configuration.
   private var confinement: String {
     let folders =
       (makesCache ? ["CacheDirectory=\(name)", "CacheDirectoryMode=0700"] : [])
@@ -87,7 +81,7 @@ struct ServiceUnit {
       """
   }
 
-  /// The user that systemd makes up; two units that name the same one share its folders.
+  /// Name of the dynamic user; units that share it share its folders.
   private var user: String {
     guard name.utf8.count > Self.longestUser else { return name }
     var hash = StableHash()
@@ -115,7 +109,7 @@ struct ServiceUnit {
     """
   }
 
-  /// `minute` is the same for one configuration and differs between them.
+  /// Returns the line; `minute` is fixed for a configuration and differs between them.
   func crontab(minute: Int) -> String {
     let words = command.map { word in
       // To cron a percent sign ends the line.
@@ -136,11 +130,10 @@ struct ServiceUnit {
     "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "CapabilityBoundingSet=",
     "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
     "SystemCallFilter=~@privileged @resources",
-    // Of the second filter what `IOSchedulingClass=` and a lower priority take.
+    // Exempts from the second filter the calls for `IOSchedulingClass=` and a lower priority.
     "SystemCallErrorNumber=EPERM",
   ]
 
-  /// A word as a unit takes it.
   static func quoted(_ word: String) -> String {
     var text = ""
     for scalar in word.unicodeScalars {

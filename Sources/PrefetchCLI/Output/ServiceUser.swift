@@ -1,7 +1,6 @@
 @unsafe @preconcurrency import Glibc
 import PrefetchCore
 
-/// The user that scheduled runs belong to.
 struct ServiceUser {
   let name: String
 
@@ -9,7 +8,7 @@ struct ServiceUser {
     self.name = name
   }
 
-  /// Whether `useradd` takes it, and no crontab reads more than a name in it.
+  /// Whether `useradd` accepts the name, and a crontab cannot misread it.
   static func isName(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let first = bytes.first, bytes.count <= 32 else { return false }
@@ -22,9 +21,7 @@ struct ServiceUser {
 
   private var isHere: Bool { unsafe getpwnam(name) != nil }
 
-  /// What makes the user, where this machine has none of that name, and its folders.
-  ///
-  /// `isPrivate` tells folders that only their owner may read: cache and state.
+  /// Returns commands that create a missing user and its folders; `isPrivate` selects mode 0700.
   func commands(making folders: [String], isPrivate: (String) -> Bool) -> [String] {
     let making = "useradd --system --user-group --shell /usr/sbin/nologin \(name)"
     return (isHere ? [] : [making])

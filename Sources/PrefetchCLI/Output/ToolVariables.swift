@@ -1,11 +1,10 @@
 import PrefetchCore
 
-/// The variables by which tools find published trees.
 enum ToolVariables {
-  /// Tools that know one folder only get the first.
+  /// Returns the variables; a tool with a single folder gets the first one.
   ///
-  /// `withheld`: layouts of which a tree is missing, whose tools still need the network.
-  /// `isOffline`: whether uv needs none, which `uv sync` always does.
+  /// `withheld` are layouts with a missing tree, whose tools still need the network; `isOffline`
+  /// says that uv needs none (`uv sync` always does).
   static func of(
     _ folders: [(layout: PublishingRules.Layout, folder: String)],
     withheld: Set<PublishingRules.Layout> = [],
@@ -35,13 +34,13 @@ enum ToolVariables {
       variables.append(("GOPROXY", (modules.map(fileURL) + fallback).joined(separator: ",")))
     }
     if let folder = all(.bazel).first { variables.append(("BAZEL_REPOSITORY_CACHE", folder)) }
-    // Cargo has a variable for no source of crates, but one for the folder of the file that names one.
+    // Cargo has no variable for a source of crates, only for the folder of the file that names it.
     if let folder = all(.cargo).first { variables.append(("CARGO_HOME", "\(folder)/.cargo")) }
     if let folder = all(.yarn).first { variables.append(("YARN_YARN_OFFLINE_MIRROR", folder)) }
     return variables
   }
 
-  /// Why a tree gets no variable beside those that came before it; nil where it does.
+  /// Returns why a tree gets no variable after the earlier ones; nil if it does.
   static func reasonForNone(
     _ layout: PublishingRules.Layout,
     after earlier: [PublishingRules.Layout]
@@ -55,7 +54,7 @@ enum ToolVariables {
     }
   }
 
-  /// Escaped so far that neither spaces nor commas part it.
+  /// Escapes a path so that neither spaces nor commas split it.
   static func fileURL(_ path: String) -> String {
     var bytes = Array("file://".utf8)
     for byte in path.utf8 {
@@ -68,7 +67,7 @@ enum ToolVariables {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// For any shell: what could mean something else stands in single quotes.
+  /// Quotes text for any shell.
   static func quoted(_ text: String) -> String {
     if !text.isEmpty, text.utf8.allSatisfy(isPlain) { return text }
     var quoted = "'"
@@ -92,11 +91,8 @@ enum ToolVariables {
   }
 }
 
-/// How `env` writes a variable.
 enum VariableText: String, Hashable, Sendable, CaseIterable {
-  /// `NAME=value`, quoted for a shell where that is needed.
   case plain
-  /// `export NAME='value'`.
   case sh
   case github
   case dotenv
@@ -108,7 +104,7 @@ enum VariableText: String, Hashable, Sendable, CaseIterable {
     case .sh:
       return "export \(name)=\(ToolVariables.quoted(value))"
     case .github:
-      // Nobody can know the delimiter beforehand, so no value ends early and sets another variable.
+      // A random delimiter keeps a value from ending early and setting another variable.
       let delimiter =
         "prefetch_\(Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: 0...255) }))"
       return "\(name)<<\(delimiter)\n\(value)\n\(delimiter)"
@@ -117,7 +113,7 @@ enum VariableText: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// In double quotes, where a dollar would begin a variable.
+  /// Returns the value in double quotes, with dollars escaped.
   private static func escaped(_ value: String) -> String {
     var text = "\""
     for scalar in value.unicodeScalars {

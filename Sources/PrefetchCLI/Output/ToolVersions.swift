@@ -6,7 +6,6 @@ import PrefetchServe
 import PrefetchStore
 import PrefetchTransfer
 
-/// The versions that a report and `--version` name.
 struct ToolVersions: Hashable, Sendable {
   static let name = "prefetch"
   static let version = PREFETCH_VERSION
@@ -15,17 +14,15 @@ struct ToolVersions: Hashable, Sendable {
   var sqlite: String
   var openssl: String
 
-  /// What this was built from, where the build was told.
   static var commit: String? { told(unsafe String(cString: prefetch_commit())) }
 
-  /// Of a release, which was built from the commit that carries it.
+  /// Tag of a release build.
   static var tag: String? { told(unsafe String(cString: prefetch_tag())) }
 
   private static func told(_ text: String) -> String? { text.isEmpty ? nil : text }
 }
 
 extension ToolVersions {
-  /// Every library that this process runs with.
   static var libraries: [(name: String, version: String)] {
     [
       ("libcurl", linked.libcurl), ("sqlite", linked.sqlite), ("openssl", linked.openssl),
@@ -35,7 +32,6 @@ extension ToolVersions {
     ]
   }
 
-  /// Those of the libraries that this process runs with.
   static var linked: ToolVersions {
     let library = LibraryVersion()
     return ToolVersions(

@@ -1,12 +1,10 @@
 import PrefetchCore
 
-/// What `-v` tells: every manifest, every item as it ends, what fails on the way and what is waited
-/// for; `-vv` each request with its heads.
+/// Messages of `-v`: manifests, items, failed requests and waits; `-vv` adds all requests.
 final class TraceLog: RunObserver {
   let hearsOfEach = true
   private let console: Console
 
-  /// Nil where the user does not ask.
   init?(_ context: CommandContext) {
     guard context.shared.verbosity > 0 else { return nil }
     console = context.console
@@ -49,7 +47,7 @@ final class TraceLog: RunObserver {
     }
   }
 
-  /// What the outcome does not say already: why something was asked for is answered once it came.
+  /// Returns the reason, if the outcome does not already say it.
   private static func reason(_ item: ItemResult) -> String {
     switch item.outcome {
     case .added, .updated, .headers, .redirected: return ""
@@ -74,7 +72,6 @@ final class TraceLog: RunObserver {
     }
   }
 
-  /// With `-v` those that failed, and over what they went.
   private func tell(_ story: RequestStory) {
     let hasFailed = story.failure != nil || story.status.map { $0 >= 400 } ?? true
     let tellsAll = console.shared.verbosity > 1

@@ -1,8 +1,8 @@
-/// The samples of a textfile that an earlier run wrote.
+/// Samples of a textfile that an earlier run wrote.
 struct WrittenMetrics {
   private struct Sample {
     var name: String
-    /// As it stands in the file, with its escapes.
+    /// Label in the file's escaped form.
     var configuration: String
     var line: String
     var value: String
@@ -14,7 +14,7 @@ struct WrittenMetrics {
     samples = text.unicodeScalars.split(separator: "\n").compactMap { Self.sample(String($0)) }
   }
 
-  /// Whose file it is, still escaped; nil where that cannot be told.
+  /// Configuration of the file, escaped; nil if unknown.
   var configuration: String? {
     samples.first?.configuration
   }
@@ -23,7 +23,7 @@ struct WrittenMetrics {
     of(name, configuration).map(\.line)
   }
 
-  /// The one value of a metric without further labels, as it was written.
+  /// Returns the value of a metric without further labels.
   func value(of name: String, configuration: String) -> String? {
     of(name, configuration).first?.value
   }
@@ -32,9 +32,7 @@ struct WrittenMetrics {
     samples.filter { $0.name == name && $0.configuration == configuration }
   }
 
-  /// Only what this program writes: a name, labels that begin with the configuration, a number.
-  ///
-  /// Scalars are looked at, not characters: a quote with a combining mark is a quote to a collector.
+  /// Parses a line of this program, by scalar: for collectors a quote with a mark is a quote.
   private static func sample(_ line: String) -> Sample? {
     let scalars = line.unicodeScalars
     let opening = "{configuration=\"".unicodeScalars
@@ -53,7 +51,7 @@ struct WrittenMetrics {
     )
   }
 
-  /// The quote that ends a label's value.
+  /// Finds the quote that ends a label's value.
   private static func end(of label: Substring.UnicodeScalarView) -> String.Index? {
     var isEscaped = false
     for index in label.indices {

@@ -1,6 +1,5 @@
 import PrefetchDocuments
 
-/// Values as YAML that reads back the same.
 enum YAMLText {
   static func lines(_ value: JSONValue) -> [String] {
     block(value, indent: "")
@@ -23,7 +22,7 @@ enum YAMLText {
     isBlock(value) ? [head] + block(value, indent: indent) : ["\(head) \(inline(value))"]
   }
 
-  /// A list item whose first line stands behind its dash.
+  /// Returns a list item with its first line after the dash.
   private static func item(value: JSONValue, indent: String) -> [String] {
     guard isBlock(value) else { return ["\(indent)- \(inline(value))"] }
     var lines = block(value, indent: indent + "  ")
@@ -44,7 +43,7 @@ enum YAMLText {
     return JSONWriter.string(value)
   }
 
-  /// Without quotes only where no reader could take it for anything but text.
+  /// Quotes text unless every YAML reader takes it as text.
   private static func scalar(_ text: String) -> String {
     let isPlain =
       !text.isEmpty

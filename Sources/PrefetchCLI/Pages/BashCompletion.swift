@@ -1,4 +1,3 @@
-/// The completion script for bash, version 4 and later.
 enum BashCompletion {
   static func render() -> String {
     """

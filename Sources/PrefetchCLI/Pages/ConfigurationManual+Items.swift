@@ -1,4 +1,3 @@
-/// What prefetch.yaml(5) says of which items a segment takes, and where from.
 extension ConfigurationManual {
   static let itemRules = [choice, freshness, variants, mirrors, streams, ads, passing, signatures]
 

@@ -1,4 +1,3 @@
-/// What prefetch.yaml(5) says of networks, hours and limits.
 extension ConfigurationManual {
   static let networkRules = ConfigurationProse(
     title: "Network rules",

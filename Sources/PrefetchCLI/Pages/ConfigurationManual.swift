@@ -1,7 +1,7 @@
 import PrefetchConfig
 import PrefetchDocuments
 
-/// The manual page prefetch.yaml(5): the key table, and around it what no table knows.
+/// Manual page prefetch.yaml(5): the key table, and prose around it.
 enum ConfigurationManual {
   static func render() -> String {
     ConfigurationPage.render(rows: rows, before: before, after: after)
@@ -18,7 +18,7 @@ enum ConfigurationManual {
     }
   }
 
-  /// Empty lists and mappings are no defaults that a reader wants to see.
+  /// Hides empty lists and mappings.
   private static func shown(_ value: JSONValue) -> String? {
     switch value {
     case .null: nil

@@ -1,26 +1,21 @@
-/// One key of the configuration, as prefetch.yaml(5) lists it.
 struct ConfigurationKeyRow: Hashable, Sendable {
-  /// `cache.size`, `segments[].ttl`.
+  /// Path such as `cache.size` or `segments[].ttl`.
   var path: String
-  /// `size`, `duration`, `true or false`.
   var type: String
   var defaultValue: String?
-  /// One sentence without a full stop; literals in backticks.
+  /// Help sentence without a full stop; literals in backticks.
   var help: String
-  /// Whether this version acts on the key; any other is read and checked only.
 }
 
-/// A section of prefetch.yaml(5) that no table knows.
 struct ConfigurationProse: Hashable, Sendable {
   var title: String
   var paragraphs: [String]
-  /// Shown as it is, after the paragraphs.
+  /// Example, shown unchanged after the paragraphs.
   var example: String?
 }
 
-/// The manual page prefetch.yaml(5).
 enum ConfigurationPage {
-  /// The keys stand under headings by their first name, in the order of the rows.
+  /// Groups keys under headings by their first name, in the order of the rows.
   static func render(
     rows: [ConfigurationKeyRow],
     before: [ConfigurationProse],
@@ -54,7 +49,7 @@ enum ConfigurationPage {
     return page.text
   }
 
-  /// `cache` for `cache.size`; nil for a key of the top level.
+  /// Returns `cache` for `cache.size`; nil for a key of the top level.
   private static func group(of path: String) -> String? {
     guard let dot = path.firstIndex(of: ".") else { return nil }
     return String(path[..<dot])

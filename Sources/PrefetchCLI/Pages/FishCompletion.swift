@@ -1,4 +1,3 @@
-/// The completion script for fish.
 enum FishCompletion {
   static func render() -> String {
     var lines = [
@@ -51,7 +50,7 @@ enum FishCompletion {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The first word, and behind it the second one.
+  /// Completes the first word of a family, then the second.
   private static func familyLines(_ word: String) -> [String] {
     let family = CommandTable.family(word)
     let actions = family.compactMap(\.action)
@@ -64,7 +63,7 @@ enum FishCompletion {
       }
   }
 
-  /// A word may be a command of its own and the second word of others.
+  /// Returns the condition; a word may be a command and also the second word of others.
   private static func condition(for command: AnyCommand) -> String {
     if let action = command.action { return "\(seen(command.word)); and \(seen(action))" }
     let families = CommandTable.families.filter { word in

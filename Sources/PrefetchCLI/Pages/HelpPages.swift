@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// What `prefetch help` prints.
 enum HelpPages {
   static func render(_ topic: HelpTopic) -> String {
     switch topic {
@@ -12,7 +11,6 @@ enum HelpPages {
     }
   }
 
-  /// What most people come for.
   private static let overviewCommands = [
     AnyCommand(RunOptions.runCommand), AnyCommand(MirrorOptions.command),
     AnyCommand(GetOptions.command),
@@ -22,14 +20,13 @@ enum HelpPages {
     overviewCommands.flatMap { $0.description.examples.prefix(1) }
   }
 
-  /// One page, or those of all commands that share the word.
   private static func pages(of name: String) -> String {
     let family = CommandTable.family(name)
     let commands = family.isEmpty ? [CommandTable.command(named: name)].compactMap(\.self) : family
     return commands.map { command($0.description) }.joined(separator: "\n")
   }
 
-  /// One screen: the everyday commands and the options that most people need.
+  /// Returns one screen: everyday commands and common options.
   static func overview() -> String {
     var lines = opening + commands(of: .everyday)
     let shown = CommandTable.sharedOptions.filter { everydayOptions.contains($0.name) }
@@ -43,7 +40,6 @@ enum HelpPages {
 
   private static let everydayOptions: Set<String> = ["config", "quiet", "version"]
 
-  /// Every command, by groups, and every option that all of them share.
   private static func all() -> String {
     var lines = opening
     for group in CommandGroup.allCases { lines += commands(of: group) }
@@ -63,7 +59,6 @@ enum HelpPages {
     ] + examples(overviewExamples)
   }
 
-  /// A blank line, the heading, and a line or two for each command of a group.
   private static func commands(of group: CommandGroup) -> [String] {
     let members = CommandTable.all.filter { $0.description.group == group }
     return ["", group.heading]
@@ -104,7 +99,7 @@ enum HelpPages {
     return page(lines)
   }
 
-  /// `prefetch get [OPTION…] ITEM…`, one for each form.
+  /// Returns `prefetch get [OPTION…] ITEM…` for each form.
   static func synopses(of command: CommandDescription) -> [String] {
     let forms = command.forms.isEmpty ? [command.operands.synopsis] : command.forms
     return forms.map { form in
@@ -113,7 +108,7 @@ enum HelpPages {
     }
   }
 
-  /// Before anything else, since most readers want a line to copy.
+  /// Puts examples first, since most readers want a line to copy.
   private static func examples(_ examples: [CommandExample]) -> [String] {
     guard !examples.isEmpty else { return [] }
     return ["", "Examples"]
@@ -126,7 +121,7 @@ enum HelpPages {
     options.flatMap { PageText.entry(label(of: $0), $0.help.asSentence, column: 28) }
   }
 
-  /// `-j, --jobs N`, with room kept where there is no short form.
+  /// Returns `-j, --jobs N`, indented if there is no short form.
   private static func label(of option: OptionDescription) -> String {
     let short = option.short.map { "-\($0), " } ?? "    "
     return switch option.argument {

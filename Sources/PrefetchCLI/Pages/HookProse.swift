@@ -1,4 +1,3 @@
-/// What prefetch.yaml(5) says of the programs that hear of events.
 enum HookProse {
   static let section = ConfigurationProse(
     title: "Hooks",

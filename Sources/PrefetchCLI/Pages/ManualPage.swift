@@ -1,8 +1,7 @@
 import PrefetchCore
 
-/// The manual page prefetch(1).
 enum ManualPage {
-  /// Changed by hand when the page changes, so that it can be made again byte by byte.
+  /// Date of the last change, maintained by hand so that the page is reproducible.
   static let date = "2026-11-22"
 
   static func render() -> String {

@@ -1,4 +1,3 @@
-/// The parts of prefetch(1) that no table knows.
 enum ManualProse {
   static let description = [
     "`prefetch` is run by cron, in CI or in a pipeline. It reads one declarative configuration, finds out what every subscribed segment should hold, compares that with a local cache, and makes the cache equal to the declaration: it fetches what is missing, revalidates what is stale, keeps what is current, and removes what it declared before and does not declare any more.",

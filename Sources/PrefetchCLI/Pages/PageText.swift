@@ -1,13 +1,12 @@
-/// Prose for a terminal of 80 columns.
 enum PageText {
   static let width = 80
 
-  /// Literals lose their backticks, since nothing else marks them here.
+  /// Removes backticks, which plain text cannot render.
   static func plain(_ text: String) -> String {
     text.filter { $0 != "`" }
   }
 
-  /// Lines of at most ``width`` columns; a word that is longer has a line of its own.
+  /// Wraps text at ``width`` columns; a longer word has its own line.
   static func wrap(_ text: String, indent: Int = 0) -> [String] {
     let margin = String(repeating: " ", count: indent)
     var lines: [String] = []
@@ -22,7 +21,6 @@ enum PageText {
     return line.isEmpty ? lines : lines + [margin + line]
   }
 
-  /// A term and its explanation beside it, or below where the term is too long.
   static func entry(_ term: String, _ text: String, column: Int) -> [String] {
     let lines = wrap(text, indent: column)
     let label = "  \(term)"
@@ -33,7 +31,6 @@ enum PageText {
 }
 
 extension String {
-  /// As a sentence of its own, with its full stop.
   var asSentence: String {
     hasSuffix(".") ? self : self + "."
   }

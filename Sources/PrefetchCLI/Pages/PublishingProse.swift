@@ -1,4 +1,3 @@
-/// The part of prefetch.yaml(5) on published trees.
 enum PublishingProse {
   static let sections = [
     ConfigurationProse(

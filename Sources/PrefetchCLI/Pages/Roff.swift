@@ -1,6 +1,4 @@
-/// A manual page in the language of man(7), built from plain sentences.
-///
-/// Text marks literals with backticks and placeholders with `asPlaceholder`; the rest is escaped.
+/// Builds a page in man(7) from text with literals in backticks and `asPlaceholder` marks.
 struct Roff {
   private var lines: [String]
 
@@ -30,14 +28,12 @@ struct Roff {
     append(text)
   }
 
-  /// A term and what it means.
   mutating func entry(_ term: String, _ text: String) {
     lines.append(".TP")
     lines.append(Self.guarded(Self.inline(term)))
     append(text)
   }
 
-  /// Lines that are shown as they are.
   mutating func literal(_ text: String) {
     lines += [".PP", ".RS 4", ".nf"]
     lines += text.split(separator: "\n", omittingEmptySubsequences: false).map {
@@ -58,7 +54,7 @@ struct Roff {
     if !line.isEmpty { lines.append(Self.guarded(line)) }
   }
 
-  /// Backticks make bold; placeholders are italic.
+  /// Renders backticks as bold and placeholders as italic.
   private static func inline(_ text: String) -> String {
     var output = ""
     var isLiteral = false
@@ -103,14 +99,13 @@ struct Roff {
     return inner.contains(" ") ? "\"\(inner)\"" : inner
   }
 
-  /// A line of text must not look like a request.
+  /// Keeps a line of text from being read as a request.
   private static func guarded(_ line: String) -> String {
     line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" + line : line
   }
 }
 
 extension String {
-  /// Marks a placeholder in the text of a manual page.
   var asPlaceholder: String {
     "\u{1}\(self)\u{1}"
   }

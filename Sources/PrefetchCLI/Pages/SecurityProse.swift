@@ -1,4 +1,3 @@
-/// What prefetch.yaml(5) says of trust.
 enum SecurityProse {
   static let sections = [transportSecurity, pins, redirects, transportRules]
 

@@ -1,4 +1,3 @@
-/// The completion script for zsh.
 enum ZshCompletion {
   static func render() -> String {
     """
@@ -121,7 +120,7 @@ enum ZshCompletion {
     options.flatMap(specs).map { "    \($0)" }.joined(separator: "\n")
   }
 
-  /// One specification for each spelling; the two exclude each other unless they may be repeated.
+  /// Returns a specification per spelling; spellings exclude each other unless repeatable.
   private static func specs(_ option: OptionDescription) -> [String] {
     let short = option.short.map { "-\($0)" }
     let exclusion = [short, option.spelling].compactMap(\.self).joined(separator: " ")

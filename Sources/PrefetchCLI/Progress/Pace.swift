@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// How fast something goes, by what was seen of it in the last seconds.
+/// Speed over the last seconds.
 struct Pace {
   private struct Sample {
     var time: Duration
@@ -8,12 +8,12 @@ struct Pace {
     var bytes: Int64
   }
 
-  /// Long enough that single bodies do not make it jump, short enough to notice a stall.
+  /// Window of samples: smooths single bodies, and still shows a stall.
   private static let window: Duration = .seconds(8)
   private static let spacing: Duration = .milliseconds(250)
   private static let longest: Duration = .seconds(99 * 3600)
 
-  /// The oldest first.
+  /// Samples, oldest first.
   private var samples: [Sample] = []
 
   mutating func note(_ fraction: Double, _ bytes: Int64, at time: Duration) {
@@ -33,13 +33,13 @@ struct Pace {
     return (from, to, Double((to.time - from.time).milliseconds) / 1000)
   }
 
-  /// Bytes a second; nil before anything is known.
+  /// Bytes a second; nil before the first measurement.
   var rate: Int64? {
     guard let span else { return nil }
     return Int64(Double(max(0, span.to.bytes - span.from.bytes)) / span.seconds)
   }
 
-  /// Until all of it is done; nil where nothing moves.
+  /// Time left until completion; nil while nothing moves.
   var remaining: Duration? {
     guard let span, span.to.fraction > span.from.fraction else { return nil }
     let speed = (span.to.fraction - span.from.fraction) / span.seconds

@@ -1,15 +1,14 @@
 import PrefetchCore
 
-/// The lines that a terminal of some size shows of a run; none is as wide as the terminal, so that
-/// none of them wraps.
+/// Lines of a progress display for a terminal's size, all narrower than it, so that none wraps.
 struct ProgressBlock {
   let state: ProgressState
   let columns: Int
   let rows: Int
-  /// What a name or a URL becomes before it is shown.
+  /// Masks and escapes a name or URL.
   let shown: (String) -> String
 
-  /// What is larger has a line of its own.
+  /// Bytes from which a body has its own line.
   static let largeFile: Int64 = 8_000_000
   private static let mostFiles = 4
   private static let mostLines = 24
@@ -38,7 +37,7 @@ struct ProgressBlock {
 
   // MARK: What has room
 
-  /// The segments that are shown, whether others are not, and how many lines are left for files.
+  /// Segments to show, whether others are hidden, and lines left for files.
   private var choice: (places: [Int], hasRest: Bool, room: Int) {
     let capacity = max(1, min(rows - 1, Self.mostLines))
     let count = state.segments.count
@@ -46,7 +45,7 @@ struct ProgressBlock {
     guard count + totals > capacity else {
       return (Array(state.segments.indices), false, capacity - count - totals)
     }
-    // Lines for what is not shown and for all.
+    // Two lines stay free: for hidden segments and for the total.
     let chosen = state.segments.indices
       .sorted { (urgency(state.segments[$0]), $0) < (urgency(state.segments[$1]), $1) }
       .prefix(max(0, capacity - 2)).sorted()
@@ -66,12 +65,12 @@ struct ProgressBlock {
   // MARK: Lines
 
   private func shortName(_ segment: ProgressState.Segment) -> String {
-    // What was asked for on the command line belongs to no segment.
+    // Items from the command line have no segment.
     let name = segment.name.isEmpty ? "get" : shown(segment.name)
     return ColumnText.shortened(name, to: nameWidths.upperBound)
   }
 
-  /// Wide enough for what files are called, whether one has a line just now or not.
+  /// Widths that fit file names, with or without a file shown.
   private var nameWidths: ClosedRange<Int> {
     switch columns {
     case 80...: 16...20
@@ -121,7 +120,7 @@ struct ProgressBlock {
     return fitting(["\(start)  \(figures(segment))"] + wait)
   }
 
-  /// The first pieces, as long as each has room as a whole.
+  /// Joins leading pieces while they fit as a whole.
   private func fitting(_ pieces: [String]) -> String {
     var line = pieces.first ?? ""
     for piece in pieces.dropFirst() {

@@ -1,11 +1,9 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// Shows how far a run is: a block of lines that is drawn over and over on a terminal, plain lines
-/// elsewhere.
+/// Shows progress: a redrawn block on a terminal, plain lines elsewhere.
 final class ProgressDisplay: RunObserver {
   let hearsOfEach = false
-  /// Ten times a second is enough for eyes and nothing for the run.
   let pauseBetweenLooks: Duration? = .milliseconds(100)
   private let console: Console
   private let stream = StandardOutput(descriptor: 2)
@@ -14,12 +12,12 @@ final class ProgressDisplay: RunObserver {
   private var lines = ProgressLines()
   private var isDrawn = false
 
-  /// Nil where the user does not want to see it.
+  /// Returns nil if progress is off.
   init?(_ context: CommandContext, mayDraw: Bool = true) {
     guard let choice = ProgressChoice(context, mayDraw: mayDraw) else { return nil }
     console = context.console
     self.choice = choice
-    // No message is written into the block: it goes, and comes back below what was written.
+    // Before any message the block is erased; the next look redraws it below.
     console.willWrite = { [weak self] in self?.clear() }
   }
 
@@ -36,7 +34,7 @@ final class ProgressDisplay: RunObserver {
     }
   }
 
-  /// The size is asked for each time, so a window that was resized is drawn right with the next look.
+  /// Draws at the current size, so that a resized window is right at the next look.
   private func draw() {
     guard TerminalScreen.isOurs(2), let size = TerminalScreen.size(of: 2) else { return }
     let block = ProgressBlock(state: state, columns: size.columns, rows: size.rows) { [console] in
@@ -50,7 +48,7 @@ final class ProgressDisplay: RunObserver {
     _ = stream.flush()
   }
 
-  /// Takes the lines away; whatever is written next begins where they began.
+  /// Erases the block and leaves the cursor at its start.
   func clear() {
     guard isDrawn else { return }
     isDrawn = false
@@ -59,25 +57,23 @@ final class ProgressDisplay: RunObserver {
     TerminalScreen.noteDrawn(false)
   }
 
-  /// No line is shown after this.
   func finish() {
     clear()
     console.willWrite = {}
   }
 }
 
-/// How progress is shown, by what was asked for and where it would go.
+/// Form of progress, by option and destination.
 enum ProgressChoice: Hashable {
   case block
   case lines
 
-  /// Nil shows none.
   init?(_ context: CommandContext, mayDraw: Bool) {
     let variables = context.environment.variables
     self.init(
       context.shared.progress,
       isTerminal: ProcessEnvironment.isTerminal(2),
-      // Logs keep what is drawn, in a mess.
+      // A log would keep every redraw.
       canDraw: variables["TERM"] != "dumb" && variables["CI"] == nil && mayDraw
         && context.shared.logFormat == .text,
       isQuiet: context.shared.isQuiet,

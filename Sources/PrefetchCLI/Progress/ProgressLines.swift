@@ -1,16 +1,15 @@
 import PrefetchCore
 
-/// Progress as plain lines, few of them, for logs that cannot be drawn in.
 struct ProgressLines {
   private var dueAt: Duration?
   private var pause = Self.shortPause
 
   private static let shortPause: Duration = .seconds(10)
   private static let longPause: Duration = .seconds(60)
-  /// Where more segments than this go by, only the total is told.
+  /// Most segments with own lines; beyond, only totals are shown.
   private static let mostSegments = 20
 
-  /// What there is to say of a fact, once it is counted in.
+  /// Returns the line for a fact that has been counted.
   func line(for fact: RunFact, _ state: ProgressState) -> String? {
     guard state.segments.count <= Self.mostSegments else { return nil }
     switch fact {
@@ -32,7 +31,7 @@ struct ProgressLines {
     name.isEmpty ? "get" : name
   }
 
-  /// What there is to say now and then, and more seldom the longer it takes.
+  /// Returns a line of totals from time to time, at growing intervals.
   mutating func line(for state: ProgressState, _ now: Moment) -> String? {
     guard let due = dueAt else {
       dueAt = now.uptime + pause

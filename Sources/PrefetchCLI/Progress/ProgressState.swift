@@ -1,27 +1,26 @@
 import PrefetchCore
 
-/// How far a run is, segment by segment, as a value that facts and looks add up to.
+/// Progress of a run by segment, built from facts and looks.
 struct ProgressState {
   struct Segment {
     let name: String
-    /// Nil before its manifest is known.
+    /// Number of items; nil before the manifest is known.
     var discovered: Int?
     var settled = 0
-    /// Those of them that were asked for.
+    /// Settled items that took a request.
     var worked = 0
-    /// Of bodies that came and are stored.
+    /// Bytes of stored bodies.
     var storedBytes: Int64 = 0
-    /// Of requests that ended.
+    /// Bytes of finished requests.
     var endedBytes: Int64 = 0
     var standing: RunStanding.Segment
-    /// Bodies that have been arriving for longer than a moment.
+    /// Bodies in flight for longer than a moment.
     var transfers: [RunStanding.Transfer] = []
     var ending: SegmentResult?
     var pace = Pace()
   }
 
   private(set) var segments: [Segment] = []
-  /// Of all together.
   private(set) var pace = Pace()
   private var places: [String: Int] = [:]
 
@@ -103,13 +102,13 @@ struct ProgressState {
     segments.reduce(0) { $0.addingSaturated($1.receivedBytes) }
   }
 
-  /// As long as the segment that takes longest.
+  /// Time left of the slowest segment.
   var remaining: Duration? {
     let rests = segments.filter { $0.ending == nil }.compactMap(\.remaining)
     return ([pace.remaining].compactMap(\.self) + rests).max()
   }
 
-  /// Each segment weighs as much as its bytes; where those of one are not known yet, as its items.
+  /// Fraction done, weighted by segments' bytes, or by items if any segment's bytes are unknown.
   private var fraction: Double {
     let bytes = segments.map { $0.ending == nil ? $0.expectedBytes : Double($0.storedBytes) }
     let areKnown = bytes.allSatisfy { $0 != nil } && bytes.contains { $0 ?? 0 > 0 }
@@ -123,7 +122,7 @@ struct ProgressState {
 }
 
 extension ProgressState.Segment {
-  /// From 0 to 1, and 1 only where all is done.
+  /// Fraction from 0 to 1; 1 only once the segment has ended.
   var fraction: Double {
     if ending != nil { return 1 }
     guard let discovered, discovered > 0 else { return 0 }
@@ -139,8 +138,7 @@ extension ProgressState.Segment {
 
   private var arriving: [RunStanding.Transfer] { transfers.filter { !$0.isDocument } }
 
-  /// As the list declares them, else as if items of which nothing is known were like the others;
-  /// nil where nothing is known of any.
+  /// Declared bytes, or an estimate from the known items; nil if none is known.
   fileprivate var expectedBytes: Double? {
     if let declared = standing.expectedBytes { return Double(declared) }
     guard let discovered else { return nil }
@@ -152,7 +150,7 @@ extension ProgressState.Segment {
     return Double(known) * (1 + Double(rest) / Double(worked))
   }
 
-  /// Until all is done; not less than what is known to come takes as fast as it comes now.
+  /// Time left; at least as long as the bodies in flight take at the present rate.
   var remaining: Duration? {
     let rest = transfers.reduce(Int64(0)) { rest, transfer in
       guard let size = transfer.advance.size else { return rest }

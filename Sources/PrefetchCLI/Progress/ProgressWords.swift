@@ -1,8 +1,7 @@
 import PrefetchCore
 
-/// What stands beside the bars, in few words.
 enum ProgressWords {
-  /// `0:34`, `12:05`, `1:02:03`.
+  /// Returns for example `0:34`, `12:05`, `1:02:03`.
   static func clock(_ rest: Duration?) -> String {
     guard let rest else { return "-:--" }
     let seconds = max(0, (rest.milliseconds + 999) / 1000)
@@ -19,8 +18,7 @@ enum ProgressWords {
     rate.map { "\(Amounts.bytes($0))/s" } ?? ""
   }
 
-  /// `503, again in 4 s (HOST)`: why something waits; the host in pieces of its own, since a narrow
-  /// line has no room for it.
+  /// Returns the reason of a wait, such as `503, again in 4 s`, and the host, for wide lines.
   static func wait(_ wait: RunStanding.Wait) -> [String] {
     let seconds = max(1, (wait.rest.milliseconds + 999) / 1000)
     let reason =
@@ -28,7 +26,7 @@ enum ProgressWords {
     return ["\(reason), again in \(seconds) s", " (\(wait.trouble.host))"]
   }
 
-  /// What a segment waits for; nil while bytes may come.
+  /// Returns what a segment waits for; nil while bytes may arrive.
   static func waiting(_ segment: ProgressState.Segment) -> [String]? {
     let standing = segment.standing
     if segment.ending == nil, standing.phase == .publishing { return ["publishing"] }
@@ -41,7 +39,6 @@ enum ProgressWords {
     }
   }
 
-  /// How a segment ended.
   static func ending(_ segment: ProgressState.Segment, _ result: SegmentResult) -> String {
     let items = Amounts.count(Int64(segment.discovered ?? 0), "item")
     let bytes = segment.receivedBytes > 0 ? ", \(Amounts.bytes(segment.receivedBytes))" : ""

@@ -1,8 +1,7 @@
 import PrefetchCore
 import PrefetchStore
 
-/// Notes for other processes how far the items under way have come, once one of them takes longer
-/// than a moment.
+/// Writes the progress of slow items to a note for other processes.
 final class TransferNotes: RunObserver {
   let hearsOfEach = false
   let pauseBetweenLooks: Duration? = TransferNotes.pause
@@ -12,7 +11,6 @@ final class TransferNotes: RunObserver {
   private var due: Duration = .zero
   private var note: TransferNote?
   private var lastLook: TransferLook?
-  /// Whether the note names anything.
   private var isFilled = false
 
   init(inCache path: String) {
@@ -22,7 +20,7 @@ final class TransferNotes: RunObserver {
   func observe(_ fact: RunFact, at now: Moment) {}
 
   func look(at standing: RunStanding, _ now: Moment) {
-    // Others may look more often.
+    // Other observers may look more often.
     guard due <= now.uptime else { return }
     due = now.uptime + Self.pause
     let items = items(of: standing, at: now.uptime)
@@ -33,7 +31,7 @@ final class TransferNotes: RunObserver {
     isFilled = !items.isEmpty
   }
 
-  /// The files of one item count together.
+  /// Sums the files of one item.
   private func items(of standing: RunStanding, at now: Duration) -> [ItemProgress] {
     var items: [ItemProgress] = []
     var places: [String: Int] = [:]
@@ -60,7 +58,7 @@ final class TransferNotes: RunObserver {
   }
 }
 
-/// How far bodies were when they were looked at last.
+/// Received bytes of bodies at the last look.
 struct TransferLook {
   private var arrived: [WebURL: Int64] = [:]
   private let time: Duration
@@ -70,7 +68,7 @@ struct TransferLook {
     for transfer in standing.transfers { arrived[transfer.url] = transfer.advance.arrived }
   }
 
-  /// Bytes a second since then.
+  /// Returns bytes a second since that look.
   func rate(of transfer: RunStanding.Transfer, at now: Duration) -> Int64? {
     let bytes = transfer.advance.arrived - (arrived[transfer.url] ?? 0)
     let milliseconds = (now - time).milliseconds

@@ -3,8 +3,7 @@ import PrefetchServe
 import PrefetchStore
 import Synchronization
 
-/// What a server was asked for, noted by all of its threads without waiting for a disk, and told as
-/// events now and then.
+/// Counts answered requests in memory, since no answer may wait for a disk.
 final class AnsweredURLs: Sendable {
   private struct Notes {
     var tally: CacheTally
@@ -15,7 +14,7 @@ final class AnsweredURLs: Sendable {
   private let needles: SecretNeedles
   private let notes: Mutex<Notes>
 
-  /// A server that is killed loses what came since.
+  /// Interval of recording, which a killed server loses.
   private static let pause: Duration = .seconds(300)
 
   init(_ setup: AnalyticsSetup, hiding needles: SecretNeedles) {
@@ -24,7 +23,7 @@ final class AnsweredURLs: Sendable {
     notes = Mutex(Notes(tally: CacheTally(setup.prefixes)))
   }
 
-  /// Nil where no collector wants to know.
+  /// Listener for answers; nil without a collector.
   var listener: ServeCounts.Listener? {
     guard setup.collector != nil else { return nil }
     return { [self] url, isHit in

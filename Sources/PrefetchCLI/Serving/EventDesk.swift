@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchServe
 import Synchronization
 
-/// Records the events that clients of a server post, one after the other.
+/// Records posted events of clients, one at a time.
 final class EventDesk: EventReceiver {
   private let makeRecording: @Sendable () -> EventRecording
   /// The state takes one writer at a time.
@@ -65,7 +65,6 @@ final class EventDesk: EventReceiver {
   }
 }
 
-/// An event as a client posts it.
 struct EventMessage: Hashable {
   struct Fault: Error {
     var reason: String
@@ -109,7 +108,7 @@ struct EventMessage: Hashable {
     }
   }
 
-  /// The members that have a value; `null` is none.
+  /// Members with a value; `null` counts as missing.
   private struct Fields {
     var texts: [String: String] = [:]
     private static let known = ["action", "name", "item", "from", "to", "length", "at"]
@@ -131,7 +130,6 @@ struct EventMessage: Hashable {
       }
     }
 
-    /// Refuses keys that say nothing about this kind of event.
     private func refuse(_ keys: [String]) throws(Fault) {
       for key in keys where texts[key] != nil {
         throw Fault(reason: "`\(key)` does not belong to this action")

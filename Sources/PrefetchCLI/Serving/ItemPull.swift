@@ -5,18 +5,18 @@ import PrefetchStore
 import PrefetchSystem
 import Synchronization
 
-/// Items, asked for on behalf of clients as `get` would ask for them.
+/// Fetches items for clients, in the same way as `get`.
 struct ItemPull: Sendable {
   let sessions: ItemSessions
   let loaded: LoadedConfiguration
   let places: Places
   let cache: ServedCache
   let lists = ListMemory()
-  /// How long an older copy may stand in for an answer that cannot be had.
+  /// Longest staleness of a copy that stands in for a failed request.
   let maximumStale: Duration
   let stop: ServeStop
 
-  /// Brings wishes of equal terms; `tell` takes what has come while others are under way.
+  /// Fetches wishes of equal terms; `tell` takes outcomes while others are in flight.
   func bring(
     _ wishes: [PullWish],
     _ tell: @escaping (PullLanes.Outcomes) -> Void
@@ -62,14 +62,14 @@ struct ItemPull: Sendable {
     return PullOutcome(.failed(code: code.rawValue, message: shown, older: older))
   }
 
-  /// Whether there may be declared items that no segment holds.
+  /// Whether segments may declare items that they do not fetch.
   var withholds: Bool {
     loaded.configuration.download.behavior != .all
       || loaded.configuration.segments.contains { $0.behavior ?? .all != .all }
   }
 }
 
-/// Answers to the wishes of one work, each given once.
+/// Answers to the wishes of one batch, each given once.
 final class PullAnswers {
   private enum State {
     case open
@@ -99,7 +99,6 @@ final class PullAnswers {
     for wish in states.indices { give(outcome, to: wish) }
   }
 
-  /// Tells the clients what was given since the last time.
   func tell() {
     teller(take())
   }
@@ -115,7 +114,6 @@ final class PullAnswers {
   }
 }
 
-/// The end of a server as the transfers that it waits for see it.
 final class ServeStop: StopSignal, Sendable {
   private let isSet = Atomic<Bool>(false)
 

@@ -1,8 +1,6 @@
 import Synchronization
 
-/// Sessions of a server's lanes, which stay open from one client to the next.
-///
-/// The session that was used last is used next, so that few are open and their connections stay warm.
+/// Pool of sessions for a server's lanes, the last used first, to keep connections warm.
 final class ItemSessions: Sendable {
   private struct Idle: Sendable {
     var session: ItemSession
@@ -17,7 +15,7 @@ final class ItemSessions: Sendable {
     self.make = make
   }
 
-  /// Runs `work` with a session of its own; closes the session if `work` returns nil.
+  /// Runs `work` with an exclusive session; closes the session if `work` returns nil.
   func with<Value>(_ work: (ItemSession) -> Value?) -> Value? {
     let known = idle.withLock { $0.popLast() }
     let session = known?.session ?? make()
@@ -27,7 +25,7 @@ final class ItemSessions: Sendable {
       return nil
     }
     let now = ContinuousClock.now
-    // The store reads item locks and free space against the time of its opening.
+    // The store compares item locks and free space with the time of its opening.
     if madeAt.duration(to: now) < Self.longestLife {
       idle.withLock { $0.append(Idle(session: session, since: now, madeAt: madeAt)) }
     } else {
@@ -36,7 +34,6 @@ final class ItemSessions: Sendable {
     return value
   }
 
-  /// Closes sessions that have been idle for ``longestRest``.
   func rest() {
     let now = ContinuousClock.now
     close { $0.since.duration(to: now) > Self.longestRest }

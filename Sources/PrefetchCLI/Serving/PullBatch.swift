@@ -4,14 +4,13 @@ import PrefetchServe
 import PrefetchStore
 import PrefetchSystem
 
-/// Items that clients wait for, brought together by one run of the engine.
+/// Items that clients wait for, fetched by one run of the engine.
 struct PullBatch {
-  /// One wish, and the URL that it means.
   struct Wanted {
     let number: Int
     let url: WebURL
     let wish: PullWish
-    /// Whether the stored answer is not the client's, and stays.
+    /// Whether the stored answer fits another client, and stays.
     var isPassed = false
   }
 
@@ -48,7 +47,7 @@ struct PullBatch {
         by: builder,
         in: store,
         typed: Set(urls.map(\.string)),
-        // Most of what clients ask for no segment declares, and manifests may be long.
+        // Most requested URLs are in no segment, and manifests may be long.
         searchesAll: pull.withholds || wishes.contains { $0.wish.name != nil },
         lists: lists
       )
@@ -72,7 +71,6 @@ struct PullBatch {
 
   // MARK: Without a request
 
-  /// Answers what needs no request to a server.
   private mutating func giveKnown() throws(CommandExit) {
     let store = try session.store()
     var kept = KeptItems(items, facts)
@@ -99,7 +97,7 @@ struct PullBatch {
         || wish.use != .question && selection == .same
       {
         let held = try context.reading { () throws(Failure) in try pull.cache.keep(url: url) }
-        // Another client's answer may have taken its place meanwhile.
+        // Another client's answer may have replaced it.
         guard let held, held.answer.record.digest == digest else { return nil }
         return unasked(.held(held.answer))
       }
@@ -120,7 +118,7 @@ struct PullBatch {
     return outcome
   }
 
-  /// That a server does not have it, as it said not long ago.
+  /// Returns a server's remembered answer that the item does not exist.
   private func absence(of item: Int, in store: DiskStore?) throws(CommandExit) -> Absence? {
     guard let store, !facts.policy.revalidatesAll, !items.isPinned(item) else { return nil }
     let url = items.recordURL(item)
@@ -160,7 +158,7 @@ struct PullBatch {
     }
     try fetch.forget(Set(outcomes.filter { !$1.isStored }.map { items.recordURL($0.item) }))
     for (item, outcome) in outcomes {
-      // Another client's answer may have taken its place meanwhile.
+      // Another client's answer may have replaced it.
       if case .held(let answer) = outcome.result, !suits(answer, item) { continue }
       answers.give(outcome, to: wanted[item].number)
     }
@@ -176,7 +174,7 @@ struct PullBatch {
     )
   }
 
-  /// Answers at once what has come well and stays, while others of the batch are under way.
+  /// Answers a client whose item has arrived while others of the batch are in flight.
   private func give(_ result: ItemResult, of asked: [Int]) {
     guard answers.openCount > 1 else { return }
     pull.cache.forget()
@@ -190,8 +188,7 @@ struct PullBatch {
     answers.tell()
   }
 
-  /// Fetches the client's answer into a cache of its own: the stored one belongs to a segment or to
-  /// another client, and stays.
+  /// Fetches the answer into a temporary cache, since the stored one is not the client's.
   private mutating func pass(_ item: Int) throws(CommandExit) {
     var own = pull.places
     let passing = try context.reading { [own] () throws(Failure) in
@@ -217,12 +214,11 @@ struct PullBatch {
 
   // MARK: Outcomes
 
-  /// Whether a stored answer may be the one that the client would get.
   private func suits(_ answer: HeldAnswer, _ item: Int) -> Bool {
     items.selection(of: answer.record, for: item, facts) != .other
   }
 
-  /// Returns the answer that is stored now; nil if another process has removed it.
+  /// Returns the stored answer; nil if another process has removed it.
   private func held(
     _ item: Int,
     status: Int?,
@@ -233,8 +229,7 @@ struct PullBatch {
     guard let kept else { return nil }
     var outcome = PullOutcome(.held(kept.answer))
     outcome.status = status ?? kept.answer.record.status
-    // What came with `no-store` goes when it was delivered, unless a segment holds it, and so does
-    // what its segment does not store.
+    // Removed after delivery: `no-store` bodies outside segments, and bodies not to be stored.
     outcome.isStored =
       kept.isDeclared
       || items.isKept(item)
@@ -280,8 +275,7 @@ struct PullBatch {
     return outcome
   }
 
-  /// Returns the stored answer that may stand in for one that cannot be had now; nil for a client that
-  /// insists on a request, and for a damaged body.
+  /// Returns a stale answer in place of a failed request; nil if the client insists on a request.
   private func older(than item: Int) -> HeldAnswer? {
     let wish = wanted[item].wish
     guard !wish.hasNoCache, wish.damaged == nil,
@@ -293,7 +287,7 @@ struct PullBatch {
   }
 }
 
-/// Listens for items of a batch that come well while others are under way.
+/// Observes items of a batch that arrive while others are in flight.
 private final class Arrivals: RunObserver {
   let hearsOfEach = true
   private let urls: Set<String>

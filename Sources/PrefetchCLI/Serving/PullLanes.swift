@@ -3,23 +3,20 @@ import PrefetchServe
 import PrefetchTransfer
 import Synchronization
 
-/// Brings what clients of a server wait for, each URL once however many wait.
+/// Fetches missing items for clients, each URL once for all who wait.
 ///
-/// Wishes of equal terms that wait together are one work of one lane, whose costs they share. There are
-/// as many lanes as there ever was work for, up to a limit; each is a thread, which rests when there is
-/// nothing to do.
+/// Waiting wishes of equal terms form a batch of one lane; a lane is a thread, opened on demand up
+/// to a limit.
 final class PullLanes: CachePuller {
-  /// Outcomes of wishes, by their numbers.
   typealias Outcomes = [(wish: Int, PullOutcome)]
-  /// Brings the wishes of a lane; the closure takes outcomes while others are under way.
+  /// Fetches the wishes of a lane; the closure takes outcomes while others are in flight.
   typealias Work = @Sendable ([PullWish], @escaping (Outcomes) -> Void) -> Outcomes
   private typealias Ending = @Sendable (PullOutcome) -> Void
 
   private enum LaneState {
-    /// Without a thread.
     case unopened
     case resting(Bell)
-    /// On its way to what waits.
+    /// Lane about to take waiting wishes.
     case woken
     case working(since: ContinuousClock.Instant)
   }
@@ -38,7 +35,7 @@ final class PullLanes: CachePuller {
   private let together: Int
   private let work: Work
 
-  /// At most `together` wishes are one work, in at most `limit` lanes.
+  /// Makes lanes, `limit` at most, which take batches of `together` wishes at most.
   init(limit: Int, together: Int, _ work: @escaping Work) {
     self.limit = limit
     self.together = together
@@ -49,7 +46,7 @@ final class PullLanes: CachePuller {
     let newLane = line.withLock { line -> Int? in
       guard !line.isClosed else { return nil }
       line.endings[wish, default: []].append(end)
-      // A client that comes later waits for what was asked already.
+      // A later client shares the request in flight.
       guard line.endings[wish]?.count == 1 else { return nil }
       line.waiting.append(wish)
       return wake(&line)
@@ -57,7 +54,7 @@ final class PullLanes: CachePuller {
     if let newLane { open(newLane) }
   }
 
-  /// Wakes a lane for what waits if none is on its way; returns the number of a lane to open for it.
+  /// Wakes a lane for the waiting wishes unless one is awake; returns a lane to open.
   private func wake(_ line: inout Queue) -> Int? {
     guard !line.waiting.isEmpty else { return nil }
     var resting: (lane: Int, bell: Bell)?
@@ -86,7 +83,7 @@ final class PullLanes: CachePuller {
   private func open(_ lane: Int) {
     guard let bell = try? Bell(), let thread = WorkerThread({ [self] in work(in: lane, bell) })
     else {
-      // Without a thread there is only this one.
+      // Without a new thread this one does the work.
       return work(in: lane, nil)
     }
     let isClosed = line.withLock { line in
@@ -99,13 +96,13 @@ final class PullLanes: CachePuller {
 
   private enum Turn {
     case work([PullWish])
-    /// Until the youngest work has had its time.
+    /// Pause until the youngest batch has run for ``youth``.
     case wait(Duration)
     case rest
     case end
   }
 
-  /// Works until the end; without a bell once.
+  /// Runs a lane until the end; without a bell it takes one batch.
   private func work(in lane: Int, _ bell: Bell?) {
     while true {
       let (turn, newLane) = line.withLock { line -> (Turn, Int?) in
@@ -125,7 +122,7 @@ final class PullLanes: CachePuller {
       switch turn {
       case .work(let wishes):
         let outcomes = work(wishes) { [self] in answer(wishes, $0) }
-        // The next requests of these clients come to this lane.
+        // The clients' next requests come to this lane.
         line.withLock { $0.lanes[lane] = .woken }
         answer(wishes, outcomes)
       case .wait(let time): bell?.sleep(atMost: time)
@@ -170,7 +167,7 @@ final class PullLanes: CachePuller {
     }
   }
 
-  /// Begins nothing more, and waits for what is under way, which the caller has to stop.
+  /// Stops new work and joins the threads; the caller has to stop the transfers.
   func close() {
     let (threads, bells) = line.withLock { line in
       line.isClosed = true
@@ -182,19 +179,18 @@ final class PullLanes: CachePuller {
   }
 
   private static let longestRest = Duration.seconds(60)
-  /// How long new wishes wait for a work that has begun just now, to share the next one; little beside
-  /// the way to a server.
+  /// Wait of new wishes after a batch has started, to share the next; short beside a request.
   private static let youth = Duration.milliseconds(2)
 }
 
 extension PullWish {
-  /// What wishes have to have in common to be brought together.
+  /// Terms that wishes in a batch have in common.
   struct Terms: Hashable {
     var isStored: Bool
     var fields: ClientFields
   }
 
-  /// Nil for a wish that is brought by itself.
+  /// Terms for sharing; nil for a wish that needs its own batch.
   var terms: Terms? {
     name == nil && damaged == nil ? Terms(isStored: url != nil, fields: fields) : nil
   }

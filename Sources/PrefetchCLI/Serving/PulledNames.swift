@@ -5,12 +5,11 @@ import PrefetchStore
 import PrefetchSystem
 import Synchronization
 
-/// URLs of what clients ask for by address or name.
+/// Resolves addresses and names of clients to URLs.
 struct PulledNames {
   let pull: ItemPull
   let session: ItemSession
   let builder: RequestBuilder
-  /// Lists that were asked for a name.
   private(set) var lists = ReadLists()
 
   private var context: CommandContext { session.context }
@@ -21,7 +20,7 @@ struct PulledNames {
     self.builder = builder
   }
 
-  /// Answers wishes that name nothing.
+  /// Returns the URLs, and answers wishes that match nothing.
   mutating func urls(
     of wishes: [PullWish],
     _ answers: PullAnswers
@@ -61,7 +60,7 @@ struct PulledNames {
     }
   }
 
-  /// Returns the URL that a stored list tells, or else one that was asked for, which goes into ``lists``.
+  /// Returns the URL from a stored list, or from a fetched one, which is added to ``lists``.
   private mutating func find(
     _ name: PullWish.Name,
     _ wish: PullWish
@@ -88,7 +87,7 @@ struct PulledNames {
     return pull.failed(.notInManifest, warning.message)
   }
 
-  /// The same URL by `http` where the configuration says that the host, or this network, is reached so.
+  /// Returns the `http` URL, if the configuration allows plain HTTP to this host or network.
   private func plain(_ url: WebURL, _ address: String, at now: Instant) -> WebURL? {
     let rules = pull.loaded.configuration.transportSecurity.decisive
     guard url.port != 443, let plain = try? WebURL("http://\(address)") else { return nil }
@@ -100,11 +99,11 @@ struct PulledNames {
   }
 }
 
-/// Lists that a server has asked for, which are not asked for again at once.
+/// Cache of fetched lists, so that they are not fetched again at once.
 final class ListMemory: Sendable {
   private let last = Mutex<(lists: ReadLists, at: Duration)?>(nil)
 
-  /// Whoever comes while they are asked for waits for them.
+  /// Returns the lists; concurrent callers wait for one fetch.
   func read(
     at now: Duration,
     lasting: Duration,

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchServe
 import Synchronization
 
-/// Answers of a server as lines for a user who watches it; its threads write them down, and one prints.
+/// Answers of a server as lines for `-v`; its threads queue them, one prints.
 final class ServeLog: Sendable {
   private struct Lines {
     var waiting: [String] = []
@@ -12,7 +12,6 @@ final class ServeLog: Sendable {
   private let lines = Mutex(Lines())
   private let tellsFields: Bool
 
-  /// Nil without `--verbose`.
   init?(_ shared: SharedOptions) {
     guard shared.verbosity > 0 else { return nil }
     tellsFields = shared.verbosity > 1
@@ -31,7 +30,7 @@ final class ServeLog: Sendable {
   }
 
   private func line(of request: AnsweredRequest) -> String {
-    // The name of a host and its path; a query may hold a secret.
+    // The target is a host and its path; a query may hold a secret.
     let target = Redaction.url("http:/\(request.target)").dropFirst("http:/".count)
     var words = ["\(request.method) \(target): \(request.status)"]
     if let size = request.size { words.append(SizeText.format(size)) }
@@ -54,7 +53,7 @@ final class ServeLog: Sendable {
     if taken.droppedCount > 0 { console.detail("and \(taken.droppedCount) more requests") }
   }
 
-  /// Headers of a client that decide about the answer.
+  /// Request headers that influence the answer.
   private static let told: Set<String> = [
     "cache-control", "pragma", "if-none-match", "if-modified-since", "if-match",
     "if-unmodified-since", "if-range", "range", "accept-language",

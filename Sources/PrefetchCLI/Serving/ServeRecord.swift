@@ -2,15 +2,12 @@ import PrefetchCore
 import PrefetchServe
 import PrefetchStore
 
-/// What a server did, kept in the state for those who ask later.
-///
-/// A convenience: where the state cannot be written it is not kept.
+/// Stores a server's figures in the state; skipped if that cannot be written.
 final class ServeRecord {
   private let cache: ServedCache
   private let counts: ServeCounts
   private let places: Places
   private let answers: AnsweredURLs
-  /// What is in the state already.
   private var kept = ServeFigures()
 
   init(cache: ServedCache, counts: ServeCounts, answers: AnsweredURLs, places: Places) {
@@ -20,7 +17,7 @@ final class ServeRecord {
     self.answers = answers
   }
 
-  /// `isLast` tells of answers, too, that were given since the last of the longer pauses.
+  /// Writes new figures; `isLast` also records answers since the last interval.
   func keep(at now: Instant, isLast: Bool = false) {
     let figures = counts.figures
     let used = cache.takeUsed()

@@ -4,9 +4,7 @@ package import PrefetchServe
 package import PrefetchStore
 import Synchronization
 
-/// The cache as a server sees it.
 final class ServedCache: CacheSource {
-  /// A stored answer, and what only this side of the server needs to know of it.
   private struct Found: Sendable {
     var answer: HeldAnswer
     var body: ShelvedBody
@@ -15,7 +13,7 @@ final class ServedCache: CacheSource {
 
   private let view: StoreView<Found>
   private let generations: ServedGenerations?
-  /// What was answered with since that was last asked for.
+  /// URLs served since the last ``takeUsed()``.
   private let used = Mutex<Set<String>>([])
 
   init(
@@ -52,7 +50,7 @@ final class ServedCache: CacheSource {
     }
   }
 
-  /// Stored under `https`, else under `http`: a path does not say which.
+  /// Finds the answer under `https`, else under `http`: a path has no scheme.
   func find(address: String) throws(Failure) -> HeldAnswer? {
     note(try found(address))
   }
@@ -69,7 +67,7 @@ final class ServedCache: CacheSource {
     return HeldAnswer(of: found.file, in: record, on: found.shelf)
   }
 
-  /// With its body open, whatever becomes of it in the cache.
+  /// Returns an answer with its body open, so that removal does not matter.
   func keep(url: String) throws(Failure) -> (answer: HeldAnswer, isDeclared: Bool)? {
     guard let found = try found(url), let body = found.body.opened() else { return nil }
     var answer = found.answer
@@ -101,13 +99,13 @@ final class ServedCache: CacheSource {
     }
   }
 
-  /// Lets go of the index, so that writers may tidy it up, and of what no player reads any more.
+  /// Closes the index, so that writers may checkpoint it, and ends leases that no player uses.
   func rest() {
     view.rest()
     generations?.endOver()
   }
 
-  /// What was found before may no longer be so.
+  /// Drops remembered lookups, since the index may have changed.
   func forget() {
     view.forget()
   }
@@ -117,7 +115,7 @@ final class ServedCache: CacheSource {
   }
 }
 
-/// The files of an item that consists of several, by their names below it.
+/// Files of a bundle by their names below it.
 private struct ServedParts: Sendable {
   let opening: String
   private let record: ContentRecord
@@ -125,7 +123,7 @@ private struct ServedParts: Sendable {
   private let mainName: String
   private let files: [String: BundleFile]
   private let generations: ServedGenerations?
-  /// Nil for what is no stream: nothing of it is read bit by bit.
+  /// Generation; nil for an item other than a stream.
   private let generation: String?
 
   init(of record: ContentRecord, on shelf: BodyShelf, _ generations: ServedGenerations?) {
@@ -159,7 +157,7 @@ private struct ServedParts: Sendable {
     else {
       return nil
     }
-    // What a lower cache has lost may be kept for those who have begun with it.
+    // A file that a lower cache has lost may still be leased.
     if let place, !shelf.has(file.digest),
       let past = generations?.find(
         place.name,
@@ -176,7 +174,7 @@ private struct ServedParts: Sendable {
     return HeldAnswer(of: file, in: record, on: shelf)
   }
 
-  /// The playlist that is opened first, with the names of the others below their generation.
+  /// Returns the main playlist, with the other playlists' names below their generation.
   private func leading(to generation: String) -> HeldAnswer? {
     guard let main = files[mainName], let body = shelf.open(main.digest, size: main.size),
       let pass = try? body.pass()
@@ -219,13 +217,12 @@ extension HeldAnswer {
   }
 }
 
-/// A text that was made for one answer.
 private struct PlaylistBody: HeldBody, OpenBody {
   let bytes: [UInt8]
 
   func open() -> (any OpenBody)? { self }
 
-  /// There is no file to be sent.
+  /// There is no file to send.
   var isVerified: Bool { false }
   func verify() -> Bool { true }
   func descriptor() -> ServedDescriptor { ServedDescriptor(owning: -1) }
@@ -246,15 +243,13 @@ private final class PlaylistReader: ServedReader {
   }
 }
 
-/// Where a server has what is stored.
 enum ServedPlace {
-  /// What players open of an item of several files.
+  /// Returns the name of the file that players open.
   static func mainName(of record: ContentRecord) -> String {
     let body = record.files.first { $0.digest == record.digest && !$0.name.isEmpty }
     return body?.name ?? (try? WebURL(record.shownURL)).map { BundleName.main(of: $0) } ?? ""
   }
 
-  /// Of a file of an item, below the server's root.
   static func path(of record: ContentRecord, _ name: String) -> String {
     let id = record.id.isEmpty ? ItemIdentifier.make(for: record.url) : record.id
     return path(provider: record.provider, id: id, name)
@@ -281,7 +276,7 @@ private struct ShelvedBody: HeldBody {
   }
 }
 
-/// A body that stays open for as many clients as wait for it.
+/// A body that stays open for all waiting clients.
 private struct KeptBody: HeldBody {
   let body: StoredBody
 
@@ -300,7 +295,7 @@ extension StoredBody: OpenBody {
   }
 }
 
-/// One thread at a time uses it, as the protocol says.
+/// Used by one thread at a time, as the protocol requires.
 @safe private final class PassReader: ServedReader {
   private nonisolated(unsafe) let pass: StoredBody.Pass?
 

@@ -2,16 +2,15 @@ import PrefetchCore
 import PrefetchStore
 import Synchronization
 
-/// Wholes of streams that players may be reading from this server: a new one takes the place of the
-/// old one for those who begin, and the old one stays for those who have begun.
+/// Generations of streams: players keep reading the one that they began with.
 final class ServedGenerations: Sendable {
   private struct State {
     var leases: Leases?
-    /// When each was leased last.
+    /// Time of each generation's last lease.
     var keptAt: [String: Instant] = [:]
     var past: [String: (lease: Leases.Lease, foundAt: Instant)] = [:]
     var endedAt: Instant?
-    /// Why one could not be kept, until that is taken to be told.
+    /// First failure to lease, until it is taken.
     var trouble: Failure?
     var hasTroubled = false
   }
@@ -26,21 +25,21 @@ final class ServedGenerations: Sendable {
     self.clock = clock
   }
 
-  /// Of the whole whose main playlist has this digest.
+  /// Returns the name of the generation whose main playlist has this digest.
   static func name(of digest: ContentDigest) -> String {
     String(digest.hexadecimal.prefix(16))
   }
 
-  /// `@GENERATION/NAME`; nil for what has another form.
+  /// Splits `@GENERATION/NAME`; nil for another form.
   static func split(_ path: String) -> (generation: String, name: String)? {
     guard path.hasPrefix("@"), let slash = path.firstIndex(of: "/") else { return nil }
     let generation = path[path.index(after: path.startIndex)..<slash]
-    // It becomes a name in the file system.
+    // The generation becomes a file name.
     guard generation.utf8.count == 16, Hexadecimal.decode(generation) != nil else { return nil }
     return (String(generation), String(path[path.index(after: slash)...]))
   }
 
-  /// Keeps a whole that was answered with just now.
+  /// Leases a generation that was just served.
   func keep(_ generation: String, on shelf: BodyShelf, _ files: () -> [BundleFile]) {
     let now = clock.now().wall
     state.withLock { state in
@@ -58,7 +57,7 @@ final class ServedGenerations: Sendable {
     }
   }
 
-  /// A file of a whole that was answered with until a moment ago, where its body is, and the item's URL.
+  /// Returns a file of a recently served generation, with the shelf of its body and the item's URL.
   func find(
     _ name: String,
     of generation: String,
@@ -80,7 +79,7 @@ final class ServedGenerations: Sendable {
     return (file, lease.shelf, url)
   }
 
-  /// Lets go of those that nobody has read for ten minutes.
+  /// Ends leases unused for ten minutes.
   func endOver() {
     let now = clock.now().wall
     state.withLock { state in
@@ -91,7 +90,6 @@ final class ServedGenerations: Sendable {
     }
   }
 
-  /// Why one could not be kept, once.
   func takeTrouble() -> Failure? {
     state.withLock { state in
       defer { state.trouble = nil }

@@ -5,9 +5,7 @@ import PrefetchStore
 import PrefetchSystem
 
 extension CommandContext {
-  /// What turns a configuration into requests, narrowed by what its publisher asks for.
-  ///
-  /// A caller that has the state open says what stands there by itself.
+  /// Builds requests, narrowed by the publisher's policy if `looksAtState` finds one.
   func builder(
     _ loaded: LoadedConfiguration,
     _ engine: EngineOptions = EngineOptions(),
@@ -28,7 +26,7 @@ extension CommandContext {
     return builder
   }
 
-  /// Of the grant that is remembered; a state that cannot be read is none.
+  /// Returns the policy of the remembered grant; nil if the state cannot be read.
   func publisherPolicy(_ loaded: LoadedConfiguration, in state: StateStore?) -> PublisherPolicy? {
     guard let setup = LicenseSetup(loaded),
       let grant = (try? state?.registration(setup.stateKey))?.grant,
@@ -45,7 +43,7 @@ extension PublisherPolicy {
   }
 }
 
-/// What single items are judged by, as a run would judge them.
+/// Facts by which single items are judged as in a run.
 extension CommandContext {
   func facts(
     _ loaded: LoadedConfiguration,
@@ -63,7 +61,7 @@ extension CommandContext {
     )
   }
 
-  /// Of the registered license; a state that cannot be read is none.
+  /// Returns credentials of the registered license; nil if the state cannot be read.
   func credentials(
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,
@@ -72,7 +70,7 @@ extension CommandContext {
     license(loaded, builder, places).credentials
   }
 
-  /// What the last run left of the registration: single items are no occasion for a new one.
+  /// Returns the registration as the last run left it; single items cause no new one.
   func license(
     _ loaded: LoadedConfiguration,
     _ builder: RequestBuilder,

@@ -3,8 +3,7 @@ import PrefetchStore
 import PrefetchSystem
 
 extension CommandContext {
-  /// The right to be the run of an identity, waited for as `--wait` says and until a signal asks to
-  /// stop; nil where another process keeps it.
+  /// Acquires the run lock of an identity, waiting as `--wait` says; nil if it stays taken.
   func runLock(
     _ places: Places,
     of identity: String,
@@ -28,7 +27,7 @@ extension CommandContext {
     )
   }
 
-  /// The cache to be changed: by the run that has the lock, or beside all runs.
+  /// Opens the cache for changes, as the run with the lock or beside all runs.
   func writingStore(
     _ places: Places,
     durability: Durability = .batch,
@@ -45,7 +44,7 @@ extension CommandContext {
     store.lock = lock
     store.isCancelled = { StopSignals.pending != nil }
     store.orderRoom {
-      // Nothing is refused for a state that cannot be read.
+      // An unreadable state refuses nothing.
       var reports: [Diagnostic] = []
       return (try? StateStore.openForReading(state: places.state, reports: &reports)) ?? nil
     }
@@ -53,7 +52,7 @@ extension CommandContext {
     return store
   }
 
-  /// What `work` makes of the cache, beside all runs.
+  /// Runs `work` on the cache, beside all runs.
   func changingStore<Value>(
     _ places: Places,
     durability: Durability = .batch,
@@ -81,14 +80,12 @@ extension CommandContext {
     }
   }
 
-  /// Whom a run of that identity would have to wait for.
   func lockHolder(_ places: Places, _ identity: String) -> String {
     let process = ((try? RunLock.holder(cache: places.cache, identity: identity)) ?? nil)
       .map { " (pid \($0))" }
     return "another run of `\(SafeText.line(identity))`\(process ?? "") is using `\(places.cache)`"
   }
 
-  /// Ends a command that did not get the lock.
   func failLocked(as identity: String) -> Int32 {
     if let signal = StopSignals.pending {
       let status = ExitStatus.allCases.first { $0.code == 128 + signal } ?? .interrupted

@@ -3,24 +3,21 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// What every command gets: the outside world, the two streams and what was asked.
 struct CommandContext {
   let environment: ProcessEnvironment
   let console: Console
   let clock: SystemClock
   let shared: SharedOptions
-  /// Where each option's value came from.
   let sources: [String: OptionSource]
   let outset = RunOutset()
 }
 
-/// The end of a command before its work was done; what there was to say has been said.
+/// Early end of a command whose messages have been printed.
 struct CommandExit: Error {
   var status: Int32
 }
 
 extension CommandContext {
-  /// The end of a command, once what there is to say has been said.
   func failed(_ status: ExitStatus, _ diagnostics: [Diagnostic]) -> CommandExit {
     CommandExit(status: console.fail(status, diagnostics))
   }
@@ -34,10 +31,7 @@ extension CommandContext {
     failed(status, [Diagnostic(code, message, hint: hint)])
   }
 
-  /// The configuration without errors, or the end of the command.
-  ///
-  /// `needsSources` is for those who will ask the segments' manifests; those who declare something
-  /// themselves read no file that was not named.
+  /// Returns the configuration or ends the command; `needsSources` is for fetching manifests.
   func configuration(
     isRequired: Bool,
     needsSources: Bool = false,
@@ -58,13 +52,13 @@ extension CommandContext {
     return loaded
   }
 
-  /// Whether `--cache-dir` names the cache of a mirror, whose state is in the same folder.
+  /// Whether `--cache-dir` names the cache of a mirror, with the state in the same folder.
   var namesMirror: Bool {
     guard shared.mayNameMirror, let folder = shared.cacheDirectory else { return false }
     return FileReading.exists("\(folder)/state.sqlite")
   }
 
-  /// The configuration, which may be missing, with the places that it leaves or names.
+  /// Returns the configuration, which may be missing, and its places.
   func standing(
     isRequired: Bool = false,
     allowsUnsetSecrets: Bool = false
@@ -91,7 +85,7 @@ extension CommandContext {
     loader.overrides = own + overrides
     var loaded = loader.load(in: .process(environment))
     loaded.diagnostics += loaded.timeZoneDiagnostics { zones.zone(named: $0) != nil }
-    // A check with placeholders for secrets is made elsewhere than the run.
+    // A check with placeholders for secrets runs on another machine than the run.
     if needsSources || !own.isEmpty, !allowsUnsetSecrets {
       loaded.diagnostics += loaded.trustFileDiagnostics(
         isReadable: FileReading.isReadable,
@@ -105,7 +99,7 @@ extension CommandContext {
     return loaded
   }
 
-  /// The license is for one server, and neither for children nor for other processes.
+  /// Hides the license, which is for one server, from children and other processes.
   private func hide(_ license: Secret?) {
     guard let license, !license.value.isEmpty else { return }
     ProcessSecrecy.hideMemory()
@@ -113,19 +107,18 @@ extension CommandContext {
     ProcessSecrecy.withdraw(Set(holders).union(["PREFETCH_LICENSE"]))
   }
 
-  /// What programs that we start may know: neither the license nor what the configuration keeps secret.
+  /// Returns variables for child processes: neither license nor secrets.
   func variablesForChildren(_ loaded: LoadedConfiguration) -> [String: String] {
     environment.variables.filter { name, value in
       name != "PREFETCH_LICENSE" && !loaded.secrets.contains { value.contains($0) }
     }
   }
 
-  /// Where this process finds the rules of time zones.
   var zones: TimeZoneFiles {
     TimeZoneFiles(variable: environment.variables["TZ"])
   }
 
-  /// Environment first, options over it, `--set` over both.
+  /// Overrides: environment, then options, then `--set`.
   private var overrides: [Override] {
     var overrides: [Override] = []
     if let license = environment.variables["PREFETCH_LICENSE"], !license.isEmpty {
@@ -158,8 +151,7 @@ extension CommandContext {
     return overrides
   }
 
-  /// The places that options, environment and configuration name, not looked at yet; nil where there
-  /// is no home folder.
+  /// Returns the named places, unchecked; nil without a home folder.
   func namedPlaces(_ loaded: LoadedConfiguration?) -> Places? {
     var places = Places.resolve(
       shared: shared,
@@ -210,7 +202,6 @@ extension CommandContext {
     throw failed(shared.cacheDirectory == nil ? .config : .usage, problems)
   }
 
-  /// Ends the command for a fault of the store, worded where it was met.
   func storeFailed(_ failure: Failure) -> CommandExit {
     if failure.code == .cancelled, let signal = StopSignals.pending {
       return failed(signal == 2 ? .interrupted : .terminated, "stopped", failure.message)
@@ -225,7 +216,7 @@ extension CommandContext {
     return failed(status, "store.\(failure.code.rawValue)", failure.message)
   }
 
-  /// The cache for reading; nil when there is none yet.
+  /// Opens the cache for reading; nil if there is none yet.
   func readingStore(_ places: Places) throws(CommandExit) -> DiskStore? {
     do {
       let store = try DiskStore.openForReading(
@@ -241,7 +232,7 @@ extension CommandContext {
     }
   }
 
-  /// The state for reading; nil when there is none yet.
+  /// Opens the state for reading; nil if there is none yet.
   func readingState(_ places: Places) throws(CommandExit) -> StateStore? {
     try reading { () throws(Failure) in
       var reports: [Diagnostic] = []
@@ -251,7 +242,7 @@ extension CommandContext {
     }
   }
 
-  /// Whether the clock agrees with what servers have told, as far as the cache knows.
+  /// Whether the clock agrees with the servers' times that the cache has recorded.
   func believesClock(_ places: Places) -> Bool {
     let store = try? DiskStore.openForReading(
       cache: places.cache,
@@ -261,7 +252,6 @@ extension CommandContext {
     return isBelieved
   }
 
-  /// Runs work on the state that may change it.
   func writingState<Value>(
     _ places: Places,
     _ work: (StateStore) throws(Failure) -> Value
@@ -276,7 +266,7 @@ extension CommandContext {
     }
   }
 
-  /// Runs work on the store, or on anything else of the machine, whose faults end the command.
+  /// Runs work whose failures end the command.
   func reading<Value>(_ work: () throws(Failure) -> Value) throws(CommandExit) -> Value {
     do {
       return try work()
@@ -287,7 +277,6 @@ extension CommandContext {
 }
 
 extension ConfigurationEnvironment {
-  /// The machine as configurations see it.
   static func process(_ environment: ProcessEnvironment) -> Self {
     let limit = 4 << 20
     let variables = environment.variables

@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchManifests
 import PrefetchSystem
 
-/// What the configuration says about connections.
 extension RequestBuilder {
   var connections: ConnectionPolicy {
     var connections = configuration.policy.connections
@@ -31,7 +30,7 @@ extension RequestBuilder {
     return result
   }
 
-  /// What holds for every transfer; the process environment is read here once, and nowhere later.
+  /// Settings of all transfers; the only reader of the process environment.
   func transportSettings() -> TransportSettings {
     let policy = configuration.policy
     var settings = configuration.settings
@@ -44,7 +43,7 @@ extension RequestBuilder {
     settings.minimumTLS = policy.connections.minimumTLS
     settings.proxyCAFile = environment["SSL_CERT_FILE"]
     settings.proxyCADirectory = environment["SSL_CERT_DIR"]
-    // A user who says whom to trust does not mean the environment's choice besides.
+    // Configured trust anchors replace those of the environment.
     if settings.caFile == nil, settings.caDirectory == nil {
       settings.caFile = settings.proxyCAFile
       settings.caDirectory = settings.proxyCADirectory
@@ -53,12 +52,12 @@ extension RequestBuilder {
     return settings
   }
 
-  /// Bytes are hashed while others arrive; more threads than two gain little.
+  /// Worker threads; hashing overlaps with receiving, and more than two gain little.
   private static let workers = 2
 
   private func proxy(_ proxy: TransportSettings.Proxy) -> TransportSettings.Proxy {
     guard case .environment = proxy else { return proxy }
-    // Only the lower-case form counts for http: a CGI server puts a request header into the other.
+    // Only `http_proxy` in lower case counts: in CGI, `HTTP_PROXY` may be a request header.
     let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
     return .environment(
       http: environment["http_proxy"] ?? all,

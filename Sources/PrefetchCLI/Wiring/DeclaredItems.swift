@@ -4,18 +4,16 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// What the configured segments declare of single items, as far as it is known without asking.
-///
-/// Inline entries come from the configuration, others from the manifest that the last run stored, or
-/// from the local file.
+/// Declarations of single items, known without requests: inline, from a local file, or from the
+/// manifest that the last run stored.
 struct DeclaredItems {
   struct Declaration {
-    /// A copy that stands for itself: inline, and without headers, which the entry has.
+    /// Copy of the segment: inline, without headers, which the entry has.
     var segment: SegmentDeclaration
     var entry: ManifestEntry
-    /// Why runs leave it out.
+    /// Reason why runs leave the item out; nil if they take it.
     var leftOut: String?
-    /// Headers of its segment that are not sent to its server, and the host that gets them.
+    /// Headers of the segment that the item's server does not receive, and the host that does.
     var withheld: Withheld?
 
     struct Withheld {
@@ -23,32 +21,30 @@ struct DeclaredItems {
       var host: String
     }
 
-    /// Whether its `behavior` leaves it to those who ask for it.
+    /// Whether runs skip the item because of its `behavior`, and fetch it only on request.
     var isWithheld: Bool {
       (entry.behavior ?? segment.manifestRules.behavior).withholds(isThumbnail: entry.isThumbnail)
     }
   }
 
-  /// Manifests that should have been looked into and could not be read.
+  /// Warnings about manifests that could not be read.
   private(set) var warnings: [Diagnostic] = []
   private var byURL: [String: [Declaration]] = [:]
-  /// Declarations of ad spaces by zone, whichever tags they name.
+  /// Declarations of ad spaces by zone, for any tag.
   private var byZone: [String: [Declaration]] = [:]
 
-  /// Every declaration, in the order of the configuration.
   subscript(url: WebURL) -> [Declaration] {
     byURL[url.string] ?? []
   }
 
-  /// Declarations of one item; those of an ad space may name several tags.
+  /// Returns declarations of an item; those of an ad space may name several tags.
   subscript(entry: ManifestEntry) -> [Declaration] {
     entry.zone.map { byZone[$0] ?? [] } ?? self[entry.url]
   }
 
-  /// Where nothing is declared.
   init() {}
 
-  /// The same without what is declared of their bodies.
+  /// Copy without digests and sizes.
   var withoutBodies: Self {
     changed {
       $0.digests = []
@@ -56,7 +52,7 @@ struct DeclaredItems {
     }
   }
 
-  /// The same, asked for with these headers; those of the same names that are declared are not sent.
+  /// Returns a copy with these request headers, which replace declared ones of the same names.
   func asked(with fields: [HeaderField]) -> Self {
     changed { $0.headers = fields + RequestFields.missing($0.headers, in: fields) }
   }
@@ -75,11 +71,10 @@ struct DeclaredItems {
     return other
   }
 
-  /// Finds them in configuration and stored manifests.
+  /// Finds declarations in configuration and stored manifests.
   ///
-  /// `zones` are ad spaces, be they declared with these URLs or with others.
-  /// `typed` are those of the URLs that the user named, whatever names them besides; nil for all.
-  /// `searchesAll` reads every manifest for a URL that no segment holds. `lists` were read just now.
+  /// `zones` are ad spaces with any URLs, `typed` the URLs that the user typed (nil for all).
+  /// `searchesAll` reads every manifest for a URL that no segment holds; `lists` are freshly read.
   init(
     of urls: [WebURL],
     zones: [String] = [],
@@ -94,7 +89,7 @@ struct DeclaredItems {
     let names = Set(urls.map(\.string))
     let recorded = try store?.segments() ?? []
     var holding: Set<SegmentKey> = []
-    // Any manifest may name what no segment holds, as what runs leave to others.
+    // Any manifest may declare an item that no segment holds, such as one fetched only on request.
     var hasUnheld = false
     if let store, !recorded.isEmpty {
       for name in names {
@@ -117,7 +112,7 @@ struct DeclaredItems {
           ?? Self.whole(segment, record, in: store, limit: limit),
         of: segment
       )
-      // Users and clients may ask for items that runs leave out.
+      // Users and clients may request items that runs leave out.
       let entries = manifest.map { ManifestSelection(ManifestRules()).apply(to: $0.entries) }
       guard let manifest, let entries, !entries.isEmpty else { continue }
       var segment = segment
@@ -126,7 +121,7 @@ struct DeclaredItems {
         segment.network = builder.network(segment.network, narrowedBy: asked, of: segment.name)
       }
       let selection = ManifestSelection(segment.manifestRules)
-      // A URL named twice is one item; the first mention counts.
+      // A repeated URL is one item; the first mention counts.
       var seen: Set<String> = []
       for entry in Array(entries)
       where (names.contains(entry.url.string) || entry.zone.map(zones.contains) == true)
@@ -181,7 +176,7 @@ struct DeclaredItems {
 
   // MARK: Ids
 
-  /// What is declared under an id or as `PROVIDER/ID`, be it stored or not.
+  /// Returns entries with an id or `PROVIDER/ID`, stored or not.
   static func entries(
     named name: String,
     by builder: RequestBuilder,
@@ -213,7 +208,7 @@ struct DeclaredItems {
     return id == name || entry.provider.map { "\($0)/\(id)" == name } ?? false
   }
 
-  /// Segments of whose list nothing is known here: no run has read it from where it is now.
+  /// Returns segments without a stored list of their present URL.
   static func unread(
     by builder: RequestBuilder,
     in store: DiskStore?
@@ -228,7 +223,7 @@ struct DeclaredItems {
 
   // MARK: Manifests
 
-  /// The manifest of a segment as the last run read it, with all that belongs to it.
+  /// Returns a segment's manifest as the last run read it, with its further documents.
   static func whole(
     _ segment: SegmentDeclaration,
     _ record: SegmentRecord?,
@@ -266,7 +261,7 @@ struct DeclaredItems {
     }
   }
 
-  /// What has to have signed a local manifest; one that is not there proves nothing.
+  /// Returns the required signature of a local manifest; empty if the file is missing.
   private static func signature(
     of path: String,
     _ segment: SegmentDeclaration

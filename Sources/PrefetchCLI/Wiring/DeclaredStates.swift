@@ -4,10 +4,8 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// How far items have come that are declared and of which no body is stored, as far as that is known
-/// without asking a server.
-///
-/// No row says it, so that a run over a million items writes nothing for those that it leaves.
+/// States of declared items without a body, known without requests; they have no rows, so a run
+/// over a million items writes none.
 struct DeclaredStates {
   struct Item {
     var segments: [String]
@@ -16,7 +14,6 @@ struct DeclaredStates {
     var reason: String
   }
 
-  /// What a manifest, or the configuration, names as sources and categories, and who is in them.
   struct Group {
     var id: String
     var name: String?
@@ -27,11 +24,11 @@ struct DeclaredStates {
   }
 
   private(set) var items: [Item] = []
-  /// Of the items, by their URLs.
+  /// Index into ``items`` by URL.
   private(set) var places: [String: Int] = [:]
-  /// Items that count for sources and categories already.
+  /// Items already counted for sources and categories.
   private var counted: Set<URLKey> = []
-  /// Of each segment how many items are in each state, those with a body included.
+  /// Number of items by segment and state, stored ones included.
   private(set) var counts: [String: [ItemState: Int]] = [:]
   private(set) var sources: [String: Group] = [:]
   private(set) var categories: [String: Group] = [:]
@@ -40,9 +37,8 @@ struct DeclaredStates {
   private let inventory: Inventory
   private let collects: Bool
   private let parts: Set<String>
-  /// What living runs have under way.
   private let progress: [String: ItemProgress]
-  /// Rows of the inventory that have some of their files already.
+  /// Rows of the inventory with some of their files.
   private let begun: Set<Int>
   private let isRunning: Bool
 
@@ -121,7 +117,7 @@ struct DeclaredStates {
       if special?.isThumbnail != true, counted.insert(entries.key(at: position)).inserted {
         count(special, entries.provider(at: position), isStored: isStored, selection, parents)
       }
-      // Rows say of themselves that they are paused or failed.
+      // A row states itself that it is paused or failed.
       if let row, isStored || row.state == .paused || row.state == .failed {
         counts[segment.name, default: [:]][row.state, default: 0] += 1
         continue
@@ -140,7 +136,7 @@ struct DeclaredStates {
       let entry = special ?? entries[position]
       if let known = places[entry.recordURL] {
         items[known].segments.append(segment.name)
-        // Where one segment leaves it and another does not, that one decides.
+        // A segment that takes the item outweighs one that leaves it out.
         guard items[known].state == .discovered, state != .discovered else { continue }
         items[known].state = state
         items[known].reason = reason
@@ -211,7 +207,6 @@ struct DeclaredStates {
     if let name { categories[id]?.name = name }
   }
 
-  /// As documents show them.
   static func document(_ groups: [String: Group]) -> JSONValue {
     .array(
       groups.values.sorted { $0.id < $1.id }.map { group in
@@ -224,7 +219,6 @@ struct DeclaredStates {
     )
   }
 
-  /// Whether a category is another, or a part of it.
   func isCategory(_ id: String, partOf other: String) -> Bool {
     var name = id
     for _ in 0..<32 {

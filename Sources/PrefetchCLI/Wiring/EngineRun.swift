@@ -3,16 +3,16 @@ import PrefetchEngine
 import PrefetchStore
 import PrefetchTransfer
 
-/// The engine with the adapters of this machine: the one place that makes them.
+/// The engine with this machine's adapters, which are made only here.
 struct EngineRun {
   let context: CommandContext
   let builder: RequestBuilder
   let store: any ContentStore
-  /// Folders of the bodies, of the cache and its lower layers.
+  /// Folders of bodies in the cache and its lower layers.
   let bodies: BodyPaths
   let circumstances: MachineCircumstances
   var memory = HostMemory.none
-  /// Session whose connections the run uses; nil for connections of its own.
+  /// Session with connections for the run; nil for the run's own.
   var session: ItemSession?
   var stop: any StopSignal = ProcessStop()
   var files = SystemFiles()

@@ -1,7 +1,6 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// What a configuration grants of freshness to the items of its segments.
 struct GrantedLifetimes {
   private let bound: Freshness.Lifetime?
   private let segments: [String: Freshness.Lifetime]

@@ -12,7 +12,7 @@ final class HistoryRecorder: RunObserver {
   private var failure: Failure?
   private var latest = Instant(milliseconds: 0)
 
-  /// Enough for the cost of a transaction to vanish.
+  /// Batch size that makes the cost of a transaction negligible.
   private static let capacity = 4096
 
   init(_ state: StateStore, runID: String, limit: Int) {
@@ -84,14 +84,14 @@ final class HistoryRecorder: RunObserver {
     }
   }
 
-  /// Writes the rest, and says what went wrong on the way.
+  /// Writes the rest, and throws the first failure.
   func finish() throws(Failure) {
     write()
     if failure == nil, !downloads.isEmpty { try state.record(downloads, at: latest) }
     if let failure { throw failure }
   }
 
-  /// What an interruption cut short is no news of the item.
+  /// Whether to record an item; an interrupted one is no news.
   private func isNews(_ item: ItemResult) -> Bool {
     item.outcome?.isNews == true && !item.url.isEmpty && !item.isInterrupted
   }

@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// Whose hooks root starts: a configuration that others may write lets them run programs as root.
+/// Warns root of hooks in a configuration that other users may write.
 enum HookTrust {
   static func diagnostics(_ loaded: LoadedConfiguration) -> [Diagnostic] {
     guard ProcessRights.isRoot, !loaded.configuration.hooks.isEmpty else { return [] }

@@ -3,18 +3,17 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchStore
 
-/// What earlier runs learnt of hosts and later ones have to know.
+/// Facts about hosts that runs remember.
 struct HostMemory {
   var gates: [HostGate] = []
   var lessons: [ProtocolLesson: Set<String>] = [:]
-  /// Bytes a second.
+  /// Download rates in bytes a second, by host.
   var rates: [String: Int64] = [:]
 
   static let none = HostMemory()
 
   private init() {}
 
-  /// Without a state nothing is known.
   init(
     _ state: StateStore?,
     of loaded: LoadedConfiguration,
@@ -27,17 +26,16 @@ struct HostMemory {
     lessons = try state.protocolLessons(configuration: Self.fingerprint(loaded), at: now)
   }
 
-  /// What transfers have to know of it; the gates are for the engine.
+  /// Sets the facts for transfers; the gates are for the engine.
   func apply(to settings: inout TransportSettings) {
     settings.lessons = lessons
   }
 
-  /// Whether a run has learnt anything that is worth opening the state for.
+  /// Whether a run learnt facts that justify opening the state.
   static func hasNews(_ report: Report) -> Bool {
     !report.gates.isEmpty || !report.lessons.isEmpty || !report.paces.isEmpty
   }
 
-  /// Keeps what a run has learnt.
   static func remember(
     _ report: Report,
     of loaded: LoadedConfiguration,
@@ -53,7 +51,7 @@ struct HostMemory {
     )
   }
 
-  /// A change of the configuration may have changed the way to a host.
+  /// Hash of the configuration, with which routes to hosts may change.
   private static func fingerprint(_ loaded: LoadedConfiguration) -> UInt64 {
     var hash = StableHash()
     hash.combine(JSONWriter.string(loaded.canonical))

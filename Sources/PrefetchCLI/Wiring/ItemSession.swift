@@ -4,10 +4,9 @@ import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// Open cache, state and connections of a command, or of a lane of a server, that requests single items.
+/// Open cache, state and connections for single items, of a command or a server's lane.
 ///
-/// The cache is opened for reading, and once more for writing before the first fetch; later reads use the
-/// writing store. One thread at a time uses a session.
+/// Opened for reading, and for writing before the first fetch; one thread at a time uses a session.
 final class ItemSession: @unchecked Sendable {
   let context: CommandContext
   let loaded: LoadedConfiguration
@@ -42,7 +41,7 @@ final class ItemSession: @unchecked Sendable {
     return store
   }
 
-  /// Opens the cache for writing and closes the reading store: one process cannot have both.
+  /// Opens the cache for writing and closes the reading store: a process cannot have both.
   func writingStore() throws(Failure) -> DiskStore {
     if let written = stillWritten() { return written }
     reading = nil
@@ -69,7 +68,7 @@ final class ItemSession: @unchecked Sendable {
   func writingState() throws(Failure) -> StateStore {
     if let memory { return memory }
     let state = try StateStore.openForWriting(state: places.state)
-    // One process opens no second index beside the one that it writes.
+    // A process opens no second index beside the one that it writes.
     state.believesClock = { [weak self] in
       guard let self else { return true }
       let store: DiskStore? = if let written { written } else { reading ?? nil }
@@ -90,7 +89,7 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: Connections
 
-  /// Returns the transport of earlier requests, or makes one for this and later requests.
+  /// Returns the session's transport, made on first use.
   func transport(_ make: () throws(Failure) -> CurlTransport) throws(Failure) -> CurlTransport {
     if let connections {
       connections.forgetAllowances()
@@ -103,9 +102,7 @@ final class ItemSession: @unchecked Sendable {
 
   // MARK: The end
 
-  /// Ends all use; it may be used anew.
-  ///
-  /// Without `waits` no reader is waited for.
+  /// Closes store, state and connections, to be reopened on use; `waits` waits for readers.
   func close(waits: Bool = true) throws(Failure) {
     reading = nil
     connections = nil

@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchManifests
 
-/// Layouts of published trees that the tool behind a segment's list cannot read.
+/// Finds layouts of published trees that the tool behind a segment's list cannot read.
 struct LayoutLints {
   let loaded: LoadedConfiguration
   let builder: RequestBuilder

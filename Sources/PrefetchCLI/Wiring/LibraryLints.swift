@@ -2,7 +2,7 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchTransfer
 
-/// Versions of HTTP that the configuration sets and this machine's libcurl does not have.
+/// Finds HTTP versions that this machine's libcurl lacks.
 struct LibraryLints {
   let configuration: Configuration
   var library = LibraryVersion()

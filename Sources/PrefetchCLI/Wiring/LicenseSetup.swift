@@ -4,7 +4,7 @@ import PrefetchCrypto
 import PrefetchStore
 import PrefetchSystem
 
-/// A license and the endpoint where it is registered, as a configuration has them.
+/// License and registration endpoint of a configuration.
 struct LicenseSetup {
   let url: WebURL
   let key: Secret
@@ -12,7 +12,7 @@ struct LicenseSetup {
   let rule: RegistrationRule
   let stateKey: RegistrationKey
 
-  /// Nil where nothing is to be registered: then the key goes nowhere.
+  /// Returns nil if nothing is to be registered, so that the key is never sent.
   init?(
     _ loaded: LoadedConfiguration,
     network: @autoclosure () -> String? = NetworkMark.read()
@@ -35,15 +35,13 @@ struct LicenseSetup {
     )
   }
 
-  /// Stands for the license in what is stored: it cannot be turned back into it.
+  /// Returns a one-way hash that identifies the license in stored data.
   static func fingerprint(of license: Secret?) -> String {
     let text = license.map { "prefetch license\n\($0.value)" } ?? "prefetch no license"
     return SHA256.digest(of: text).hexadecimal
   }
 
-  /// What is wrong with it before anything is asked.
-  ///
-  /// `allowsUnset` is for a check without secrets, where the license may be one of those.
+  /// Returns problems that need no request; `allowsUnset` tolerates an unset license.
   static func diagnostics(_ loaded: LoadedConfiguration, allowsUnset: Bool = false) -> [Diagnostic]
   {
     guard let url = loaded.configuration.registration.url else { return [] }
@@ -74,15 +72,14 @@ struct LicenseSetup {
 }
 
 extension WebURL {
-  /// What goes there crosses no network.
   var isOnThisMachine: Bool {
     host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
   }
 }
 
-/// How the machine is connected, as far as it matters for trying again: by which way out.
+/// Route to the network; a change of it justifies a new attempt.
 enum NetworkMark {
-  /// The interface and gateway of the default route; nil where there is none.
+  /// Returns interface and gateway of the default route; nil if there is none.
   static func read() -> String? {
     guard let bytes = try? FileReading.read("/proc/net/route", limit: 1 << 20) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst()

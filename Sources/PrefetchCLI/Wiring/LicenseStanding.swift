@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// What a run may do under its license, and what it has to tell of it.
+/// Registration status of the license, with its effects on a run.
 struct LicenseStanding {
   enum Word: String {
     case notRegistered = "not_registered"
@@ -11,23 +11,23 @@ struct LicenseStanding {
   var word = Word.notRegistered
   var credentials: Shared<OriginCredentials>?
   var withheld: WithheldOrigin?
-  /// What only a person can mend: a refusal, or a server that may not be trusted.
+  /// Failure that needs a person: a refusal, or an untrusted server.
   var failure: Failure?
-  /// Why the license could not be registered anew, where an earlier registration still holds.
+  /// Failure of a renewal while the earlier registration is valid.
   var renewalFailure: Failure?
-  /// What time alone will lift.
+  /// Deferral that ends by time.
   var deferral: Deferral?
   var expires: Instant?
   var bundleID: String?
   var publisher: PublisherPolicy?
   var diagnostics: [Diagnostic] = []
-  /// Requests that were sent to the endpoint in this run.
+  /// Requests to the endpoint in this run.
   var requests: Int64 = 0
   var wireBytes: Int64 = 0
-  /// Whether it said anything but "not now".
+  /// Whether the server gave a definite answer.
   var hasAnswer = false
 
-  /// Without a license nothing is held back.
+  /// Status without a license, which restricts nothing.
   static let none = LicenseStanding()
 
   private init() {}
@@ -76,14 +76,13 @@ struct LicenseStanding {
     }
   }
 
-  /// A way to the endpoint that the license may not take.
+  /// Makes the status of an endpoint that the license may not be sent to.
   init(forbidden failure: Failure, of setup: LicenseSetup) {
     self.failure = failure
     withheld = WithheldOrigin(origin: setup.url.origin, reason: .failed(failure))
     diagnostics = [Self.diagnostic(failure, severity: .error)]
   }
 
-  /// Puts it into a report of what was done under it.
   func note(in report: inout Report) {
     report.registration = failure
     report.deferral = report.deferral ?? deferral

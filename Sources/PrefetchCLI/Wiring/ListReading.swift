@@ -3,22 +3,17 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Lists that a command has read from their servers; they replace the stored lists of the last run.
+/// Lists that a command fetched; they replace the stored ones.
 struct ReadLists: Sendable {
-  /// By the name of the segment.
   fileprivate(set) var manifests: [String: Shared<Manifest>] = [:]
-  /// Warnings about lists that could not be read.
   fileprivate(set) var warnings: [Diagnostic] = []
   /// Exit status for an item that is in none of the lists.
   fileprivate(set) var status = ExitStatus.nothing
 
-  /// Whether no list is missing.
   var isWhole: Bool { warnings.isEmpty && status == .nothing }
 }
 
-/// Reads the lists of the configured segments from their servers, to look up an unknown item id.
-///
-/// The request carries the validators of the stored list. The list is judged as in a run, and not stored.
+/// Fetches lists to look up an unknown id, conditionally; they are judged as in a run, not stored.
 struct ListReading {
   let session: ItemSession
   let builder: RequestBuilder
@@ -91,7 +86,6 @@ struct ListReading {
   }
 }
 
-/// Collects the lists of a run of mode `lists`.
 private final class ListCollector: RunObserver {
   let hearsOfEach = false
   private(set) var manifests: [String: Shared<Manifest>] = [:]
@@ -102,7 +96,6 @@ private final class ListCollector: RunObserver {
 }
 
 extension SegmentDeclaration {
-  /// Whether a server has its list.
   var isRemote: Bool {
     if case .remote = source { true } else { false }
   }

@@ -3,19 +3,19 @@ import PrefetchCrypto
 import PrefetchManifests
 import PrefetchSystem
 
-/// A segment's list in a file of this machine, read outside of runs.
+/// A segment's list in a local file, read outside of runs.
 struct LocalList {
   let declaration: SegmentDeclaration
   let path: String
 
-  /// Nil for a list from a server, for items in the configuration, and for a stream, which can be read once.
+  /// Returns nil for a remote list, inline items, and a stream, which can be read only once.
   init?(_ declaration: SegmentDeclaration) {
     guard case .file(let path, isStream: false) = declaration.source else { return nil }
     self.declaration = declaration
     self.path = path
   }
 
-  /// Returns the tool that wrote a segment's list; nil where nothing tells which.
+  /// Returns the tool that wrote a segment's list; nil if unknown.
   static func tool(of declaration: SegmentDeclaration) -> ListTool? {
     switch declaration.source {
     case .inline: return nil
@@ -41,7 +41,7 @@ struct LocalList {
     )
   }
 
-  /// Reads the list as a run would, with its signature where one is demanded.
+  /// Reads the list as a run would, with its signature if required.
   func read(limit: Int64) -> Result<Manifest, Failure> {
     var source = Self.source(path, declaration)
     source.maximumSize = limit
@@ -74,7 +74,7 @@ struct LocalList {
     }
   }
 
-  /// Returns why the list is not the one that the last run read; nil where it is, or nothing tells.
+  /// Returns how the list differs from the last run's; nil if unchanged or unknown.
   func change(since record: SegmentRecord?, limit: Int64) -> String? {
     guard let record, record.manifestURL != nil, !record.validators.isEmpty else { return nil }
     do throws(FileReading.Fault) {

@@ -1,12 +1,12 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// Local lists that a run could not use: `check` asks no server, but the files of this machine are here.
+/// Finds local lists that a run could not use.
 struct LocalListLints {
   let loaded: LoadedConfiguration
   let builder: RequestBuilder
   let now: Instant
-  /// Whether a list may be made later, elsewhere than the configuration is checked.
+  /// Whether a list may be missing now and made before the run.
   let mayBeMissing: Bool
 
   var diagnostics: [Diagnostic] {
@@ -50,7 +50,7 @@ struct LocalListLints {
       policy: policy,
       now: now
     )
-    // A list whose further documents are on a server may name no item itself.
+    // A list with further documents on a server may contain no item.
     if let objection, manifest.parts.isEmpty { return [finding(objection, list)] }
     return refusals(manifest) + rejections(manifest, list)
   }
@@ -60,7 +60,7 @@ struct LocalListLints {
     return Finding(message: isNamed ? failure.message : "`\(list.path)`: \(failure.message)")
   }
 
-  /// Hosts of the list that plain http is refused to, each once.
+  /// Returns the list's hosts to which plain HTTP is refused, each once.
   private func refusals(_ manifest: Manifest) -> [Finding] {
     var hosts: Set<String> = []
     let urls = manifest.entries.allOrigins + manifest.parts.map(\.url)
@@ -76,7 +76,7 @@ struct LocalListLints {
     }
   }
 
-  /// Items that a run would report as failed: a matter of the list, and not of the configuration.
+  /// Returns a warning on refused items, which concern the list and not the configuration.
   private func rejections(_ manifest: Manifest, _ list: LocalList) -> [Finding] {
     guard let first = manifest.rejected.first else { return [] }
     let count = CountedNoun("item").text(manifest.rejected.count)

@@ -3,9 +3,8 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// This machine's network and power as the configuration and the command line let them be seen.
+/// The machine's network and power, as configuration and command line allow.
 final class MachineCircumstances: Circumstances {
-  /// What one of them states, and what it is called.
   private struct Statement {
     var type: NetworkType
     var isMetered: Bool?
@@ -14,17 +13,17 @@ final class MachineCircumstances: Circumstances {
 
   private let context: CommandContext
   private let loaded: LoadedConfiguration
-  /// Opened when something is to be remembered; nil where nothing can be.
+  /// Opens the state to remember facts; returns nil if there is none.
   private let state: () throws(Failure) -> StateStore?
 
-  /// Programs are not asked the same more often than this.
+  /// Longest age of a program's answer before it is started again.
   private static let patience = Duration.seconds(30)
   private var asked: Answer?
 
   private struct Answer {
     var at: Duration
     var interface: String?
-    /// What was looked at; of anything else nothing is known.
+    /// Aspects that were examined; others are unknown.
     var aspects: Set<NetworkConditions.Aspect>
     var conditions: NetworkConditions
   }
@@ -55,12 +54,12 @@ final class MachineCircumstances: Circumstances {
   private var probe: NetworkProbe? {
     let words = loaded.configuration.network.probe
     guard !words.isEmpty else { return nil }
-    // A program of the user's gets the environment, but nothing that is secret in it.
+    // The user's program gets no secrets.
     let variables = context.variablesForChildren(loaded)
     return NetworkProbe(words, environment: variables)
   }
 
-  /// The kind of network without asking any program; nil where only a program knows.
+  /// Type of network, without starting a program; nil if one is needed.
   var glance: NetworkConditions? {
     let isStated = statement != nil
     guard isStated || loaded.configuration.network.probe.isEmpty else { return nil }
@@ -75,7 +74,7 @@ final class MachineCircumstances: Circumstances {
     }
     if isRecent == true, let asked, aspects.isSubset(of: asked.aspects) {
       var conditions = asked.conditions
-      // The kernel is quickly asked.
+      // Asking the kernel is fast.
       if aspects.contains(.power), loaded.configuration.network.probe.isEmpty {
         conditions.power = PowerSupplies().look()
       }
@@ -91,8 +90,7 @@ final class MachineCircumstances: Circumstances {
     return conditions
   }
 
-  /// What a statement, a program or the kernel says, in this order, each where the one before is
-  /// silent.
+  /// Returns conditions from statement, program and kernel, in this order.
   private func conditions(
     _ aspects: Set<NetworkConditions.Aspect>,
     _ finding: NetworkInterfaces.Finding?
@@ -148,12 +146,11 @@ final class MachineCircumstances: Circumstances {
   }
 }
 
-/// What `--network` states.
 struct StatedNetwork: Hashable, Sendable {
   var type: NetworkType
   var isMetered: Bool
 
-  /// `wifi` or `wifi,metered`.
+  /// Parses `wifi` or `wifi,metered`.
   init?(_ text: String) {
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
     guard let first = words.first, let type = NetworkType(rawValue: String(first)) else {
@@ -164,7 +161,6 @@ struct StatedNetwork: Hashable, Sendable {
     isMetered = words.count == 2
   }
 
-  /// The same as the user writes it.
   var text: String {
     type.rawValue + (isMetered ? ",metered" : "")
   }

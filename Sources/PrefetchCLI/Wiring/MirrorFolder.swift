@@ -3,12 +3,11 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// The folder of a mirror, with cache and state inside unless the user wants them elsewhere.
+/// Folder of a mirror; cache and state are inside unless placed elsewhere.
 struct MirrorFolder {
-  /// What the one segment of a mirror is called.
   static let segment = "mirror"
 
-  /// Absolute, and without links as far as it exists.
+  /// Absolute path, with links resolved as far as it exists.
   let path: String
 
   init(_ name: String, in current: String) {
@@ -20,10 +19,10 @@ struct MirrorFolder {
     "\(path)/\(MirrorRules.ownFolder)"
   }
 
-  /// The link to the tree that stands, where trees are switched as a whole.
+  /// Link to the current tree of an atomic mirror.
   var current: String { "\(path)/current" }
 
-  /// Makes what is missing; no other user has any business in what is the mirror's own.
+  /// Creates missing folders; the mirror's own are private.
   func make(withOwn hasOwn: Bool) throws(Failure) {
     try FolderCreation.make(path)
     if hasOwn { try FolderCreation.makePrivate(own) }
@@ -35,19 +34,17 @@ struct MirrorFolder {
     return rules.isAtomic ? String(PathText.split(rules.folder).folder) : rules.folder
   }
 
-  /// Returns the folder of the mirror that `loaded` declares; nil for every other configuration.
   static func path(_ loaded: LoadedConfiguration?) -> String? {
     loaded?.configuration.segments.lazy.compactMap { path($0.declaration.publishing) }.first
   }
 
-  /// Whether a place is the one that a mirror keeps for itself.
+  /// Whether a path is the mirror's own folder.
   static func isOwn(_ place: String, of rules: PublishingRules?) -> Bool {
     path(rules).map { place == "\($0)/\(MirrorRules.ownFolder)" } ?? false
   }
 
-  /// Returns the options that lead `explain` to an item of a mirror; none for every other run.
-  ///
-  /// The index remembers the list of a mirror only when it has a URL, so a local list is named.
+  /// Returns the options that `explain` needs for a mirror's item; the index knows lists by URL
+  /// only, so a local one is named.
   static func explanationOptions(_ loaded: LoadedConfiguration, _ places: Places) -> [String] {
     guard path(loaded) != nil else { return [] }
     var options = ["--cache-dir", places.cache, "--state-dir", places.state]
@@ -62,8 +59,7 @@ struct MirrorFolder {
     return options
   }
 
-  /// Returns the configuration of the mirror whose cache `--cache-dir` names, as far as its index
-  /// remembers it; nil for every other cache.
+  /// Returns the configuration of the mirror whose cache is named, from its index; nil for others.
   static func remembered(
     _ context: CommandContext
   ) throws(CommandExit) -> (LoadedConfiguration, Places)? {

@@ -5,7 +5,7 @@ import PrefetchSystem
 extension CommandContext {
   private static let limit = 1 << 20
 
-  /// What `~/.netrc` holds, where the configuration wants it; no one else reads that file.
+  /// Returns the credentials of `~/.netrc`; nil unless the configuration reads that file.
   func netrc(_ configuration: Configuration) -> Netrc? {
     guard configuration.network.readsNetrc, let home = environment.homeDirectory else { return nil }
     let path = "\(home)/.netrc"
@@ -16,7 +16,7 @@ extension CommandContext {
       console.secrets += netrc.secrets
       return netrc
     } catch {
-      console.report(
+      console.reportNow(
         Diagnostic(
           "netrc.unreadable",
           "`network.netrc` is set, and `\(path)` \(error.reason)",
@@ -30,7 +30,7 @@ extension CommandContext {
 
   private func warnOfReaders(_ path: String) {
     guard let bits = FileReading.permissionBits(path), bits & 0o044 != 0 else { return }
-    console.report(
+    console.reportNow(
       Diagnostic(
         "netrc.readable-secret",
         "`\(path)` holds passwords and can be read by other users",

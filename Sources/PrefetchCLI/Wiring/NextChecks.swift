@@ -3,16 +3,14 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// When a run has to ask for anything of a segment again, by the freshness of what is stored of it.
-///
-/// Only of segments whose items stand in the configuration: a manifest is asked for by every run.
+/// Next revalidation of inline segments, by stored freshness; every run revalidates manifests.
 struct NextChecks {
   let context: CommandContext
   let loaded: LoadedConfiguration
   let places: Places
   let store: DiskStore
 
-  /// By name; nothing for a segment of which every run asks something, or none ever again.
+  /// Returns times by segment; none if every run revalidates, or no run ever will.
   func of(_ names: Set<String>) throws(CommandExit) -> [String: Instant] {
     let builder = context.builder(loaded)
     let declared = loaded.configuration.segments.filter { names.contains($0.name) }

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchManifests
 
-/// What machines tell each other of an origin's last word: a document of the layout `prefetch-origin/1`.
+/// Record of an origin's answer in the shared store: JSON of layout `prefetch-origin/1`.
 enum OriginRecord {
   private static let format = "prefetch-origin/1"
 
@@ -42,7 +42,7 @@ enum OriginRecord {
     ])
   }
 
-  /// Nil for what is no such document, or says what cannot be.
+  /// Returns nil for another document or impossible values.
   static func decode(_ bytes: [UInt8], of url: String) -> OriginAnswer? {
     var limits = DocumentReader.Limits()
     limits.bytes = bytes.count

@@ -3,26 +3,24 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Where the cache and the state are, by the first that says so.
+/// Folders of cache and state, from the first source that names them.
 struct Places {
   var cache: String
   var state: String
   /// Whether a cache on a network file system is used by one process at a time.
   var isUsedAlone = false
-  /// Whether its folders may belong to others, and are made readable for them.
+  /// Whether folders may belong to other users, and are made readable for them.
   var isShared = false
-  /// Whether no setting says where the cache is, so that every configuration's is there.
+  /// Whether the cache is the default one, which all configurations share.
   var isDefault = false
-  /// The caches below it; nil where no configuration says which, so that those count that the last run
-  /// had.
+  /// Lower caches; nil without a configuration, where the last run's count.
   var lower: LowerCaches?
 
-  /// Where bodies lie, as far as the configuration says so.
   var bodies: BodyPaths {
     BodyPaths(cache: cache, lower: lower?.paths ?? [])
   }
 
-  /// Of a cache or state that a newer version has made, which every run refuses.
+  /// Errors for a cache or state of a newer version, which every run refuses.
   var objectionsToNewer: [Diagnostic] {
     let objections = [
       DiskStore.objectionToNewer(cache: cache), StateStore.objectionToNewer(state: state),
@@ -32,7 +30,7 @@ struct Places {
     }
   }
 
-  /// A cache cannot be read only and written.
+  /// Refuses a lower cache that is the cache itself.
   func lowerDiagnostics(_ lower: [String]) -> [Diagnostic] {
     let own = FileReading.realPath(cache) ?? cache
     return lower.filter { (FileReading.realPath($0) ?? $0) == own }.map { twin in
@@ -44,7 +42,7 @@ struct Places {
     }
   }
 
-  /// Options and configuration, then what a service manager gives, then the user's own folders.
+  /// Resolves options and configuration, then a service manager's variables, then user folders.
   static func resolve(
     shared: SharedOptions,
     configuration: Configuration?,
@@ -76,7 +74,7 @@ struct Places {
     return places
   }
 
-  /// A service manager may give several folders, joined by colons.
+  /// Returns the first of several folders, which a service manager joins by colons.
   private static func first(_ list: String) -> String {
     String(list.prefix { $0 != ":" })
   }

@@ -1,8 +1,7 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// URLs of the configuration to which every request would be refused, as transport security stands:
-/// a run would end with 5 over each.
+/// Finds configured URLs that transport security refuses: a run would end with 5 for each.
 struct PlainHTTPLints {
   let loaded: LoadedConfiguration
   let policy: RunPolicy
@@ -32,7 +31,7 @@ struct PlainHTTPLints {
     }
   }
 
-  /// An item may be a URL alone or a mapping with one.
+  /// Returns the place of an item, which is a URL or a mapping with one.
   private func place(_ path: ValuePath) -> ValuePath {
     let inside = path.appending(.key("url"))
     return loaded.origins[inside.description] == nil ? path : inside
@@ -61,7 +60,7 @@ struct PlainHTTPLints {
       mentions.append(Mention(url: url, purpose: .manifest, path: path.appending(.key("manifest"))))
     }
     if segment.manifest != nil {
-      // Inline items are whole URLs, whatever the base.
+      // Inline items are whole URLs and need no base.
       mentions.append(
         Mention(url: segment.declaration.base, purpose: .other, path: path.appending(.key("base")))
       )
@@ -75,7 +74,7 @@ struct PlainHTTPLints {
         mentions.append(Mention(url: url, purpose: purpose, path: path))
       }
     }
-    // The place of a list of plain values is that of the list.
+    // A list of plain values has the place of the list.
     mentions += segment.declaration.alternates.map {
       Mention(url: $0, purpose: .other, path: path.appending(.key("alternates")))
     }

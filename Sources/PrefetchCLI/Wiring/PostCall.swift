@@ -2,21 +2,21 @@ import PrefetchCore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// Something that is shown to one server, under the rules that hold for every request.
+/// A POST to one server, under the rules of all requests.
 struct PostCall {
   let url: WebURL
-  /// Text of JSON.
+  /// Body of the request: JSON text.
   let body: [UInt8]
   let headers: [HeaderField]
-  /// In messages: who is asked, and what is shown.
+  /// Names for messages: receiver and content.
   let server: String
   let cargo: String
   let policy: RunPolicy
   let settings: TransportSettings
   let clock: SystemClock
-  /// For all hops together.
+  /// Timeout over all hops.
   let patience: Duration
-  /// Why it may not be shown there; nil where it may.
+  /// Returns why the body may not be sent to a URL; nil if it may.
   let objection: (WebURL, Instant) -> Failure?
 
   struct Answer {
@@ -29,15 +29,13 @@ struct PostCall {
     var answer: Result<Answer, Failure>
     var requests: Int64 = 0
     var wireBytes: Int64 = 0
-    /// Whether a server said anything but "not now".
     var hasAnswer = false
-    /// Whether the last request proved who we are.
     var hadCredentials = false
   }
 
   static let largestReply = 64 << 10
 
-  /// Nil when the program was asked to stop.
+  /// Returns nil if the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
     var outcome = Outcome(answer: .failure(Failure(.internal, "nothing was asked")))
     let staging = ReplyStaging()
@@ -109,7 +107,6 @@ struct PostCall {
     return (request, hasCredentials || !headers.isEmpty)
   }
 
-  /// A run that waits for an answer does not wait for long.
   private var patient: TransportSettings {
     var patient = settings
     patient.workers = 1
@@ -132,9 +129,7 @@ struct PostCall {
     }
   }
 
-  /// Where the question has to be put again; nil where this was the answer.
-  ///
-  /// Only a redirect that keeps method and body is one, and what is shown stays with its origin.
+  /// Returns the URL of a redirect with the same method, body and origin; nil for a final answer.
   private func next(
     after response: TransferResponse,
     from url: WebURL,

@@ -1,8 +1,7 @@
 import Glibc
 
-/// What the kernel lets the process have.
 enum ProcessLimits {
-  /// Bodies stay open until they are committed together, so the usual soft limit is too low.
+  /// Bodies stay open until their common commit, so the usual soft limit is too low.
   static func raiseOpenFiles() {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// The process's signals as the engine sees them.
 final class ProcessStop: StopSignal {
   var pending: Int32? {
     StopSignals.pending

@@ -4,17 +4,16 @@ import PrefetchStore
 import PrefetchSystem
 import PrefetchTransfer
 
-/// From the process's arguments to its exit status.
 package enum Program {
-  /// `words` begin with the program's own name.
+  /// Runs the program; `words` begin with its own name.
   package static func run(words: [String]) -> Int32 {
     StandardStreams.fill()
     StopSignals.install()
     ProcessLimits.raiseOpenFiles()
     let environment = ProcessEnvironment.current()
     CurlTransport.forgetEnvironment()
-    // Swift reads the words from /proc. In a chroot without it there are none at all, and a run that
-    // was not asked for would be the answer to whatever was.
+    // Swift reads the arguments from /proc; in a chroot without it there are none, and each call
+    // would start a run, the default command.
     guard !words.isEmpty else {
       return Console(shared: SharedOptions(), environment: environment, log: nil).fail(
         .failed,
@@ -77,12 +76,12 @@ package enum Program {
     } catch {
       if isForMonitoring { return monitored(error.status, console) }
       UnbegunRun(context: context).writeReports()
-      // What was not read because of a signal is no fault of its own.
+      // Input that a signal cut short is no error.
       return console.finish(StopSignals.pending.map { 128 + $0 } ?? error.status)
     }
   }
 
-  /// Ends a command that could not begin in the way that monitoring systems know.
+  /// Ends a command that could not begin with a monitoring system's line and status.
   private static func monitored(_ status: Int32, _ console: Console) -> Int32 {
     let reason = console.ending?.diagnostics.first { $0.severity == .error }?.message
     let line = MonitoringLine(unknown: reason ?? "`prefetch status` ended with \(status)")
@@ -93,7 +92,7 @@ package enum Program {
 }
 
 extension CommandContext {
-  /// Ends the command where a file of certificates is missing, before anything is asked.
+  /// Ends the command if a certificate file is missing, before any request.
   func requireTrustFiles(_ loaded: LoadedConfiguration) throws(CommandExit) {
     let missing = loaded.trustFileDiagnostics(
       isReadable: FileReading.isReadable,
@@ -102,7 +101,7 @@ extension CommandContext {
     guard missing.isEmpty else { throw failed(.config, missing) }
   }
 
-  /// Before any thread or transfer begins.
+  /// Called before any thread or transfer begins.
   func prepareTransfers() throws(CommandExit) {
     try reading { () throws(Failure) in try CurlTransport.prepareProcess() }
   }

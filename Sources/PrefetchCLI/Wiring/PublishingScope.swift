@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// What `publish` and `env` are about: the joined segments that the words of the command line mean.
+/// Segments that `publish` or `env` work on, by the command line.
 struct PublishingScope {
   let loaded: LoadedConfiguration
   let places: Places
@@ -11,7 +11,7 @@ struct PublishingScope {
   let segments: [SegmentDeclaration]
   let subscriptions: Subscriptions
 
-  /// `needsSecrets` is false for a command that shows its secrets to nobody.
+  /// Resolves the segments; `needsSecrets` is false for a command that sends no secrets.
   init(
     _ context: CommandContext,
     _ patterns: [String],

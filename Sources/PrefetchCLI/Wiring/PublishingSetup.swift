@@ -2,10 +2,10 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// What is wrong with published trees before anything is fetched, as far as the configuration tells.
+/// Finds problems of published trees that the configuration shows before any fetch.
 enum PublishingSetup {
   static func diagnostics(_ loaded: LoadedConfiguration, _ places: Places?) -> [Diagnostic] {
-    // What items declare need not be read twice for nothing.
+    // Fast path without published trees: spares reading the entries a second time.
     guard loaded.configuration.segments.contains(where: { $0.declaration.publishing != nil }) else {
       return []
     }
@@ -20,7 +20,6 @@ enum PublishingSetup {
       + sharedFolders(segments) + storeFolders(segments, places)
   }
 
-  /// Where each segment of the configuration publishes, those joined by a template included.
   static func folders(
     _ loaded: LoadedConfiguration,
     _ subscriptions: Subscriptions
@@ -31,7 +30,7 @@ enum PublishingSetup {
     }
   }
 
-  /// Names that stand in the configuration itself; those of a manifest fail with their items.
+  /// Finds name collisions in inline items; those in manifests fail at run time.
   private static func collisions(
     of segment: SegmentDeclaration,
     at path: String
@@ -52,7 +51,7 @@ enum PublishingSetup {
     }
   }
 
-  /// An atomic tree is replaced as a whole, and so is no other segment's.
+  /// Refuses folders shared with an atomic tree, which is replaced as a whole.
   private static func sharedFolders(_ segments: [SegmentDeclaration]) -> [Diagnostic] {
     var diagnostics: [Diagnostic] = []
     for (index, segment) in segments.enumerated() {
@@ -78,7 +77,7 @@ enum PublishingSetup {
     return diagnostics
   }
 
-  /// No manifest may name files among those of the cache or the state.
+  /// Refuses trees in the cache or state, since a manifest could then name files there.
   private static func storeFolders(
     _ segments: [SegmentDeclaration],
     _ places: Places?
@@ -109,7 +108,7 @@ enum PublishingSetup {
     [a, b].contains("/") || a == b || a.hasPrefix(b + "/") || b.hasPrefix(a + "/")
   }
 
-  /// Without symbolic links, as far as it exists.
+  /// Resolves symbolic links as far as the path exists.
   static func real(_ path: String) -> String {
     var missing: [Substring] = []
     var components = path.split(separator: "/")

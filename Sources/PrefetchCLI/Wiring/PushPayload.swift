@@ -1,15 +1,14 @@
 import PrefetchDocuments
 
-/// What a push message asks for.
 struct PushPayload: Hashable {
-  /// Nil for all of them.
+  /// Names of segments; nil for all.
   var segments: [String]?
   var renewsPolicy = false
   var refetches = false
-  /// URLs or ids.
+  /// URLs or ids of items whose bodies the push message removes.
   var purged: [String] = []
 
-  /// Nil for a message that is meant for another program.
+  /// Returns nil for a message to another program.
   init?(_ root: Node, marker: String) {
     guard let bearers = Self.bearers(of: marker, in: root) else { return nil }
     let keys = ["segments", "config", "purge"]
@@ -24,7 +23,7 @@ struct PushPayload: Hashable {
     if !refetches, let purge { purged = Self.texts(purge).filter { $0 != "false" } }
   }
 
-  /// Where the marker stands: what it names, then what it stands in; nil where it does not.
+  /// Returns the marker's value and container, which may hold the request; nil without the marker.
   private static func bearers(of marker: String, in node: Node) -> [Node]? {
     if node.scalar?.text == marker { return [node] }
     if let entries = node.mapping {
@@ -44,9 +43,7 @@ struct PushPayload: Hashable {
     return nil
   }
 
-  /// A value, or the JSON document in it: push services that carry only texts carry documents as texts.
-  ///
-  /// Nil for `null`.
+  /// Returns a value or the JSON in it (some push services carry only texts); nil for `null`.
   private static func value(_ node: Node) -> Node? {
     guard let scalar = node.scalar else { return node }
     if scalar.kind == .null { return nil }

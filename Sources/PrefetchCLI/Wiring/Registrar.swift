@@ -3,13 +3,13 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Sees to it that the license is registered before anything else is asked.
+/// Registers the license before any other request.
 struct Registrar {
   let context: CommandContext
   let loaded: LoadedConfiguration
   let builder: RequestBuilder
 
-  /// What is known of it, without a question to a server: for a command that may not write.
+  /// Returns the remembered status, without a request, for a command that may not write.
   func remembered(_ state: StateStore?) throws(Failure) -> LicenseStanding {
     guard let setup = LicenseSetup(loaded) else { return .none }
     if let forbidden = forbidden(setup) { return forbidden }
@@ -17,10 +17,7 @@ struct Registrar {
     return standing(record, setup)
   }
 
-  /// Asks where that is due; `isForced` asks whatever is remembered.
-  ///
-  /// Where `isHeldBack` says that nothing may be asked now, this is not asked either. `announce` hears
-  /// of it as it happens.
+  /// Registers if due and not held back, or in any case if `isForced`.
   func settle(
     _ state: StateStore,
     segments: [String],
@@ -47,9 +44,9 @@ struct Registrar {
       settings: builder.transportSettings(),
       clock: context.clock
     )
-    // The run that follows will notice the interruption as well.
+    // The run that follows notices the interruption as well.
     guard let outcome = try call.perform() else { return standing(record, setup) }
-    // Another process may have registered it while this one asked.
+    // Another process may have registered the license meanwhile.
     var latest: RegistrationRecord?
     let next = try state.updateRegistration(setup.stateKey) { record in
       latest = record
@@ -72,7 +69,7 @@ struct Registrar {
       .map { LicenseStanding(forbidden: $0, of: setup) }
   }
 
-  /// The token is as secret as the key from the moment that it is known.
+  /// Returns the status, and masks the token like the key.
   private func standing(_ record: RegistrationRecord?, _ setup: LicenseSetup) -> LicenseStanding {
     if let token = record?.grant?.token?.value, !context.console.secrets.contains(token) {
       context.console.secrets.append(token)

@@ -3,7 +3,6 @@ import PrefetchDocuments
 import PrefetchSystem
 import PrefetchTransfer
 
-/// One question to the registration endpoint.
 struct RegistrationCall {
   let setup: LicenseSetup
   let segments: [String]
@@ -15,11 +14,10 @@ struct RegistrationCall {
     var answer: RegistrationAnswer
     var requests: Int64 = 0
     var wireBytes: Int64 = 0
-    /// Whether a server said anything but "not now".
     var hasAnswer = false
   }
 
-  /// Nil when the program was asked to stop.
+  /// Returns nil if the program was asked to stop.
   func perform() throws(Failure) -> Outcome? {
     let call = PostCall(
       url: setup.url,
@@ -42,7 +40,7 @@ struct RegistrationCall {
     )
   }
 
-  /// Why the license may not be sent there; nil where it may.
+  /// Returns why the license may not be sent to a URL; nil if it may.
   static func objection(
     to url: WebURL,
     _ policy: RunPolicy,
@@ -51,7 +49,7 @@ struct RegistrationCall {
     if let refusal = policy.refusal(of: url, for: .other, named: .local, at: now) {
       return refusal
     }
-    // What is asked of that origin later is looked at when it is asked.
+    // Later requests to that origin are checked when they are made.
     guard policy.connections.isReadByProxy(url, method: .post(body: [])) else { return nil }
     return .licenseInClear(host: url.host)
   }

@@ -2,11 +2,10 @@ import PrefetchCore
 import PrefetchDocuments
 import PrefetchManifests
 
-/// The body of a 200 from the registration endpoint.
 enum RegistrationReply {
   private static let largest = PostCall.largestReply
 
-  /// Its text is never told: it may repeat what was sent.
+  /// Parses a reply; messages never quote it, since it may repeat the license.
   static func read(_ bytes: [UInt8], at now: Instant) -> RegistrationAnswer {
     var limits = DocumentReader.Limits()
     limits.bytes = largest
@@ -61,7 +60,6 @@ enum RegistrationReply {
     return scalar.text
   }
 
-  /// What can be sent in a header as one word.
   private static func isToken(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 8_192 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchCrypto
 import Synchronization
 
-/// A place for short answers that must not touch a disk, since they hold secrets.
+/// Memory for short answers that must not touch a disk, since they hold secrets.
 final class ReplyStaging: BodyStaging, Sendable {
   private let bodies = Mutex<[[UInt8]]>([])
 

@@ -3,19 +3,18 @@ import PrefetchCore
 import PrefetchManifests
 import PrefetchSystem
 
-/// A configuration and the command line's wishes as the values that the engine understands.
+/// Builds the engine's values from configuration and command line.
 struct RequestBuilder {
   let configuration: Configuration
   let identity: String
   let engine: EngineOptions
-  /// Of the process.
   let environment: [String: String]
   var netrc: Netrc?
-  /// Hosts of URLs that the user typed, which are as good as those of the configuration.
+  /// Hosts of typed URLs, trusted like those of the configuration.
   var typedHosts: Set<String> = []
-  /// What the publisher grants who gave the license.
+  /// Policy of the publisher that gave the license.
   var publisher: PublisherPolicy?
-  /// Headers of the client of a server that asks.
+  /// Request headers of the server's client.
   var clientFields: [HeaderField] = []
 
   func request(
@@ -37,7 +36,7 @@ struct RequestBuilder {
     return request
   }
 
-  /// What the configuration says, with what options and the publisher say besides.
+  /// Policy of the configuration, with options and publisher's policy applied.
   var policy: RunPolicy {
     var policy = configuration.policy
     policy.transportSecurity = configuration.transportSecurity.decisive
@@ -69,7 +68,7 @@ struct RequestBuilder {
     declaration.source = source(of: segment)
     declaration.manifestHeaders = declaration.headers.filter(holdsLicense)
     declaration.headers.removeAll(where: holdsLicense)
-    // A limit that is none leaves it to the one for all.
+    // An unlimited value falls back to the common limit.
     if declaration.maximumFileSize == .max { declaration.maximumFileSize = nil }
     if let own = declaration.maximumFileSize { declaration.maximumFileSize = narrowed(own) }
     declaration.manifestKeys = segment.manifestKeys ?? configuration.manifestKeys
@@ -90,7 +89,7 @@ struct RequestBuilder {
       guard let format = segment.declaration.manifestRules.format,
         BundleForm(rawValue: format.rawValue) != nil
       else { return .remote(url) }
-      // A playlist or an ad tag is one item.
+      // A playlist or an ad tag is an item itself.
       var entry = ManifestEntry(url: url)
       entry.type = format.rawValue
       entry.id = segment.adSpace
@@ -115,14 +114,14 @@ struct RequestBuilder {
           entry.lifetime = entry.lifetime ?? BundleForm.adLifetime
         }
       }
-      // Most have none.
+      // Fast path: most entries have no headers.
       if !entry.headers.isEmpty { entry.headers.removeAll(where: holdsLicense) }
       table.appendBriefly(entry)
     }
     return table
   }
 
-  /// What stands elsewhere than with the segment, and what this machine is.
+  /// Completes manifest rules from other sections and the machine.
   private func finish(_ rules: inout ManifestRules, of segment: Segment) {
     let download = configuration.download
     rules.privateModules = environment["GONOPROXY"] ?? environment["GOPRIVATE"] ?? ""
@@ -137,10 +136,10 @@ struct RequestBuilder {
       [download.countPerCategory, publisher?.countPerCategory].compactMap(\.self).min()
   }
 
-  /// That of crates.io, without which cargo takes nothing from a published tree.
+  /// Index of crates.io, which cargo needs in a published tree.
   private static let crateIndex = try? WebURL("https://index.crates.io/")
 
-  /// The license is for the publisher of the manifests, never for those who serve the items.
+  /// Whether a header holds the license, which only the publisher of manifests may receive.
   func holdsLicense(_ field: HeaderField) -> Bool {
     guard let license = configuration.license?.value, !license.isEmpty else { return false }
     return field.value.contains(license)
@@ -148,10 +147,10 @@ struct RequestBuilder {
 
   // MARK: Network
 
-  /// Puts in what holds of the network for everything, narrowed by what the publisher asks of it.
+  /// Sets the network rules of the run, narrowed by the publisher.
   func applyNetwork(to request: inout RunRequest, publisher: NetworkPolicy?) {
     request.policy.network = network(publisher: publisher)
-    // A list may count days where the configuration counts none.
+    // A list may need a calendar where the configuration does not.
     if request.segments.contains(where: { $0.network?.budgets.isEmpty == false }) {
       request.policy.network.calendar = zone(zoneName)
     }
@@ -160,7 +159,7 @@ struct RequestBuilder {
 
   func network(publisher: NetworkPolicy?) -> NetworkPolicy {
     let own = configuration.network.rules.policy
-    // Where no rule asks when a day ends, the zone is not even looked for.
+    // Loads the time zone only if a rule needs it.
     let isTimed =
       [own, publisher].contains { rules in
         rules.map { !$0.localHours.isEmpty || !$0.budgets.isEmpty } ?? false
@@ -176,7 +175,6 @@ struct RequestBuilder {
     )
   }
 
-  /// What a segment asks beyond that.
   func network(_ rules: NetworkRules, of segment: String) -> NetworkPolicy {
     let policy = rules.policy
     return policy.resolved(
@@ -186,7 +184,6 @@ struct RequestBuilder {
     )
   }
 
-  /// Returns the network rules of a segment, narrowed by those of its manifest or of an item.
   func network(
     _ own: NetworkPolicy?,
     narrowedBy asked: NetworkPolicy,
@@ -204,7 +201,7 @@ struct RequestBuilder {
     configuration.network.rules.timeZone ?? "local"
   }
 
-  /// One that this machine does not have was complained about when the configuration was read.
+  /// An unknown zone was reported when the configuration was read.
   func zone(_ name: String) -> TimeZoneRules {
     zones.zone(named: name) ?? .utc
   }

@@ -1,7 +1,6 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// What listens while a run goes on: progress, an event log, a trace.
 struct RunObservers {
   let all: [any RunObserver]
   private let events: EventSink?
@@ -20,12 +19,10 @@ struct RunObservers {
     all = candidates.compactMap { $0 }
   }
 
-  /// The run is ready for its first request: license and policy are known.
   func begin(at start: Instant) {
     events?.begin(at: start)
   }
 
-  /// A fact from outside the engine.
   func tell(_ fact: RunFact, at now: Moment) {
     for observer in all { observer.observe(fact, at: now) }
   }
@@ -36,7 +33,7 @@ struct RunObservers {
   }
 }
 
-/// Says at once what a user should not wait for until the run ends.
+/// Reports urgent warnings during the run.
 final class WarningLines: RunObserver {
   let hearsOfEach = false
   private let console: Console
@@ -50,7 +47,6 @@ final class WarningLines: RunObserver {
   }
 }
 
-/// Notes what the requests of a run were like, for a report that shows it.
 final class TransferRecord: RunObserver {
   let hearsOfEach = true
   private(set) var log = TransferLog()

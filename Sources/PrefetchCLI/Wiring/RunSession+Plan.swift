@@ -3,7 +3,6 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Dry runs, which write nothing.
 extension RunSession {
   func plan(_ events: EventSink?) throws(Failure) -> Report {
     var reports: [Diagnostic] = []
@@ -53,7 +52,7 @@ extension RunSession {
     return report
   }
 
-  /// Names the published trees that a run would mend, since no line of the plan is about their files.
+  /// Names published trees that a run would repair, since the plan has no lines for their files.
   private func noteChangedTrees(
     _ subscriptions: Subscriptions,
     _ state: StateStore,

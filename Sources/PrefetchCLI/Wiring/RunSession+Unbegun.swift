@@ -3,9 +3,8 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchSystem
 
-/// Reports of runs that could not begin.
 extension RunSession {
-  /// Nothing could be begun; what is stored stays as it is.
+  /// Returns the report of a run that could not begin; stored content stays.
   func unbegunReport(_ failure: Failure) -> Report {
     let known = (try? context.readingStore(places)?.segments()) ?? nil
     var report = unbegunReport(
@@ -41,7 +40,7 @@ extension RunSession {
     return report
   }
 
-  /// Another process is at work on this cache: nothing was asked, nothing is wrong.
+  /// Returns the report of a run that found the cache locked: deferred, no error.
   func lockedReport(because reason: String) -> Report {
     var report = unbegunReport(
       of: loaded.configuration.segments.filter { isSelected($0.name) }

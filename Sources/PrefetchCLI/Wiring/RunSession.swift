@@ -6,39 +6,34 @@ import PrefetchManifests
 import PrefetchStore
 import PrefetchSystem
 
-/// One reconciling run from its lock to its report; `run`, `plan`, `subscribe` and `unsubscribe` share it.
+/// A run from its lock to its report; `run`, `plan`, `subscribe` and `unsubscribe` share it.
 struct RunSession {
   let context: CommandContext
   let loaded: LoadedConfiguration
   let places: Places
   let engine: EngineOptions
-  /// Names or globs; none means every segment.
+  /// Names or globs of segments; empty selects all.
   var selection: [String] = []
   var isPlan = false
   var probesItems = true
-  /// Whether unchanged items are told one by one.
+  /// Whether unchanged items are listed individually.
   var listsKept = false
-  /// The part of the declaration that this run does; nil for all of it.
+  /// Shard that the run does; nil for all items.
   var shard: Shard?
-  /// Whether the report needs the items one by one.
   var keepsItems = true
-  /// Whether the lines of a plan are wanted on standard output.
   var printsPlan = false
-  /// Notes what requests were like, where the report shows that.
   var transfers: TransferRecord?
-  /// Where local manifests are read from.
   var files = SystemFiles()
   let runID: String
 
   var console: Console { context.console }
 
-  /// What came of it, with the process's exit status still to be decided.
   func run() throws(CommandExit) -> Report {
     limitPatience()
     let events = try context.reading { () throws(Failure) in try sink() }
     do throws(Failure) {
       var report = try isPlan ? plan(events) : reconcile(events)
-      // Also of a run that could not begin.
+      // Scripts and hooks also hear the end of a run that could not begin.
       events?.finish(&report)
       return report
     } catch {
@@ -64,7 +59,7 @@ struct RunSession {
     )
   }
 
-  /// A full disk, and a process that has the cache for too long, end the run and not its report.
+  /// Runs; a full disk or a locked cache still gives a report.
   private func reconcile(_ events: EventSink?) throws(Failure) -> Report {
     do throws(Failure) {
       return try reconcileWithRoom(events)
@@ -113,7 +108,7 @@ struct RunSession {
     store.orderRoom { state }
     state.believesClock = { [weak store] in ((try? store?.believesClock()) ?? nil) ?? true }
     let memory = try memory(state)
-    // Who wants no run remembered wants none of its changes remembered either.
+    // Without a history of runs, changes are not recorded either.
     let remembersRuns = loaded.configuration.report.history > 0
     let history = HistoryRecorder(
       state,
@@ -145,13 +140,13 @@ struct RunSession {
       try history.finish()
       try state.close()
     } catch {
-      // What was done is done, and told.
+      // The work is done; only the failure to store the state is added.
       report.noteStoreFailure(error)
     }
     return report
   }
 
-  /// Said once, when the configuration is new there: a checkout under another path is another one.
+  /// Warns once of a configuration without `name`: its path is its identity.
   private func warnOfPath(_ store: DiskStore) throws(Failure) {
     let identities = Set(try store.segments().map(\.key.identity))
     guard !identities.isEmpty, !identities.contains(loaded.identity), loaded.identity != "" else {
@@ -167,15 +162,15 @@ struct RunSession {
     )
   }
 
-  /// Others may have taken bodies away that were here when it was looked: what is gone is not current.
+  /// Marks items as failed that another process has removed during the run.
   private func noteGone(from store: DiskStore, in report: inout Report) throws(Failure) {
-    // The older copy of what could not be brought was perhaps not ours yet.
+    // Another process may have removed the older copy of a failed item.
     for (place, item) in report.items.enumerated()
     where item.state == .cached && (item.failure != nil || item.outcome == .deferred) {
       if try store.record(url: item.url)?.digest == nil { report.items[place].loseBody() }
     }
     let keys = report.segments.map { SegmentKey(identity: loaded.identity, name: $0.name) }
-    // What waits has no body either; where it is not listed the two cannot be told apart.
+    // Deferred items have no body either; without individual items they cannot be distinguished.
     guard keepsItems || report.totals.deferred == 0 else { return }
     var holders: [String: [String]] = [:]
     for (key, url) in try store.emptied(of: keys) { holders[url, default: []].append(key.name) }
@@ -227,7 +222,7 @@ struct RunSession {
     let observers = RunObservers(
       context: context,
       events: events,
-      // The lines of a plan are written as they become known.
+      // The plan's lines on the same terminal would interfere with the display.
       mayDraw: !printsPlan || !ProcessEnvironment.isTerminal(1),
       further: [printsPlan ? printer : nil, history, transfers]
     )
@@ -250,7 +245,7 @@ struct RunSession {
       probesItems: probesItems
     )
     if shard != nil {
-      // A part of a segment makes no tree of it.
+      // A shard cannot publish a whole tree.
       for index in request.segments.indices { request.segments[index].publishing = nil }
     }
     builder.applyNetwork(to: &request, publisher: builder.publisher?.networkOfRuns)
@@ -278,7 +273,7 @@ struct RunSession {
       if !memory.rates.isEmpty { request.streams.spare = spare(in: store, request.policy.room) }
     }
     request.policy.deadline = request.policy.deadline.map { max(.zero, $0 - waited) }
-    // No server is asked, so none is waited for.
+    // Offline runs never wait for the license.
     if self.engine.isOffline, license.failure == nil { license = .none }
     request.credentials = license.credentials
     request.withheld = license.withheld
@@ -304,13 +299,13 @@ struct RunSession {
     if let state, !isPlan { sendEvents(state, selected, builder, license, telling: &report) }
     if let trees { try noteStanding(request.segments, trees, in: &report) }
     if selection.isEmpty { report.segments += unsubscribed(subscriptions) }
-    // What no rule asked for is looked up for a reader to see, as far as no program is needed.
+    // The report shows the network even if no rule needs it, unless a program would be started.
     if keepsItems, report.network == nil { report.network = circumstances.glance }
     observers.finish(&report)
     return report
   }
 
-  /// Bytes that the cache and the disk have left; nil where no rule limits them.
+  /// Returns the bytes left in cache and disk; nil if neither is limited.
   private func spare(in store: any ContentStore, _ rules: Room.Rules) -> Int64? {
     var spare: Int64?
     if let limit = rules.limit {
@@ -322,7 +317,7 @@ struct RunSession {
     return spare
   }
 
-  /// What a segment published before stands also where nothing was published anew.
+  /// Adds existing trees that this run did not publish again.
   private func noteStanding(
     _ segments: [SegmentDeclaration],
     _ trees: PublishedTrees,
@@ -336,7 +331,7 @@ struct RunSession {
     }
   }
 
-  /// Whether the rules of the network let none of the segments ask for anything now.
+  /// Whether network rules defer all selected segments.
   func isHeldBack(_ selected: [Segment], _ state: StateStore) throws(Failure) -> Bool {
     let names = Set(selected.map(\.name))
     let view = try NetworkView(context: context, loaded: loaded, state: state, looksAtAll: false)
@@ -344,13 +339,12 @@ struct RunSession {
     return !standings.isEmpty && standings.allSatisfy { $0.verdict.deferral != nil }
   }
 
-  /// Where nothing is asked at all, the license is not shown either, nor is anything told.
+  /// Whether other servers, of license or collector, may be contacted.
   var mayAskOthers: Bool {
     !engine.isOffline && loaded.configuration.hasRuns && StopSignals.pending == nil
   }
 
-  /// A change of the configuration, of what is selected or of this program lets every segment be
-  /// looked at anew.
+  /// Returns a hash of configuration, selection and version, to detect changes since a run.
   private func rules(for request: RunRequest) -> UInt64 {
     let hasManifests = request.segments.contains { segment in
       if case .remote = segment.source { true } else { false }
@@ -361,7 +355,7 @@ struct RunSession {
     hash.combine(JSONWriter.string(loaded.canonical))
     for segment in request.segments {
       hash.combine(segment.name)
-      // What no key of the configuration says.
+      // Mirror rules are in no key of the configuration.
       segment.publishing?.mirror?.combine(into: &hash)
     }
     if let shard { hash.combine(shard.text) }
@@ -370,7 +364,7 @@ struct RunSession {
     return hash.value
   }
 
-  /// Declared and not joined: named in the report, of no weight for the exit status.
+  /// Returns declared segments that are not subscribed; they do not affect the exit status.
   private func unsubscribed(_ subscriptions: Subscriptions) -> [Report.Segment] {
     subscriptions.missing.map { name in
       var entry = Report.Segment(
@@ -387,7 +381,7 @@ struct RunSession {
     selection.isEmpty || selection.contains { Glob.matches($0, name) }
   }
 
-  /// Segments that this configuration left here and names no more.
+  /// Returns segments of this identity that are stored but not subscribed any longer.
   private func forgotten(
     _ subscriptions: Subscriptions,
     _ store: any ContentStore
@@ -398,12 +392,12 @@ struct RunSession {
     }
   }
 
-  /// Shards of one configuration may run beside each other.
+  /// Lock name; shards of one configuration may run at the same time.
   private var lockName: String {
     shard.map { "\(loaded.identity) shard \($0.text)" } ?? loaded.identity
   }
 
-  /// Other processes are waited for no longer than a server that is busy, and never past the deadline.
+  /// Limits waiting for other processes to that for a busy server, and to the deadline.
   private func limitPatience() {
     let policy = context.builder(loaded, engine, looksAtState: false).policy
     Patience.current.limit = policy.retries.wait

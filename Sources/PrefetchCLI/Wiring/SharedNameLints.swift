@@ -2,9 +2,8 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// Segments that held another local list in the last run, as happens where two configurations have one name.
-///
-/// A list at the same place below another folder is that of a moved project, or of another checkout.
+/// Finds segments with another local list in the last run, as when two configurations share a name;
+/// the same relative place in another folder is a moved project.
 struct SharedNameLints {
   let loaded: LoadedConfiguration
   let records: [SegmentRecord]

@@ -2,13 +2,11 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchStore
 
-/// Which of the declared segments count: all of them, or those that were joined and are remembered.
+/// Segments that count: all declared ones, or the stored subscriptions.
 struct Subscriptions {
-  /// The segments to keep, in the order of the configuration.
   var segments: [Segment]
-  /// Declared in the file, not joined.
   var missing: [String]
-  /// Set where the cache, and not the state, says what is subscribed.
+  /// Warning that subscriptions were restored from the cache.
   var warnings: [Diagnostic] = []
 
   static func key(_ loaded: LoadedConfiguration) -> SubscriptionKey {
@@ -18,11 +16,10 @@ struct Subscriptions {
     )
   }
 
-  /// `state` is nil where nothing may be written and nothing was remembered yet.
+  /// Resolves subscriptions; `state` is nil if none is stored and nothing may be written.
   ///
-  /// Lost memory is no unsubscribing: where the state knows nothing of this configuration, what the
-  /// index of the cache holds of it counts as subscribed. No process may have that index open for
-  /// writing here.
+  /// If the state has lost this configuration, segments in the cache's index count as subscribed;
+  /// no process may have that index open for writing here.
   static func resolve(
     _ loaded: LoadedConfiguration,
     state: StateStore?,
@@ -33,7 +30,7 @@ struct Subscriptions {
     guard loaded.configuration.subscriptions == .remembered else {
       return Subscriptions(segments: declared, missing: [])
     }
-    // A segment is joined on the first run of a license; with none marked, the first run joins all.
+    // Initial segments are joined on the first run of a license; if none is marked, all are.
     let marked = declared.filter(\.isInitial)
     var initial = Set((marked.isEmpty ? declared : marked).map(\.name))
     let key = key(loaded)
@@ -63,7 +60,7 @@ struct Subscriptions {
     in cache: String
   ) throws(Failure) -> Set<String> {
     do throws(Failure) {
-      // Nothing is tidied away, so it does not matter when this process began.
+      // Nothing is expired here, so the clock does not matter.
       let store = try DiskStore.openForReading(cache: cache, clockStart: Instant(milliseconds: 0))
       let records = try store?.segments() ?? []
       return Set(
@@ -71,7 +68,7 @@ struct Subscriptions {
           .map(\.key.name)
       )
     } catch {
-      // A damaged index without a copy names no segments; whoever writes it makes it anew.
+      // A damaged index without a copy names no segments; the next writer creates a new one.
       guard error.code == .storeDamaged else { throw error }
       return []
     }
@@ -88,7 +85,7 @@ struct Subscriptions {
     )
   }
 
-  /// Joined by command, not named in the file: found by the manifest template, if there is one.
+  /// Returns subscribed segments from the manifest template that are not in the file.
   private static func undeclared(
     _ remembered: Set<String>,
     _ loaded: LoadedConfiguration

@@ -1,11 +1,9 @@
 import PrefetchCore
 import PrefetchSystem
 
-/// Files that the configuration names, read from disk.
 final class SystemFiles: LocalFiles {
-  /// Path of standard input, which can be read only once.
   static let standardInput = "/dev/stdin"
-  /// The bytes of a stream that has been read, and its path.
+  /// Path and bytes of a stream that has been read.
   private let held: (path: String, bytes: [UInt8])?
 
   init() {
@@ -16,7 +14,7 @@ final class SystemFiles: LocalFiles {
     held = (path, bytes)
   }
 
-  /// Returns whether the bytes at a path are read only once: those of standard input, a pipe or a device.
+  /// Whether the bytes can be read only once: standard input, a pipe or a device.
   static func isStream(_ path: String) -> Bool {
     path == standardInput || FileReading.isStream(path)
   }

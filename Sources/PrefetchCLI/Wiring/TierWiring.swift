@@ -4,11 +4,8 @@ import PrefetchCrypto
 import PrefetchStore
 import PrefetchTransfer
 
-/// How a run speaks to the store that machines share.
 extension RequestBuilder {
-  /// The same transport where there is none.
-  ///
-  /// A dry run writes nothing there either.
+  /// Returns the transport with the shared store in front, if any; a dry run only reads it.
   func tiered(
     _ transport: CurlTransport,
     _ staging: any BodyStaging,
@@ -35,7 +32,7 @@ extension RequestBuilder {
         equip: equipment(settings, clock),
         encode: { answer in
           let bytes = OriginRecord.encode(answer)
-          // Whatever a server repeats of what it was shown goes no further.
+          // A record with secrets, which a server may have echoed, is not stored.
           return secrets.places(in: bytes).isEmpty ? bytes : []
         },
         decode: { OriginRecord.decode($0, of: $1) },
@@ -46,7 +43,7 @@ extension RequestBuilder {
     return (tier, tier)
   }
 
-  /// A bucket signs the path as it reads it: all but letters, digits and `-._~/` escaped.
+  /// Returns a URL as a bucket signs it: all but letters, digits and `-._~/` escaped.
   static func base(_ url: WebURL, _ kind: TierSettings.Kind) -> WebURL? {
     guard kind == .s3 else { return url }
     let path = url.path.split(separator: "/", omittingEmptySubsequences: false).map { part in
@@ -58,7 +55,7 @@ extension RequestBuilder {
     return try? WebURL("\(url.scheme.rawValue)://\(url.authority)\(target)")
   }
 
-  /// What puts into a request what its connection must prove, and what proves who asks.
+  /// Returns a function that adds connection rules and credentials to a request.
   func equipment(
     _ settings: TierSettings,
     _ clock: any Clock
@@ -91,7 +88,7 @@ extension RequestBuilder {
     return HeaderField("Authorization", value)
   }
 
-  /// Those of the configuration, else those that other tools for buckets read; nil signs nothing.
+  /// Returns the signature with configured or `AWS_…` credentials; nil without any.
   func bucketSignature(_ settings: TierSettings) -> BucketSignature? {
     let given = settings.credentials.map { secret in
       secret.value.split(separator: ":", maxSplits: 2).map(String.init)

@@ -2,12 +2,11 @@ import PrefetchConfig
 import PrefetchCore
 import PrefetchSystem
 
-/// A run that ended before it began, for a reader of its reports rather than its status: the
-/// configuration is invalid, or there is no store to work on.
+/// Writes reports for a run that could not begin, since some readers see reports and no status.
 struct UnbegunRun {
   let context: CommandContext
 
-  /// Nothing where the command was to end in no run, or got as far as one.
+  /// Does nothing if the command makes no run or has made one.
   func writeReports() {
     guard let engine = context.outset.engine, let ending = context.console.ending else { return }
     let loaded = context.outset.configuration
@@ -38,14 +37,14 @@ struct UnbegunRun {
   }
 }
 
-/// What is known of a run before it begins, for reports of one that never does.
+/// Facts that are known before a run, for reports of one that never begins.
 final class RunOutset {
-  /// As it was read, be it valid or not.
+  /// Configuration as read, valid or not.
   var configuration: LoadedConfiguration?
   private(set) var engine: EngineOptions?
   private(set) var isPlan = false
 
-  /// A command that ends in a run says so first of all.
+  /// Called first by every command that ends in a run.
   func begin(_ engine: EngineOptions, isPlan: Bool = false) {
     self.engine = engine
     self.isPlan = isPlan

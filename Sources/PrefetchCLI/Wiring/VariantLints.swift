@@ -1,18 +1,16 @@
 import PrefetchConfig
 import PrefetchCore
 
-/// Segments that ask for one URL with different headers, as far as a configuration shows it: a cache
-/// holds one body for a URL, so only answers that do not depend on these headers serve both.
+/// Finds segments that request a URL with different headers; a cache holds one body per URL.
 struct VariantLints {
   private struct Asking {
     var segment: String
-    /// By their names in lower case.
     var headers: [String: String]
   }
 
   let configuration: Configuration
 
-  /// One for each pair of segments, about the first URL that both name.
+  /// A finding per pair of segments, for the first URL that both name.
   var diagnostics: [Diagnostic] {
     var known: [String: Asking] = [:]
     var told: Set<[String]> = []
@@ -47,7 +45,6 @@ struct VariantLints {
     return diagnostics
   }
 
-  /// A manifest stands for what it lists.
   private func urls(of segment: Segment) -> [(WebURL, [HeaderField])] {
     if case .remote(let url)? = segment.manifest { return [(url, [])] }
     return segment.urls.compactMap { entry in entry.url.map { ($0, entry.item.headers) } }

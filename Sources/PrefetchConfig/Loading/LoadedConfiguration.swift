@@ -44,7 +44,10 @@ package struct LoadedConfiguration: Sendable {
     }
   }
 
-  /// Returns a line of a file without its line end.
+  /// Longest line in bytes that a message shows: longer ones are written by machines.
+  private static let longestShownLine = 4096
+
+  /// Returns a line of a file without its line end; nil for one that is too long to be shown.
   package func sourceLine(of file: String, _ line: Int) -> String? {
     guard let bytes = documents[file], line > 0 else { return nil }
     var rest = bytes[...]
@@ -53,7 +56,8 @@ package struct LoadedConfiguration: Sendable {
       guard let end = rest.firstIndex(of: 0x0A) else { return nil }
       rest = rest[(end + 1)...]
     }
-    let text = rest.prefix { $0 != 0x0A && $0 != 0x0D }
+    let text = rest.prefix(Self.longestShownLine + 1).prefix { $0 != 0x0A && $0 != 0x0D }
+    guard text.count <= Self.longestShownLine else { return nil }
     return String(decoding: text, as: UTF8.self)
   }
 

@@ -1,25 +1,21 @@
-/// Something that was recorded for a collector, and waits to be sent.
+/// Event that was recorded for a collector and is queued.
 package struct AnalyticsEvent: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
-    /// It happened at one moment.
     case logged
-    /// It had a beginning and an end.
     case timed
     case consumption
-    /// Answers out of the cache.
     case cacheFetch = "cache_fetch"
-    /// Answers that the cache could not give by itself.
+    /// Responses that the cache could not give alone.
     case cacheMiss = "cache_miss"
-    /// How often URLs were asked for that a metric counts.
+    /// Count of requests for a metric's URLs.
     case metric
   }
 
-  /// The same for as long as it waits, so that a collector sent it twice knows it again.
+  /// Id that stays the same, so that a collector recognises an event sent twice.
   package var id: String
   package var kind: Kind
   package var name: String?
   package var at: Instant
-  /// The rest of what is told of it, one JSON object.
   package var details: String
 
   package init(id: String, kind: Kind, name: String?, at: Instant, details: String) {
@@ -31,7 +27,7 @@ package struct AnalyticsEvent: Hashable, Sendable {
   }
 }
 
-/// How much may wait to be sent, and for how long; what is too old or too much goes, the oldest first.
+/// Limits of the event queue's length and age; the oldest events are dropped first.
 package struct QueueBounds: Hashable, Sendable {
   package var count: Int
   package var keep: Duration

@@ -1,4 +1,4 @@
-/// The answers that a cache gave since they were last told, in bounded room however many there are.
+/// Counts of a cache server's responses since the last report, in bounded memory.
 package struct CacheTally: Sendable {
   package struct Count: Hashable, Sendable {
     package var fetches: Int64 = 0
@@ -13,10 +13,8 @@ package struct CacheTally: Sendable {
     }
   }
 
-  /// What there was, the most asked for first.
   package struct Figures: Sendable {
     package var urls: [(url: String, count: Count)] = []
-    /// Of all URLs that are not told one by one.
     package var others = Count()
     package var metrics: [(name: String, count: Int64)] = []
   }
@@ -26,9 +24,9 @@ package struct CacheTally: Sendable {
   private var others = Count()
   private var metrics: [String: Int64] = [:]
 
-  /// So many URLs are told apart.
+  /// Maximum of URLs that are counted separately.
   private static let most = 1000
-  /// So many are told one by one: what waits to be sent has room for other things, too.
+  /// Maximum of URLs that are reported separately, so that the queue has room for other events.
   private static let mostTold = 50
 
   package init(_ prefixes: MetricPrefixes) {
@@ -44,7 +42,6 @@ package struct CacheTally: Sendable {
     }
   }
 
-  /// Gives away what there is, and begins anew.
   package mutating func take() -> Figures {
     let ranked = counts.sorted {
       let (a, b) = ($0.value.fetches + $0.value.misses, $1.value.fetches + $1.value.misses)

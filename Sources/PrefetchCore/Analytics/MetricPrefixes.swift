@@ -1,4 +1,4 @@
-/// Metrics that count how often URLs below certain prefixes are asked for.
+/// Metrics that count requests for URLs below certain prefixes.
 package struct MetricPrefixes: Sendable {
   private let metrics: [(name: String, prefixes: [String])]
 
@@ -8,7 +8,7 @@ package struct MetricPrefixes: Sendable {
     }
   }
 
-  /// As URLs are written in the cache; so a host ends where its name ends.
+  /// Returns a prefix in the canonical form of URLs, in which a host ends with its name.
   private static func canonical(_ prefix: String) -> String {
     (try? WebURL(prefix))?.string ?? prefix
   }

@@ -1,11 +1,10 @@
-/// What in a name looks as if it told of a person; names are for all eyes.
+/// Kind of personal data that an event's name, which is public, seems to contain.
 package enum PrivateName: Hashable, Sendable {
   case mailAddress
   case phoneNumber
   case personalNumber
   case userID
 
-  /// Follows "looks like".
   package var words: String {
     switch self {
     case .mailAddress: "an e-mail address"
@@ -15,7 +14,6 @@ package enum PrivateName: Hashable, Sendable {
     }
   }
 
-  /// Nil where nothing does.
   package static func found(in name: String) -> PrivateName? {
     let text = Array(name.utf8)
     if holdsMailAddress(text) { return .mailAddress }
@@ -36,7 +34,7 @@ package enum PrivateName: Hashable, Sendable {
 
   // MARK: Ids
 
-  /// `user-4711`, `uid_8f3a`, or 16 and more hexadecimal digits, as ids of devices are written.
+  /// Whether text has an id such as `user-4711`, or 16 hexadecimal digits, as device ids have.
   private static func holdsUserID(_ text: [UInt8]) -> Bool {
     let words = text.split { !isWord($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-") }
     for (place, word) in words.enumerated() {
@@ -66,7 +64,6 @@ package enum PrivateName: Hashable, Sendable {
 
   // MARK: Numbers
 
-  /// Digits with what people write between them.
   private static func runs(of text: [UInt8]) -> [ArraySlice<UInt8>] {
     let separators = Set(" -/().+".utf8)
     return text.split { !ASCII.isDigit($0) && !separators.contains($0) }
@@ -78,13 +75,13 @@ package enum PrivateName: Hashable, Sendable {
     guard !isDate(groups) else { return nil }
     if groups.contains(where: { $0.count >= 9 }) { return .personalNumber }
     let isInternational = run.contains(UInt8(ascii: "+"))
-    // Versions and addresses have short groups with dots between them.
+    // Dotted short groups are versions and addresses.
     let isDotted = run.contains(UInt8(ascii: "."))
     let isPhone = isInternational ? digits >= 7 : groups.count > 1 && digits >= 9 && !isDotted
     return isPhone ? .phoneNumber : nil
   }
 
-  /// `2026-11-24`, `20261124`, also with a time behind it.
+  /// Whether groups form a date such as `2026-11-24` or `20261124`, optionally with a time.
   private static func isDate(_ groups: [ArraySlice<UInt8>]) -> Bool {
     guard let year = groups.first, [4, 8, 12, 14].contains(year.count) else { return false }
     let century = String(decoding: year.prefix(2), as: UTF8.self)

@@ -1,4 +1,4 @@
-/// The quarters of something that is played, as far as their ends were passed.
+/// Quarters of a medium that were played to their ends.
 package struct Quartiles: OptionSet, Hashable, Sendable {
   package let rawValue: Int
 
@@ -10,8 +10,8 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
     (Quartiles(rawValue: 1 << ($0 - 1)), 25 * $0)
   }
 
-  /// What is passed by who plays from one place to another; without `end` to the end, however long
-  /// that takes.
+  /// Returns the quarters passed by playing from `start` to `end`; without `end` to the medium's
+  /// end.
   package static func passed(
     from start: Duration,
     to end: Duration?,
@@ -31,7 +31,7 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
     of length: Duration?
   ) -> Bool {
     guard let length else {
-      // Where the length is not known the whole is all of it, and the end is the end.
+      // Without a length only the end can be recognised, and the whole if played from the start.
       return end == nil && (start <= .zero || percent == 100)
     }
     let place = length * percent / 100
@@ -42,7 +42,6 @@ package struct Quartiles: OptionSet, Hashable, Sendable {
     return place <= end + slack
   }
 
-  /// 25, 50, 75 and 100.
   package var percents: [Int] {
     Self.all.filter { contains($0.quarter) }.map(\.percent)
   }

@@ -1,8 +1,7 @@
-/// How long a collector that did not take what it was sent is left alone, over runs.
+/// Backoff, kept over runs, after a collector rejected events.
 package struct SendingPause: Hashable, Sendable {
-  /// In a row.
+  /// Number of consecutive failures.
   package var failures = 0
-  /// When the last of them was.
   package var since: Instant?
   package var until: Instant?
 
@@ -16,11 +15,11 @@ package struct SendingPause: Hashable, Sendable {
 
   package func isOver(at now: Instant) -> Bool {
     guard let since, let until else { return true }
-    // A time in the future was noted by a clock that was wrong.
+    // A time in the future was recorded while the clock was wrong.
     return now < since || until <= now
   }
 
-  /// Twice as long after each failure; `asked` is what the collector wants itself.
+  /// Returns a pause twice as long; `asked` is the collector's own minimum.
   package func afterFailure(at now: Instant, asked: Duration?) -> SendingPause {
     let doublings = min(failures, Self.mostDoublings)
     let pause = min(Self.shortest * (1 << doublings), Self.longest)

@@ -1,27 +1,26 @@
-/// One stored file of an item that consists of several.
 package struct BundleFile: Hashable, Sendable {
   package enum Role: UInt8, Hashable, Sendable {
-    /// As its server wrote it: it tells what else there is, and is not for players.
+    /// Document of a server that names other files; not for players.
     case document
-    /// Made here of such a document, for players.
+    /// Playlist or other text made here for players.
     case playlist
     case media
     case key
-    /// What is shown besides, and may be missing.
+    /// Accompanying file that may be missing.
     case extra
   }
 
   package var role: Role
-  /// By which the next run knows that it has it: ``BundleRules/key(of:)``; empty for what is made here.
+  /// Key by which the next run finds the file, ``BundleRules/key(of:)``; empty if made here.
   package var key: String
-  /// Below the item's own name; empty for what is not for players.
+  /// Name below the item's own name; empty for files that are not for players.
   package var name: String
   package var digest: ContentDigest
   package var size: Int64
   package var mime: String?
-  /// Whether it waits for the rest of a new whole, and no reader sees it until then.
+  /// Whether the file waits, hidden from readers, for the rest of a new whole.
   package var isReserved = false
-  /// How many of its first bytes were asked for; nil for all of it.
+  /// Number of leading bytes that were requested; nil for the whole file.
   package var prefix: Int64?
   package var validators = Validators()
   package var finalURL: String?
@@ -34,10 +33,8 @@ package struct BundleFile: Hashable, Sendable {
     self.size = size
   }
 
-  /// Whether readers see it.
   package var isShown: Bool { !name.isEmpty && !isReserved }
 
-  /// The same, waiting for the rest of a whole.
   var reserved: BundleFile {
     var file = self
     file.isReserved = true
@@ -51,14 +48,14 @@ package struct BundleFile: Hashable, Sendable {
     return file
   }
 
-  /// Whether it has as much as is wanted of a part.
+  /// Whether the file has the role of a part, and enough bytes for it.
   package func has(_ part: BundlePart) -> Bool {
     guard role == part.role, part.needed.map({ $0 <= size }) ?? true else { return false }
     guard let prefix else { return true }
     return part.prefix.map { $0 <= prefix } ?? false
   }
 
-  /// As the beginning of the whole file, where its server can be asked for the rest of the same bytes.
+  /// Returns the file as a partial body; nil if the server cannot continue the same bytes.
   func beginning(of url: WebURL) -> PartialBody? {
     guard let tag = validators.entityTag, Validators.isStrong(tag), size > 0 else { return nil }
     var part = PartialBody(source: finalURL ?? url.string, validator: tag, offset: size)
@@ -66,12 +63,12 @@ package struct BundleFile: Hashable, Sendable {
     return part
   }
 
-  /// As it is asked about; an item of several files has one row for all of them.
+  /// Returns a record for revalidation, since an item of several files has only one row.
   package func record(of url: WebURL) -> ContentRecord {
     var record = ContentRecord(url: url.string, id: "")
     record.digest = digest
     record.size = size
-    // A server gave it; a date without an answer would be that of a file that a user brought.
+    // A date without a status would mark a file that the user brought.
     record.status = 200
     record.validators = validators
     record.finalURL = finalURL

@@ -1,15 +1,12 @@
-/// What the files of an item that consists of several are called.
 package enum BundleName {
-  /// What is opened first of a stream: the last part of its URL's path, as a name that any tree can
-  /// hold.
+  /// Returns the name of a stream's main playlist, after the last component of its URL's path.
   package static func main(of url: WebURL) -> String {
     guard let plain = plain(lastPart(of: url)) else { return "index.m3u8" }
     return plain.hasSuffix(".m3u8") || plain.hasSuffix(".m3u") ? plain : plain + ".m3u8"
   }
 
-  /// With what the names of all files of an ad begin.
   package static func stem(of entry: ManifestEntry) -> String {
-    // All segments that show the ad of an ad space have one name for it.
+    // All segments with the same ad space use one name for its ad.
     if let zone = entry.zone { return zone }
     let id = entry.isIdentifierMade ? nil : entry.id
     let name = entry.path.map { withoutEnding(PathText.split($0).leaf) } ?? id
@@ -21,14 +18,14 @@ package enum BundleName {
 
   static let markSize = 12
 
-  /// `v1/000001.ts` as `v1/000001-0a1b2c3d4e5f.ts`.
+  /// Adds a mark: `v1/000001.ts` becomes `v1/000001-0a1b2c3d4e5f.ts`.
   static func marked(_ name: String, _ mark: Substring) -> String {
     let (folder, leaf) = PathText.split(name)
     let dot = leaf.lastIndex(of: ".") ?? leaf.endIndex
     return "\(folder)\(folder.isEmpty ? "" : "/")\(leaf[..<dot])-\(mark)\(leaf[dot...])"
   }
 
-  /// A playlist of ours with these names below a folder.
+  /// Returns a playlist made here with the given names moved below a folder.
   package static func moving(
     _ bytes: [UInt8],
     _ names: Set<String>,
@@ -39,9 +36,7 @@ package enum BundleName {
     return renaming(bytes, by: Dictionary(moved) { first, _ in first }, &used)
   }
 
-  /// A playlist of ours with other names of the files that it names; those are added to `used`.
-  ///
-  /// A name stands on a line or between quotes.
+  /// Replaces file names, as lines or in quotes, in a playlist made here; adds them to `used`.
   static func renaming(
     _ bytes: [UInt8],
     by names: [String: String],
@@ -68,7 +63,7 @@ package enum BundleName {
     return result
   }
 
-  /// What its name ends in, by which players and servers know its type.
+  /// Returns the suffix by which players and servers know the type.
   package static func ending(of url: WebURL) -> String? {
     guard let dot = url.path.lastIndex(of: ".") else { return nil }
     let ending = url.path[url.path.index(after: dot)...].lowercased()
@@ -99,18 +94,17 @@ package enum BundleName {
   }
 }
 
-/// What an item that consists of several files is.
 package enum BundleForm: String, Hashable, Sendable, CaseIterable {
   /// A playlist and the pieces that it names.
   case stream = "hls"
-  /// An ad tag, and what is shown of the ad behind it.
+  /// An ad tag, and the files of the ad behind it.
   case ad = "vast"
 
-  /// Where no server says how long an ad holds.
+  /// Lifetime of an ad if no server states one.
   package static let adLifetime = Freshness.Lifetime.atMost(.seconds(3600))
 }
 
 extension ManifestEntry {
-  /// Nil where it is one file.
+  /// Form of an item of several files; nil for a single file.
   package var bundleForm: BundleForm? { type.flatMap { BundleForm(rawValue: $0) } }
 }

@@ -1,44 +1,38 @@
-/// A document of an item of several files that is at hand.
 package struct BundleDocument: Sendable {
   package var url: WebURL
-  /// What its relative references are relative to.
   package var base: WebURL
   package var bytes: ManifestSource.Bytes
-  /// Earlier editions of it, of which files are here.
+  /// Digests of earlier editions with stored files.
   package var earlier: [ContentDigest] = []
 }
 
-/// What the documents of an item say, as far as they are at hand.
+/// Content of the documents of an item, as far as these are here.
 package struct BundleReading: Hashable, Sendable {
-  /// Further documents that are needed; nothing else is known without them.
+  /// Further documents that are needed before anything else is known.
   package var documents: [BundleRequest] = []
   package var parts: [BundlePart] = []
-  /// Which of them is opened first; nil where that is the first text.
+  /// Index of the part to open first; nil to open the first text.
   package var mainPart: Int?
-  /// What is made of the documents, the one that is opened first before the others.
+  /// Texts made from the documents, the one to open first.
   package var texts: [BundleText] = []
-  /// Whether the item goes on where these end.
+  /// Whether the parts are only the beginning of the item.
   package var isPartial = false
   package var seconds = 0.0
-  /// Whether it is there in several qualities.
   package var hasChoice = false
-  /// Of a stream, which quality was taken; nil where that is for the rules to say.
+  /// Quality of a stream that was taken; nil if the rules decide.
   package var quality: BundleRules.Quality?
-  /// Of a stream, what `variant: auto` has chosen.
   package var choice: AutomaticVariant.Choice?
-  /// Count of the end cards of ads that are pages and are not kept.
+  /// Number of the ads' end cards that are web pages, which are not kept.
   package var htmlCards = 0
-  /// What all of it may come to, where the documents say how much a second takes.
+  /// Expected bytes of the item; nil if the documents state no bit rate.
   package var expectedBytes: Int64?
 
   package init() {}
 }
 
-/// A document that is needed, and where it is as well.
 package struct BundleRequest: Hashable, Sendable {
   package var url: WebURL
   package var alternates: [WebURL]
-  /// Of an item that would be this document alone.
   package var type: String
 
   package init(url: WebURL, alternates: [WebURL], type: String) {
@@ -48,24 +42,21 @@ package struct BundleRequest: Hashable, Sendable {
   }
 }
 
-/// A file that an item needs besides its documents.
+/// A file that an item needs, other than its documents.
 package struct BundlePart: Hashable, Sendable {
   package var url: WebURL
   package var role: BundleFile.Role
-  /// Of an item that would be this file alone.
   package var type: String?
-  /// Below the item's own name.
   package var name: String
-  /// As many of its first bytes as are asked for; nil for all.
+  /// Number of leading bytes to request; nil for all.
   package var prefix: Int64?
-  /// How many it must have.
+  /// Minimum number of bytes.
   package var needed: Int64?
-  /// Whether ranges of it are used, and not all of it at once.
+  /// Whether players read ranges of the file.
   package var isRanged = false
   package var isEncrypted = false
-  /// Whether what is here of it may be of another edition, so that its server is asked.
+  /// Whether the stored file may be of another edition, and must be revalidated.
   package var isInDoubt = false
-  /// Other places of the same bytes.
   package var alternates: [WebURL] = []
 
   package init(url: WebURL, role: BundleFile.Role, name: String) {
@@ -76,7 +67,7 @@ package struct BundlePart: Hashable, Sendable {
   }
 }
 
-/// A document made here, for players.
+/// A text made here for players.
 package struct BundleText: Hashable, Sendable {
   package var name: String
   package var bytes: [UInt8]

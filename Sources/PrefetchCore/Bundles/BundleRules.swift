@@ -1,4 +1,3 @@
-/// What the configuration wants of items that consist of several files.
 package struct BundleRules: Hashable, Sendable {
   package enum Quality: String, Hashable, Comparable, Sendable, CaseIterable {
     case low
@@ -9,7 +8,7 @@ package struct BundleRules: Hashable, Sendable {
       a.place(among: 3) < b.place(among: 3)
     }
 
-    /// Which of so many, that are in rising order.
+    /// Returns the index of the quality among `count` variants in rising order.
     package func place(among count: Int) -> Int {
       switch self {
       case .low: 0
@@ -19,52 +18,49 @@ package struct BundleRules: Hashable, Sendable {
     }
   }
 
-  /// Nil for what the last downloads suggest.
+  /// Configured quality; nil to choose by the last downloads.
   package var quality: Quality?
-  /// Bits a second.
+  /// Bits per second.
   package var maximumBitrate: Int64?
   package var maximumHeight: Int?
-  /// Beginnings of the codecs that the player has; empty for all.
+  /// Prefixes of the codecs that the player supports; empty for all.
   package var codecs: [String] = []
-  /// Of sound and subtitles; empty for what the stream itself prefers.
+  /// Languages of audio and subtitles; empty for the stream's own preference.
   package var languages: [String] = []
-  /// How much of it to take; 0 for all.
+  /// Length to take, in seconds; 0 for all.
   package var seconds = 0
-  /// Whether a live stream is taken as it is at the moment.
+  /// Whether a live stream is stored as it is at the moment.
   package var takesLive = false
   package var storesKeys = true
-  /// Parameters of URLs that do not tell files apart.
+  /// URL parameters that do not distinguish files.
   package var ignoredParameters: [String] = []
-  /// Whether the beginning of an item that did not come whole is shown.
+  /// Whether the beginning of an incomplete item is shown.
   package var keepsPartial = false
 
-  /// Types of films to take; empty for those that every player has.
+  /// Media types of videos to take; empty for those that every player supports.
   package var mediaTypes: [String] = []
-  /// Whether pictures that an ad's extensions name are taken.
   package var takesExtensions = false
 
   // MARK: Of one item
 
   package var form = BundleForm.stream
-  /// With what the names of an ad's files begin.
+  /// Prefix of the names of an ad's files.
   package var stem = ""
-  /// What ad servers are told of a request.
   package var moment = AdMoment()
-  /// By what the files that are here are known.
+  /// Keys of the stored files.
   package var held: Set<String> = []
-  /// By what the variant of a stream is chosen where no quality is said.
+  /// Facts for the choice of a stream's variant, if no quality is configured.
   package var automatic: AutomaticVariant?
-  /// In which quality what is here stays, however fast the line is now; nil where that is said.
+  /// Quality of an ad's stored files, which they keep on any line; nil if a quality is configured.
   package var heldQuality: Quality?
-  /// By what the files are known that are here of an item of which only the beginning is shown; nil
-  /// while the whole is wanted.
+  /// Keys of the stored files, if only the beginning is shown; nil while the whole is wanted.
   package var shown: Set<String>?
-  /// Files that could not be had and do not have to be.
+  /// Keys of optional files that could not be fetched.
   package var leftOut: Set<String> = []
 
   package init() {}
 
-  /// By what a file of an item is known from run to run.
+  /// Returns the key of a file, which is the same from run to run.
   package func key(of url: WebURL) -> String {
     guard !ignoredParameters.isEmpty, let query = url.query else { return url.string }
     let ignored = Set(ignoredParameters)
@@ -76,14 +72,14 @@ package struct BundleRules: Hashable, Sendable {
   }
 }
 
-/// What stands for the macros of an ad tag in one run.
+/// Values of the macros of an ad tag in one run.
 package struct AdMoment: Hashable, Sendable {
   private var chance = ""
   private var time = ""
 
   package init() {}
 
-  /// The same time and tag make the same number.
+  /// Creates the values; the number depends on tag and time only.
   package init(of tag: WebURL, at now: Instant) {
     var hash = StableHash()
     hash.combine(tag.string)
@@ -92,7 +88,7 @@ package struct AdMoment: Hashable, Sendable {
     time = Timestamp.format(now).split(separator: ":").joined(separator: "%3A")
   }
 
-  /// The tag with what is known of its macros filled in, be their brackets encoded or not.
+  /// Returns the tag with the known macros replaced, with plain or encoded brackets.
   package func filling(_ tag: String) -> String {
     var text = tag
     for (name, value) in [("CACHEBUSTING", chance), ("TIMESTAMP", time)] {

@@ -1,16 +1,12 @@
-/// From the files of an item that came to what is stored of it.
 extension BundleWork {
-  /// What is made here for players, each file with its own name.
   mutating func namedTexts() -> [BundleText] {
     nameByContent()
     if rules.form == .ad, reading.mainPart == nil { mark() }
     return reading.texts
   }
 
-  /// Gives each file that a playlist names a mark of its bytes in its name.
-  ///
-  /// So no name ever stands for other bytes: who still reads the playlists of an old whole meets
-  /// nothing of a new one, and the one file with a fixed name switches from one to the other.
+  /// Adds a mark of the content to the name of each file that a playlist names, so that readers of
+  /// an old whole's playlists never get bytes of a new one.
   private mutating func nameByContent() {
     var names: [String: String] = [:]
     for file in files.compactMap(\.self) {
@@ -18,7 +14,7 @@ extension BundleWork {
       names[file.name] = BundleName.marked(file.name, mark)
     }
     var used: Set<String> = []
-    // Playlists stand before those that they name.
+    // A playlist stands before those that it names.
     for place in reading.texts.indices.reversed() where reading.texts[place].isPlaylist {
       let bytes = BundleName.renaming(reading.texts[place].bytes, by: names, &used)
       var hash = StableHash()
@@ -37,8 +33,7 @@ extension BundleWork {
     }
   }
 
-  /// Has what is opened first say in a comment what the whole is made of: so two wholes are never one
-  /// body, neither to the store that counts these nor to players asking if theirs still holds.
+  /// Appends a hash of the whole to the main text, so that two wholes never have the same body.
   private mutating func mark() {
     var hash = StableHash()
     for file in documents.map(\.file) + files.compactMap(\.self) {
@@ -49,7 +44,7 @@ extension BundleWork {
     reading.texts[0].bytes += Array("# \(String(hash.value, radix: 16))\n".utf8)
   }
 
-  /// All that is to be stored, each file behind those that it names, and which of it is opened first.
+  /// Returns all files to store, each after those that it names, and the main file.
   private func whole(_ staged: [StagedBody]) -> (files: [BundleFile], main: BundleFile) {
     let texts = zip(reading.texts, staged).map { text, body in
       var file = BundleFile(
@@ -64,24 +59,22 @@ extension BundleWork {
     }
     let parts = files.compactMap(\.self)
     let told = documents.filter { !$0.isAnswer }.map(\.file)
-    // What is opened first of an ad has no fixed name, and stands among its files for that.
+    // The main file of an ad has no fixed name, so it is among the files too.
     guard rules.form == .ad else { return (told + parts + texts.dropFirst().reversed(), texts[0]) }
     return (told + parts + texts.reversed(), reading.mainPart.flatMap { files[$0] } ?? texts[0])
   }
 
-  /// The new whole as it is stored.
   struct Whole {
     var record: ContentRecord
-    /// What is opened first, where its body came.
+    /// Body of the main file, if it came.
     var main: StagedBody?
     var besides: [StagedBody] = []
-    /// What came and is not kept.
     var surplus: [StagedBody] = []
-    /// Whether readers find what they have found before.
+    /// Whether readers find the same files as before.
     var isSame: Bool
   }
 
-  /// Puts all of it together; `old` is as it was stored, and `staged` are the texts.
+  /// Assembles the whole; `old` is the stored record, `staged` are the bodies of the texts.
   func whole(
     of old: ContentRecord,
     wasUsable: Bool,
@@ -92,7 +85,7 @@ extension BundleWork {
     let (files, main) = whole(staged)
     var record = old
     record.files = files
-    // The better variant goes on in the next run.
+    // The next run continues with the better variant.
     if rules.automatic?.hasFailed == true { record.files += old.files.filter(\.isReserved) }
     record.headers = Revalidation.storable(response.headers)
     record.validators = rules.form == .ad ? Validators() : documents[0].file.validators
@@ -106,9 +99,9 @@ extension BundleWork {
       wasUsable && old.digest == main.digest
       && Self.areSame(old.files.filter(\.isShown), files.filter(\.isShown))
     if !isSame { record.fetchedAt = now }
-    // What only told of it is not kept, where the next run asks for it anew.
+    // Documents that the next run requests again are not kept.
     var wanted = Set(files.map(\.digest) + [main.digest])
-    // A body of the same whole that was lost comes back.
+    // A lost body of the same whole is stored again.
     if isSame { wanted.subtract(old.files.map(\.digest).filter(isHere)) }
     var whole = Whole(record: record, isSame: isSame)
     for body in self.staged + staged {
@@ -123,20 +116,20 @@ extension BundleWork {
     return whole
   }
 
-  /// Keeps what is here behind the beginning that is shown, unseen, for the next run.
+  /// Keeps the files after the shown beginning, hidden, for the next run.
   func keepRest(in whole: inout Whole) {
     let shown = Set(whole.record.files.map(\.key))
     var waiting = rest.filter { $0.role != .document && !shown.contains($0.key) }
     guard !waiting.isEmpty else { return }
     let wanted = Set(waiting.map(\.digest))
-    // With the documents that say which edition it is of.
+    // The documents say which edition the files are of.
     waiting += documents.filter { $0.bytes != nil }.map(\.file).map(\.reserved)
     whole.record.files += waiting
     whole.besides += whole.surplus.filter { wanted.contains($0.digest) }
     whole.surplus.removeAll { wanted.contains($0.digest) }
   }
 
-  /// Validators and addresses may be others for the same bytes.
+  /// Ignores validators and addresses, which may differ for the same bytes.
   private static func areSame(_ old: [BundleFile], _ new: [BundleFile]) -> Bool {
     old.count == new.count
       && zip(old, new).allSatisfy {
@@ -144,8 +137,7 @@ extension BundleWork {
       }
   }
 
-  /// How long it took, by which `variant: auto` chooses the next quality; nil where nothing is to be
-  /// learnt from it.
+  /// Returns the download time, by which the next quality is chosen; nil if it says nothing.
   func download(at now: Duration) -> PastDownload? {
     let hasParts = rules.form == .ad ? !arrivals.files.isEmpty : !arrivals.bodies.isEmpty
     guard let quality = reading.quality ?? rules.quality, reading.hasChoice, hasParts else {
@@ -160,9 +152,9 @@ extension BundleWork {
 
   // MARK: What waits for the rest
 
-  /// Takes what has come out of it, for the next run to go on with; nil where that is nothing.
+  /// Reserves the received files for the next run and returns their bodies; nil if there are none.
   mutating func reserve(in record: inout ContentRecord) -> [StagedBody]? {
-    // The playlists alone tell the next run which variant was begun.
+    // Playlists tell the next run which variant was begun; answers of ad servers tell nothing.
     guard rules.form != .ad, !arrivals.files.isEmpty || arrivals.bodies.contains(where: isDocument)
     else { return nil }
     let waiting = rules.shown == nil ? toReserve : rest
@@ -181,10 +173,9 @@ extension BundleWork {
     if let body = arrivals.root, digests.contains(body.digest) { arrivals.root = nil }
   }
 
-  /// What the next run is to go on with: the documents that say what the new whole is, what is here of
-  /// it, and what of that was not looked at in this run.
+  /// Files for the next run: those of the new whole, and reserved ones not looked at in this run.
   var toReserve: [BundleFile] {
-    // Of those that were in doubt nothing is known but that they were another edition's.
+    // Stored files of parts in doubt are of another edition.
     let wanted = Set(reading.parts.filter { !$0.isInDoubt }.map { rules.key(of: $0.url) })
     let new =
       documents.filter { !$0.isAnswer && $0.bytes != nil }.map(\.file)

@@ -1,23 +1,17 @@
-/// An item of several files while these are gathered.
-///
-/// Its own document is asked for as any item is; then it waits for what this names, each piece in an
-/// exchange of its own, until all of it becomes visible at once.
+/// State of an item of several files, which become visible at once when all are fetched.
 struct BundleWork {
-  /// A document that says what else there is; the first one is the item's own.
   struct Document {
     var url: WebURL
     var base: WebURL
-    /// Of an ad server, which says something else each time.
+    /// Whether the document is an ad server's answer, which differs each time.
     var isAnswer: Bool
-    /// Nil as long as it is asked for.
+    /// Place of the bytes; nil until the document is here.
     var bytes: ManifestSource.Bytes?
-    /// As it is or will be stored.
     var file: BundleFile
-    /// The editions that files which are here are of.
+    /// Digests of the editions that stored files belong to.
     var earlier: [ContentDigest] = []
   }
 
-  /// Who a piece of the item is asked for as.
   enum Role: Hashable {
     case document(Int)
     case part(Int)
@@ -27,7 +21,7 @@ struct BundleWork {
     case failed(Failure)
     case deferred(Deferral?)
 
-    /// Whether the next run would meet the same limit, however much of the item is here.
+    /// Whether the cause is a size limit, which the next run would meet again.
     var isOfSize: Bool {
       if case .failed(let failure) = self {
         failure.code == .tooLarge || failure.code == .cacheFull
@@ -36,83 +30,73 @@ struct BundleWork {
       }
     }
 
-    /// Whether what is here may be shown: nothing was tampered with, and nothing is too large.
+    /// Whether the beginning may be shown: nothing was tampered with or too large.
     var leavesBeginning: Bool {
       if case .failed(let failure) = self, failure.code.category == .trust { return false }
       return !isOfSize
     }
   }
 
-  /// What the run asks of all items of several files.
   struct Terms {
-    /// When the item's own document was here.
+    /// Uptime at which the item's own document was here.
     var begunAt: Duration
-    /// Of all its files together.
     var sizeLimit: Int64?
-    /// Whether what is here is asked about, too.
+    /// Whether stored files are revalidated too.
     var asksForAll: Bool
-    /// Whether no piece is asked for.
+    /// Whether no piece is requested, as in a dry run.
     var isProbe: Bool
   }
 
-  /// A piece that is to be asked for.
   struct Wanted {
     var entry: ManifestEntry
     var role: Role
-    /// What is here of it.
+    /// Stored file, to be revalidated.
     var kept: BundleFile?
-    /// What is here of its beginning, where it is here no further.
+    /// Stored beginning of the piece, if no more is here.
     var beginning: PartialBody?
   }
 
-  /// What an answer says besides its body.
   struct Answer {
     var response: TransferResponse
-    /// Where it came from in the end.
     var hop: WebURL
-    /// Who sent it, and so names what stands in it.
+    /// Provenance of the URLs in the response.
     var provenance: Provenance
   }
 
-  /// What came of it in this run.
   struct Arrivals {
-    /// Of the item's own document.
+    /// Body of the item's own document.
     var root: StagedBody?
-    /// What waits for the whole.
+    /// Bodies that wait for the whole.
     var bodies: [StagedBody] = []
-    /// Files, by what they are known by.
     var files: [String: BundleFile] = [:]
-    /// Whether any of it was not stored.
+    /// Whether any received body was not stored before.
     var isNews = false
   }
 
   let terms: Terms
   var rules: BundleRules
-  /// What is here of it.
   let kept: KeptFiles
   private(set) var documents: [Document]
-  /// Who names its files: a server out there, or anything nearer.
   private(set) var namer: Provenance
   var reading = BundleReading()
-  /// In the order of the reading's parts.
+  /// Files in the order of ``BundleReading/parts``; nil for a missing one.
   var files: [BundleFile?] = []
   var arrivals = Arrivals()
-  /// Why a server of its chain was passed over.
+  /// Reason why a server of the ad chain was skipped.
   private(set) var passedOver: Failure?
-  /// Whether less of it is wanted than its documents were read for.
+  /// Whether the documents must be read again, since an optional file is missing.
   private(set) var isToBeReadAgain = false
-  /// Pieces that are asked for and have not ended.
+  /// Number of requested pieces that have not ended.
   var open = 0
-  /// Bytes of all that is here.
   private(set) var size: Int64 = 0
-  /// Why it will not be whole in this run.
+  /// Reason why the item will not be complete in this run.
   var ending: Ending?
-  /// What waits for the next run where a beginning is shown.
+  /// Files reserved for the next run while only the beginning is shown.
   private(set) var rest: [BundleFile] = []
-  /// What came for the item's own document.
+  /// Response for the item's own document.
   let response: TransferResponse
 
-  /// Nil where the item's own document was confirmed and is not here any more.
+  /// Returns nil if the item's own document was confirmed, but its body is lost.
   init?(
     at url: WebURL,
     _ answer: Answer,
@@ -154,10 +138,9 @@ struct BundleWork {
     arrivals.isNews = body.map { kept.stored[key]?.digest != $0.digest } ?? false
   }
 
-  /// All that came and is not stored.
+  /// Received bodies that are not stored yet.
   var staged: [StagedBody] { arrivals.bodies + [arrivals.root].compactMap(\.self) }
 
-  /// Whether what comes for a piece is an ad server's answer.
   func isAnswer(_ role: Role) -> Bool {
     if case .document(let number) = role { documents[number].isAnswer } else { false }
   }
@@ -168,7 +151,6 @@ struct BundleWork {
 
   // MARK: What it consists of
 
-  /// The documents that are here, to be read together.
   var documentsToRead: [BundleDocument] {
     documents.compactMap { document in
       document.bytes.map { bytes in
@@ -182,7 +164,7 @@ struct BundleWork {
     }
   }
 
-  /// Takes in what its documents say, as far as they are here; returns what is to be asked for.
+  /// Takes the content of the available documents; returns the pieces to request.
   mutating func read(
     _ result: Result<BundleReading, Failure>,
     isHere: (ContentDigest) -> Bool
@@ -246,7 +228,7 @@ struct BundleWork {
 
   private static let mostDocuments = 1_000
 
-  /// What is here of the item already is asked about only where it may be another by now.
+  /// Takes the stored or received file of a part, or returns the request for it.
   private mutating func want(part place: Int, isHere: (ContentDigest) -> Bool) -> Wanted? {
     let part = reading.parts[place]
     let key = rules.key(of: part.url)
@@ -261,7 +243,7 @@ struct BundleWork {
       take(known, as: place)
       return nil
     }
-    // A dry run knows then that it would come.
+    // In a dry run it is enough to know that a file would come.
     guard !terms.isProbe else {
       arrivals.isNews = true
       return nil
@@ -281,7 +263,7 @@ struct BundleWork {
     )
   }
 
-  /// Takes in what its documents say of as much as is here.
+  /// Takes the content of the documents up to the end of the files that are here.
   private mutating func takeBeginning(_ beginning: BundleReading?) {
     reading.texts = []
     guard let beginning else { return }
@@ -304,7 +286,7 @@ struct BundleWork {
 
   // MARK: Answers
 
-  /// The objection to what came as a part; the rest of one that was broken off is a whole by now.
+  /// Returns the objection to the body of a part; `isRest` if a partial body was completed.
   func objection(
     to body: StagedBody,
     _ response: TransferResponse,
@@ -321,7 +303,7 @@ struct BundleWork {
     return part.objection(to: body, type: response.headers[.contentType])
   }
 
-  /// What is here of a piece still holds.
+  /// Records that the stored file of a piece was confirmed.
   mutating func confirm(_ piece: Bundles.Piece, by answer: Answer) {
     switch piece.role {
     case .document(let number):
@@ -332,12 +314,12 @@ struct BundleWork {
     }
   }
 
-  /// No ad server had an ad in answer to it.
+  /// Records that the ad servers had no ad for a document.
   mutating func takeNothing(as role: Role) {
     if case .document(let number) = role { documents[number].bytes = .nothing }
   }
 
-  /// Takes in what came for a piece; returns the objection to all of it together.
+  /// Takes the body of a piece; returns an objection if all files together are too large.
   mutating func take(_ body: StagedBody, for piece: Bundles.Piece, by answer: Answer) -> Failure? {
     var staged = body
     staged.prefix = []
@@ -376,7 +358,7 @@ struct BundleWork {
     )
   }
 
-  /// Whatever one of them names from out there is named from out there.
+  /// Records base and provenance of a document; one public server makes all file URLs public.
   private mutating func note(_ answer: Answer, as number: Int) {
     documents[number].base = answer.hop
     if answer.provenance == .publicServer { namer = .publicServer }
@@ -386,12 +368,10 @@ struct BundleWork {
 
   // MARK: Ends of pieces
 
-  /// What it means for the item that a piece does not come.
   enum Loss {
     case none
-    /// It is shown without the piece; says so in words.
+    /// The item is shown without the piece; the text says so.
     case extra(String)
-    /// It will not be whole.
     case whole
   }
 
@@ -402,10 +382,10 @@ struct BundleWork {
       return .whole
     }
     let named = named(failure, url, as: role)
-    // Where something was tampered with, nothing is shown.
+    // After tampering nothing is shown.
     if mayGoOn, failure.code.category == .content || failure.code.category == .connectivity {
       if isAnswer(role) {
-        // Another server of the chain may have an ad.
+        // Another server of the ad chain may have an ad.
         takeNothing(as: role)
         passedOver = passedOver ?? named
         return .none
@@ -437,16 +417,14 @@ struct BundleWork {
   // MARK: What comes next
 
   enum Next {
-    /// Pieces are still asked for.
     case waits
     case isToBeRead
     case isWhole
-    /// Its beginning is here, and to be shown.
     case isBegun
     case ends(Ending)
   }
 
-  /// `mayShow` is whether no whole is shown that its beginning would replace.
+  /// Returns the next action; `mayShow` if the beginning would replace no shown whole.
   mutating func next(_ storeFailure: Failure?, mayShow: Bool = false) -> Next {
     guard open == 0 else { return .waits }
     if ending == nil { ending = storeFailure.map { .failed($0) } }
@@ -458,7 +436,7 @@ struct BundleWork {
       guard mayShow, storeFailure == nil, rules.keepsPartial, rules.form == .stream,
         ending.leavesBeginning, !here.isEmpty
       else { return .ends(ending) }
-      // Before less is read: what is in doubt stands in the documents as they are.
+      // Must come before the shorter reading, since only the present one marks the parts in doubt.
       rest = toReserve
       rules.shown = here
       return .isToBeRead

@@ -1,22 +1,20 @@
-/// The items of several files under way, by their numbers, and the pieces that are asked for.
+/// Items of several files and the requests for their pieces, by item number.
 struct Bundles {
-  /// A request for a part of an item.
   struct Piece {
-    /// The item's number.
     let bundle: Int
     let role: BundleWork.Role
-    /// What is here of it, and asked about.
+    /// Stored file, to be revalidated.
     let kept: BundleFile?
   }
 
   private var works: [Int: BundleWork] = [:]
-  /// Bytes that better variants may still take; nil for any number.
+  /// Bytes that better variants may still take; nil without a limit.
   var spare: Int64?
-  /// The items for whose better variants that is counted already.
+  /// Items with bytes already taken from `spare`.
   private var withRoom: Set<Int> = []
   private var pieces: [Int: Piece] = [:]
 
-  /// Takes so much of what is spare for an item; false where it is not there any more.
+  /// Takes spare bytes for an item; returns false if too few are left.
   mutating func takeSpare(_ need: Int64, for item: Int) -> Bool {
     guard need > 0, !withRoom.contains(item) else { return true }
     if let spare {
@@ -29,7 +27,7 @@ struct Bundles {
 
   subscript(item: Int) -> BundleWork? {
     get { works[item] }
-    // In place: a film has hundreds of pieces, and each that comes changes it.
+    // In place, since each of a film's hundreds of pieces changes the value.
     _modify { yield &works[item] }
   }
 
@@ -37,7 +35,6 @@ struct Bundles {
     pieces.isEmpty ? nil : pieces[item]
   }
 
-  /// The numbers of all pieces of an item that are asked for.
   func pieces(of bundle: Int) -> [Int] {
     pieces.filter { $0.value.bundle == bundle }.keys.sorted()
   }
@@ -47,7 +44,7 @@ struct Bundles {
     works[piece.bundle]?.open += 1
   }
 
-  /// Ends a piece; `mayGoOn` is whether its item may do without one.
+  /// Ends a piece; `mayGoOn` if its item may do without it.
   mutating func end(
     _ item: Int,
     at url: WebURL,
@@ -60,12 +57,11 @@ struct Bundles {
     return works[piece.bundle]?.end(piece.role, at: url, ending, mayGoOn: mayGoOn) ?? .none
   }
 
-  /// Whether the item of a piece will not be whole anyway, so that no server has to be asked.
+  /// Whether the item of a piece cannot be completed, so that no request is needed.
   func isForsaken(_ item: Int) -> Bool {
     piece(item).map { works[$0.bundle]?.ending != nil } ?? false
   }
 
-  /// The item of a piece, and what is known of it.
   func parent(of item: Int) -> (item: Int, work: BundleWork)? {
     guard let piece = piece(item), let work = works[piece.bundle] else { return nil }
     return (piece.bundle, work)

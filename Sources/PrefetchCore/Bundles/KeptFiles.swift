@@ -1,8 +1,8 @@
-/// What is here of an item of several files when it is asked about, by what its files are known by.
+/// Stored files of an item of several files, by key.
 struct KeptFiles {
-  /// Of the whole that readers see.
+  /// Files of the whole that readers see.
   let stored: [String: BundleFile]
-  /// What earlier runs have kept for the next whole.
+  /// Files that earlier runs reserved for the next whole.
   let reserved: [String: BundleFile]
 
   init(_ files: [BundleFile]) {
@@ -14,12 +14,12 @@ struct KeptFiles {
     reserved = byKey(known.filter(\.isReserved))
   }
 
-  /// Of a part, the newest first.
+  /// Returns the stored files that satisfy a part, newest first.
   func files(for part: BundlePart, known key: String) -> [BundleFile] {
     [reserved[key], stored[key]].compactMap(\.self).filter { $0.has(part) }
   }
 
-  /// The files that hold the beginning of a part, which is wanted whole by now; the longest first.
+  /// Returns the stored beginnings of a part that is now wanted whole, longest first.
   func beginnings(of part: BundlePart, known key: String) -> [BundleFile] {
     guard part.prefix == nil else { return [] }
     return [reserved[key], stored[key]].compactMap(\.self)
@@ -27,12 +27,12 @@ struct KeptFiles {
       .sorted { $1.size < $0.size }
   }
 
-  /// Of a document, the one that readers see first.
+  /// Returns the stored copies of a document, first the one that readers see.
   func documents(known key: String) -> [BundleFile] {
     [stored[key], reserved[key]].compactMap(\.self).filter { $0.role == .document }
   }
 
-  /// Whether the playlist that a file was taken for is not known.
+  /// Whether a file is reserved and its playlist is not stored.
   func isOfUnknownEdition(_ file: BundleFile) -> Bool {
     file.isReserved && !reserved.values.contains { $0.role == .document }
   }

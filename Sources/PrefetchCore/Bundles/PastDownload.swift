@@ -1,4 +1,4 @@
-/// How long what was taken of an item took to come, and in which quality it came.
+/// Duration, size and quality of an item's last download.
 package struct PastDownload: Hashable, Sendable {
   package var quality: BundleRules.Quality
   package var seconds: Double
@@ -10,14 +10,11 @@ package struct PastDownload: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// By whom it is remembered.
   package static func key(provider: String?, id: String) -> String {
     "\(provider ?? "")\u{1F}\(id)"
   }
 
-  /// The quality to take next: a higher one after what came fast, a lower one after what came slowly.
-  ///
-  /// A time that is right on a bound leads to the lower one.
+  /// Quality to take next: higher after a fast download, lower after a slow one or on a bound.
   package var next: BundleRules.Quality {
     switch quality {
     case .low: seconds < 2 ? .high : seconds < 3 ? .medium : .low

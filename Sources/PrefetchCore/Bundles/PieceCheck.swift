@@ -1,6 +1,5 @@
-/// Whether what came for a part of an item is what players expect in its place.
 extension BundlePart {
-  /// Nil when it may be it.
+  /// Returns the objection to a body; nil if it may be the part.
   package func objection(to body: StagedBody, type: String?) -> Failure? {
     switch role {
     case .document, .playlist, .extra: return nil
@@ -32,12 +31,12 @@ extension BundlePart {
   private static let keySize: Int64 = 16
   private static let blockSize: Int64 = 16
 
-  /// What no film, sound or subtitle is; encrypted bytes tell nothing of themselves.
+  /// Returns the text format of a body that cannot be media; encrypted bytes tell nothing.
   private func page(type: String?, prefix: [UInt8]) -> String? {
     let essence = type.map(BodyCheck.essence) ?? ""
     let kind = Self.pages.first { $0.types.contains(essence) }
     if isEncrypted { return kind?.name }
-    // Servers name types wrongly; bytes that are no text weigh more.
+    // Servers state wrong types; bytes that are no text weigh more.
     guard PageGuard.isText(prefix) else { return nil }
     if let kind { return kind.name }
     let first = prefix.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }

@@ -1,6 +1,4 @@
-/// Tells by a body's media type and first bytes that it is the document of an item of several files.
-///
-/// Both must agree: a text that only looks like a playlist stays a text, and a page is no ad.
+/// Recognizes documents of items of several files by media type and first bytes; both must agree.
 extension BundleForm {
   package static func recognized(type: String?, path: String, prefix: [UInt8]) -> BundleForm? {
     guard mayBegin(prefix) else { return nil }
@@ -22,12 +20,12 @@ extension BundleForm {
     return recognized(type: type, path: url.path, prefix: body.prefix)
   }
 
-  /// Types that servers give to what they do not know.
+  /// Types that servers give to unknown files.
   private static let vagueTypes: Set<String> = [
     "", "text/plain", "application/octet-stream", "binary/octet-stream",
   ]
 
-  /// Whether it takes a second look to tell; most bodies begin with another byte.
+  /// Whether a closer check is needed; most bodies begin with another byte.
   static func mayBegin(_ prefix: [UInt8]) -> Bool {
     switch prefix.first {
     case UInt8(ascii: "#"), UInt8(ascii: "<"), 0xEF, 0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D: true
@@ -44,8 +42,7 @@ extension BundleForm {
 }
 
 extension SegmentDeclaration {
-  /// Whether a playlist or an ad among its items becomes a stream or an ad although nothing declares
-  /// its kind: not in a tree of plain files, and not for callers that name a URL by themselves.
+  /// Whether undeclared playlists and ads are recognized: not in plain trees, nor for single URLs.
   package var recognizesBundles: Bool {
     guard isStored, !asksHeadOnly, !name.isEmpty else { return false }
     return publishing.map { $0.layout == .hls && $0.mirror == nil } ?? true

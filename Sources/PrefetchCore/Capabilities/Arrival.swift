@@ -1,13 +1,11 @@
-/// A body that came for a plain item, with what the index keeps of its answer.
+/// Body that arrived for a plain item, with the parts of its response that the index keeps.
 ///
-/// All else that is kept of it stands in the table of entries, which ``OrderTerms`` hold. It goes from
-/// the worker to the index, so it is an object.
+/// A class, since worker and index share it; other facts are in the entry table of ``OrderTerms``.
 package final class Arrival: Sendable {
   package let terms: OrderTerms
   package let entry: Int
   package let body: StagedBody
   package let status: Int
-  /// As they are kept.
   package let headers: HeaderBlock
   package let validators: Validators
   package let mime: String?
@@ -42,10 +40,8 @@ package final class Arrival: Sendable {
     terms.urls.text(at: entry)
   }
 
-  /// The whole record of what is stored of its item now.
   package var record: ContentRecord {
     let entry = terms.table.value.entry(at: entry, identified: false)
-    // The store has no use for an id that can be made of the URL.
     var record = ContentRecord(url: entry.url.string, id: entry.id ?? "")
     record.describe(entry)
     record.state = .cached

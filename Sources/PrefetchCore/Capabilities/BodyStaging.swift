@@ -1,14 +1,11 @@
-/// A place for bodies that no reader may see yet.
+/// Staging area for bodies that readers cannot see yet.
 package protocol BodyStaging: AnyObject {
-  /// Opens a body; SHA-256 is always taken.
-  ///
-  /// A plan that continues a kept part throws when the part is not there as described.
+  /// Opens a body; throws when the plan continues a kept part that is missing or differs.
   func beginBody(_ plan: BodyPlan) throws(Failure) -> any BodySink
-  /// The bytes of a finished body, mapped for the length of the call.
+  /// Passes the mapped bytes of a finished body to `read`; they are valid only during the call.
   func withBytes<Result>(of body: StagedBody, _ read: (RawSpan) throws -> Result) throws -> Result
-  /// Forgets a finished body that is not wanted.
   func discard(_ body: StagedBody)
-  /// Sets the bytes of the disk that must stay free: a body that would take them ends with `cache_full`.
+  /// Sets the disk bytes that must stay free; a body that would use them ends with `cache_full`.
   func keepFree(_ bytes: Int64)
 }
 
@@ -16,23 +13,20 @@ extension BodyStaging {
   package func keepFree(_ bytes: Int64) {}
 }
 
-/// One body while it arrives; used by one thread at a time.
+/// Writer of one body while it arrives; used by one thread at a time.
 package protocol BodySink: AnyObject {
-  /// How many bytes it holds already.
+  /// Bytes received so far, including a continued part.
   var size: Int64 { get }
   func append(_ bytes: RawSpan) throws(Failure)
-  /// Closes it, and takes the digests of what is inside of it; it can then be committed or discarded
-  /// by the value returned.
+  /// Closes the body and computes its inner digests; the returned value commits or discards it.
   func finish() throws(Failure) -> StagedBody
-  /// Ends it before it is whole and keeps what arrived for a later request; nil, and nothing kept,
-  /// where the rest could not be asked for or is not worth it.
+  /// Closes an incomplete body and keeps its bytes for a later request; nil if they are not kept.
   func suspend() -> PartialBody?
-  /// Makes what arrived worth keeping, however little it is.
+  /// Makes `suspend` keep the received bytes, however few they are.
   func valueAll()
-  /// Drops what arrived; harmless after `finish` or a second time.
+  /// Drops the received bytes; has no effect after `finish` or a second call.
   func abandon()
-  /// Begins another body from its first byte, now that the last one is finished; false where that
-  /// takes a new sink.
+  /// Starts another body after the last one finished; false if this takes a new sink.
   func begin(_ plan: BodyPlan) -> Bool
 }
 
@@ -44,17 +38,15 @@ extension BodySink {
   }
 }
 
-/// A complete body that has left the network and not yet entered the store.
+/// Complete body that has been received and not yet committed.
 package struct StagedBody: Hashable, Sendable {
-  /// The number by which its staging area knows it.
   package var id: Int
   package var digest: ContentDigest
   package var size: Int64
-  /// Digests besides SHA-256 that were asked for.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
-  /// Why a digest of what is inside of it cannot be taken.
+  /// Reason why an inner digest cannot be computed.
   package var objection: Failure?
-  /// Its first bytes, ``prefixLength`` of them where it has so many: enough to tell what it is.
+  /// First bytes of the body, up to ``prefixLength``, from which its type is recognised.
   package var prefix: [UInt8]
 
   package static let prefixLength = 512

@@ -1,16 +1,15 @@
-/// The machine's network and power, and what earlier runs received; asked only where a rule needs it.
+/// Network and power of the machine, and earlier runs' usage; queried only if a rule needs it.
 package protocol Circumstances: AnyObject {
-  /// How things stand now; what was not asked for may be left out.
+  /// Returns the current conditions; may omit aspects that are not requested.
   func conditions(_ aspects: Set<NetworkConditions.Aspect>) -> NetworkConditions
-  /// Whether any way leads out of the machine; looked at once no server could be reached.
+  /// Whether the machine has any network route; checked after no server could be reached.
   func hasNetwork() -> Bool
-  /// What is remembered of received bytes and of measurements.
   func memory() throws(Failure) -> NetworkMemory
-  /// Keeps what was received for good, and only then says what all runs have received.
+  /// Stores received bytes durably, then returns the total usage of all runs.
   func record(_ memory: NetworkMemory) throws(Failure) -> TransferUsage
 }
 
-/// Received bytes and measurements: all that is remembered, or what is new.
+/// Received bytes and measurements, either all remembered ones or the new ones.
 package struct NetworkMemory: Hashable, Sendable {
   package var usage = TransferUsage()
   package var samples = TransferSamples()

@@ -1,4 +1,4 @@
-/// The one source of time; everything that decides gets a ``Moment`` as an argument.
+/// The only source of time; deciding code gets a ``Moment`` as an argument.
 package protocol Clock: AnyObject {
   func now() -> Moment
 }

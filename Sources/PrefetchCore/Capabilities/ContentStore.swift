@@ -1,67 +1,56 @@
-/// What the cache holds and how it changes; the engine's only door to it.
+/// The engine's only interface to the cache: its contents and their changes.
 package protocol ContentStore: BodyStaging {
   associatedtype Staging: BodyStaging & Sendable
-  /// Where its bodies arrive, for any thread to use.
+  /// Staging area of incoming bodies; any thread may use it.
   var staging: Staging { get }
-  /// Reads all records, or those of some URLs, in one pass and without text.
+  /// Reads all records, or those of `urls`, in one pass and without text.
   func takeInventory(of urls: [String]?) throws(Failure) -> Inventory
-  /// What is stored under these numbers, in that order; nil for what is gone.
-  ///
-  /// An id that would have to be made of the URL may be empty.
+  /// Returns stored responses in order, nil for removed items; ids derived from URLs may be empty.
   func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?]
-  /// Whether objects may have been lost, or come, since the last run looked: a look at 256 times.
+  /// Whether objects may have been lost or added since the last run; checks 256 folders.
   func hasUnseenChanges() throws(Failure) -> Bool
-  /// Which of the inventory's objects are no longer in the file system: names are read only where
-  /// a folder changed since the last run.
+  /// Returns missing objects of the inventory; lists only folders that changed since the last run.
   func missingObjects(of inventory: Inventory) throws(Failure) -> Set<ContentDigest>
-  /// The same by its URL.
   func stored(url: String) throws(Failure) -> (any StoredAnswer)?
-  /// Begins to tell other runs what this one asks for, and ends it.
+  /// Starts claiming URLs, which shows other runs what this run requests.
   func beginClaims() throws(Failure)
   func endClaims()
-  /// Whether other runs are at work; what they ask for has to be claimed from then on.
+  /// Whether other runs are active; from then on each requested URL must be claimed.
   func hasCompany() throws(Failure) -> Bool
-  /// Whether each of these URLs is ours to ask for, until it is released.
+  /// Claims URLs until `release`; returns for each whether this run owns it.
   func claim(_ urls: [String]) throws(Failure) -> [Bool]
   func release(_ urls: [String])
-  /// What people have said, since claims began, of items at these URLs; nil for nothing.
+  /// Returns users' pauses and removals of items since `beginClaims`; nil for neither.
   func controls(of urls: [String]) throws(Failure) -> [ItemControl?]
-  /// The document at a URL that any configuration was given last, having asked for it in this way.
+  /// Returns the newest document that any configuration got from a URL by the request `asked`.
   func document(at url: String, asked: UInt64) throws(Failure) -> DocumentRecord?
-  /// The size of an object that no row names, once it was hashed and found whole.
+  /// Returns the size of an object that no row names, after hashing shows that it is intact.
   func intactObject(_ digest: ContentDigest) throws(Failure) -> Int64?
-  /// Whether objects may be here that a lost index named.
+  /// Whether there may be objects that only a lost index named.
   func seeksLostBodies() throws(Failure) -> Bool
-  /// An object that no row names and that has one of these digests.
+  /// Returns an object that no row names and that has one of the digests.
   func lostBody(_ digests: [ExpectedDigest]) throws(Failure) -> FoundBody?
-  /// Every segment that any configuration recorded here.
   func segments() throws(Failure) -> [SegmentRecord]
-  /// Applies changes in order, all or nothing. Bodies are durable before the records that name them.
-  /// Returns what disappeared because nothing holds it any more.
+  /// Applies all changes in order, or none; returns the content removed because nothing holds it.
   ///
-  /// What would make the index name more bytes than `limit`, and more than before, is refused as
-  /// `cache_full`: others commit, too.
+  /// Bodies are durable before the records that name them. A commit that raises the bytes named by
+  /// the index above `limit` is refused with `cache_full`, since other processes commit too.
   func commit(_ changes: [StoreChange], within limit: Int64?) throws(Failure) -> [RemovedContent]
-  /// Another number than before means that another process has written.
+  /// Returns a number that changes when another process writes.
   func dataVersion() throws(Failure) -> Int64?
-  /// The bytes of all bodies that the index names, each once.
+  /// Returns the bytes of all bodies that the index names, each counted once.
   func usedBytes() throws(Failure) -> Int64
-  /// Of the file system that it is on; nil where that is not known.
   func diskSpace() throws(Failure) -> DiskSpace?
-  /// What the cache holds, as room is made of it.
+  /// Returns the cache's contents in the form that eviction needs.
   func takeStock() throws(Failure) -> Stock
-  /// The bytes of a stored body, mapped for the length of the call.
   func withObject<Result>(
     _ digest: ContentDigest,
     _ read: (RawSpan) throws -> Result
   ) throws -> Result
-  /// The parts of bodies that earlier runs kept, by the URL they were asked for.
   func partials() throws(Failure) -> [String: PartialBody]
-  /// The part that is kept of one now.
   func partial(_ key: String) throws(Failure) -> PartialBody?
-  /// Drops a kept part, for example because its server has a newer body.
+  /// Deletes a kept part, for example because its server has a newer body.
   func forgetPartial(_ key: String)
-  /// Of the digests of request headers in this store.
   func varianceKey() throws(Failure) -> VarianceKey
 }
 
@@ -71,7 +60,7 @@ extension ContentStore {
   }
 }
 
-/// A store that no other process uses.
+/// Defaults of a store that no other process uses.
 extension ContentStore {
   package func stored(url: String) throws(Failure) -> (any StoredAnswer)? { nil }
   package func beginClaims() {}
@@ -108,7 +97,6 @@ extension ContentStore {
   }
 }
 
-/// Which configuration a segment belongs to, and its name.
 package struct SegmentKey: Hashable, Comparable, Sendable {
   package var identity: String
   package var name: String
@@ -123,34 +111,31 @@ package struct SegmentKey: Hashable, Comparable, Sendable {
   }
 }
 
-/// A segment as the last runs left it.
+/// State of a segment after its last run.
 package struct SegmentRecord: Hashable, Sendable {
   package var key: SegmentKey
   package var priority: Int?
-  /// The manifest's URL, nil for inline segments.
   package var manifestURL: String?
-  /// The last good manifest, kept as an object so that a 304 can be read again.
+  /// Last good manifest, kept as an object so that it can be read again after a 304.
   package var manifest: ContentDigest?
   package var manifestFinalURL: String?
-  /// What was sent when it was asked for, as a number.
+  /// Hash of the request that fetched the manifest.
   package var manifestAsked: UInt64?
   package var validators = Validators()
-  /// The manifest's own `generated` time, the mark that a rollback would fall below.
+  /// `generated` time of the manifest, below which a later manifest is a rollback.
   package var generated: Instant?
   package var itemCount = 0
-  /// Where the last run did one part of it, which; nil where it did all.
   package var shard: String?
   package var lastChecked: Instant?
   package var lastSuccess: Instant?
   package var state = SegmentState.incomplete
-  /// Set when nothing but time or a new manifest can give the segment work.
+  /// Mark set when only time or a new manifest can give the segment work.
   package var quiet: QuietMark?
-  /// Whom its items were declared to come from, as ``WebURL/authority``; nil where there are too many
-  /// to be remembered.
+  /// Hosts that its items declare, as ``WebURL/authority``; nil above ``hostLimit``.
   package var hosts: [String]? = []
-  /// Items that left its list and stay until their successors are stored.
+  /// Items removed from its list that stay until their successors are stored.
   package var retained: [RetainedItem] = []
-  /// What else was read with the manifest, in order; changed by ``StoreChange/documents`` alone.
+  /// Further documents of the manifest, in order; only ``StoreChange/documents`` changes them.
   package var documents: [DocumentRecord] = []
 
   package init(key: SegmentKey) {
@@ -164,14 +149,12 @@ package struct SegmentRecord: Hashable, Sendable {
 
   private static let hostLimit = 64
 
-  /// It is asked for as if it had never come.
   package mutating func forgetManifest() {
     manifest = nil
     manifestFinalURL = nil
     validators = Validators()
   }
 
-  /// What it has of its manifest, or of what belongs to that.
   package func document(at url: String) -> DocumentRecord? {
     guard manifestURL == url, let manifest else { return documents.first { $0.url == url } }
     var record = DocumentRecord(url: url, digest: manifest)
@@ -181,23 +164,21 @@ package struct SegmentRecord: Hashable, Sendable {
     return record
   }
 
-  /// The objects of its manifest and all that belongs to it.
   package var manifests: [ContentDigest] {
     [manifest].compactMap(\.self) + documents.map(\.digest)
   }
 }
 
-/// A further document of a segment's manifest, kept as an object so that a 304 can be read again: a
-/// part of it, or a signature.
+/// Further document of a segment's manifest, such as a part or a signature; kept as an object so
+/// that it can be read again after a 304.
 package struct DocumentRecord: Hashable, Sendable {
   package var url: String
-  /// The URL that gave the validators.
   package var finalURL: String?
   package var validators = Validators()
-  /// What was sent when it was asked for, as a number.
+  /// Hash of the request that fetched the document.
   package var asked: UInt64?
   package var digest: ContentDigest
-  /// When a signed part says that it was made.
+  /// Time at which a signed part says that it was made.
   package var generated: Instant?
   package var isSignature = false
 
@@ -207,11 +188,11 @@ package struct DocumentRecord: Hashable, Sendable {
   }
 }
 
-/// A segment that is complete: as long as its manifest stays the same there is nothing to look at.
+/// Mark of a complete segment: it has no work while its manifest is unchanged.
 package struct QuietMark: Hashable, Sendable {
-  /// The first moment at which an item of it becomes stale or expires.
+  /// Earliest time at which one of its items becomes stale or expires.
   package var until: Instant
-  /// Of everything besides the manifest that decides about items: a change ends the quiet.
+  /// Hash of the other inputs that decide about items; a change ends the mark.
   package var rules: UInt64
   package var itemCount: Int
   package var bytes: Int64
@@ -224,34 +205,28 @@ package struct QuietMark: Hashable, Sendable {
   }
 }
 
-/// A server's word that a stored body still holds, with nothing else changed.
 package struct Confirmation: Hashable, Sendable {
-  /// The record's number.
   package var item: Int64
   package var validatedAt: Instant
   package var freshness: Freshness
 }
 
-/// On whose account an item is in the cache.
 package enum ItemOrigin: String, Hashable, Sendable, CaseIterable {
-  /// A segment holds it.
   case segment
-  /// It was asked for by its URL.
   case onDemand = "on_demand"
-  /// A client of the server over the cache asked for it.
+  /// Requested by a client of the cache's server.
   case passthrough
 }
 
-/// Facts that only a few items have, beside those of their bodies.
+/// Facts that few items have, in addition to those of their bodies.
 package struct ContentTraits: Hashable, Sendable {
   package var caption = ItemCaption()
-  /// Form of the document under its URL, as the last answer showed it; nil for one file.
+  /// Form of the document at the item's URL, from its last response; nil for a single file.
   ///
-  /// The item is kept as one file all the same where its record has no further files.
+  /// Without further files the item is still kept as a single file.
   package var form: BundleForm?
-  /// Length of what an ad shows, as its servers state it.
   package var seconds: Double?
-  /// Tag that was last declared for the ad of an ad space, whose record has no URL of a server.
+  /// Last declared tag of the ad of an ad space, whose record has no server's URL.
   package var address: String?
 
   package init() {}
@@ -279,46 +254,38 @@ extension ContentRecord {
   }
 }
 
-/// What the store knows of one URL.
 package struct ContentRecord: Hashable, Sendable {
   package var url: String
   package var id: String
   package var provider: String?
   package var type: String?
   package var state = ItemState.pending
-  /// Nil as long as no body was ever complete.
+  /// Digest of the body; nil until a body was complete.
   package var digest: ContentDigest?
-  /// Digests besides SHA-256 that the body was seen to have.
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
-  /// What the manifest said of it, as ``ManifestEntry/descriptionHash`` makes it.
   package var description: UInt64 = 0
   package var size: Int64 = 0
   package var mime: String?
-  /// Of the response that brought or last confirmed the body.
+  /// Status of the response that brought or last confirmed the body.
   package var status: Int?
   package var headers = HeaderBlock()
   package var validators = Validators()
   package var finalURL: String?
   package var fetchedAt: Instant?
   package var validatedAt: Instant?
-  /// What the answers state about how long it may be used unasked.
   package var freshness = Freshness.silent(until: .distantFuture)
-  /// The redirects that led to the body when it was last asked for, in their order.
   package var hops: [HopTerms] = []
-  /// On what of a request the answers depend; nil for nothing.
   package var variance: Variance?
-  /// Content expiry by the manifest: not to be used after it.
+  /// Expiry that the manifest declares; the content must not be used after it.
   package var expiresAt: Instant?
-  /// What its entry grants of freshness.
   package var lifetime: Freshness.Lifetime?
   package var failure: Failure?
   package var categories: [String] = []
-  /// The URL of the picture that belongs to it.
   package var thumbnail: String?
   package var traits = ContentTraits()
-  /// Whatever there is of it besides its body, where it consists of several files.
+  /// Files of an item that consists of several; its body may be among them.
   package var files: [BundleFile] = []
-  /// Whether a client of the server over the cache was the first to ask for it.
+  /// Whether a client of the cache's server was the first to request it.
   package var isPassedThrough = false
 
   package func origin(in segments: [String]) -> ItemOrigin {
@@ -326,28 +293,25 @@ package struct ContentRecord: Hashable, Sendable {
     return isPassedThrough ? .passthrough : .onDemand
   }
 
-  /// URL for people and servers: that of the record, or the tag of an ad space.
+  /// URL to show and to report: the record's URL, or the tag of an ad space.
   package var shownURL: String { address ?? url }
 
-  /// The bytes of all its files.
   package var wholeSize: Int64 {
     otherFiles.reduce(size) { $0.addingSaturated($1.size) }
   }
 
-  /// Whether its body is a file that a user brought, with the time of that file and no answer of any
-  /// server.
+  /// Whether the body is a file that the user adopted, without a server's response.
   package var isImported: Bool {
     status == nil && validators.lastModified != nil && !headers.has(.lastModified)
   }
 
-  /// Whether the head of an answer describes the very file that was brought.
+  /// Whether a response head describes the same file that was adopted.
   package func isImported(like headers: HeaderBlock, size told: Int64?) -> Bool {
     isImported && told == size
       && headers[.lastModified].flatMap { HTTPDate.parse($0) }
         == validators.lastModified.flatMap { HTTPDate.parse($0) }
   }
 
-  /// Without the one that is its body, where that is among them.
   package var otherFiles: [BundleFile] {
     files.filter { $0.digest != digest }
   }
@@ -358,41 +322,34 @@ package struct ContentRecord: Hashable, Sendable {
   }
 }
 
-/// One change of the index.
 package enum StoreChange: Sendable {
-  /// A record is new or different and belongs to these segments besides its old ones; its body, if
-  /// any, becomes an object.
-  /// `besides` are those of its further files that are new.
+  /// Adds or changes a record and its segments; its body and new further files become objects.
   indirect case store(
     ContentRecord,
     body: StagedBody?,
     besides: [StagedBody] = [],
     joining: [SegmentKey]
   )
-  /// Bodies of items of which nothing was here; each belongs to the segment that asked for it.
+  /// Adds bodies of items that had no record; each joins the segment that requested it.
   case arrived([Arrival])
-  /// Times alone; many at once, since a run over unchanged servers brings nothing else.
+  /// Updates only times, many at once: a run over unchanged servers changes nothing else.
   case confirm([Confirmation])
-  /// These records belong to the segment from now on.
   case join(SegmentKey, items: [Int64])
-  /// The same for records so new that their numbers are not known; they must exist.
+  /// Adds records, too new for known numbers, to a segment; they must exist.
   case joinNew(SegmentKey, urls: [String])
-  /// These records belong to it no more; records and objects that nothing holds disappear.
+  /// Removes records from a segment; records and objects that nothing else holds are deleted.
   case leave(SegmentKey, items: [Int64])
-  /// The segment's own facts; `manifest` is the body of a newly accepted manifest.
+  /// Changes a segment's record; `manifest` is the body of a newly accepted manifest.
   indirect case segment(SegmentRecord, manifest: StagedBody?)
-  /// All further documents of a segment's manifest, in the place of those that it had; `bodies` are
-  /// the new ones among them.
+  /// Replaces all further documents of a segment's manifest; `bodies` are the new ones.
   indirect case documents(SegmentKey, [DocumentRecord], bodies: [StagedBody])
-  /// Whatever names these bodies lets go of them, to make room: items that a segment holds keep their
-  /// records, which then say why. What another identity than this one declares stays.
+  /// Evicts bodies to make room, except those that other identities declare; items held by a
+  /// segment keep their records, which then give the reason.
   case evict([ContentDigest], for: String, because: Failure? = nil)
-  /// The segment was removed from its configuration, or unsubscribed: as `leave` of everything.
   case forget(SegmentKey)
-  /// A server told this `Date`, the newest of all.
+  /// Records the newest `Date` that a server sent.
   case dated(Instant)
 
-  /// What it brings into the store.
   package var bodies: [StagedBody] {
     switch self {
     case .arrived(let arrivals): arrivals.map(\.body)
@@ -404,16 +361,13 @@ package enum StoreChange: Sendable {
   }
 }
 
-/// A record that was dropped because nothing holds it.
+/// Record that was deleted because nothing holds it.
 package struct RemovedContent: Hashable, Sendable {
   package var url: String
   package var id: String
   package var size: Int64
-  /// Whether there ever was a body of it.
   package var hadBody = true
-  /// Whether it went to make room.
   package var wasEvicted = false
-  /// The segments that let go of it.
   package var segments: [SegmentKey] = []
 
   package init(url: String, id: String, size: Int64) {
@@ -427,12 +381,11 @@ extension Instant {
   package static let distantFuture = Instant(milliseconds: .max)
 }
 
-/// How much of a power cut a commit must survive.
+/// Degree to which a commit must survive a power cut.
 package enum Durability: String, Hashable, Sendable, CaseIterable {
-  /// Nothing is forced to disk.
   case none
-  /// One flush of the file system a commit.
+  /// Flushes the file system once per commit.
   case batch
-  /// Each file by itself, where a flush of everything would disturb others.
+  /// Flushes each file separately, where flushing everything would disturb others.
   case each
 }

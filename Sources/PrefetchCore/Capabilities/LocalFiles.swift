@@ -1,6 +1,6 @@
-/// Reads files that the configuration names.
+/// Reader of files that the configuration names.
 package protocol LocalFiles: AnyObject {
-  /// The bytes of a file for the length of a call.
+  /// Passes a file's bytes to `read`; they are valid only during the call.
   func withBytes<Value>(
     of path: String,
     limit: Int64,

@@ -1,10 +1,10 @@
-/// Hears what a run has to tell while it happens: progress displays, event logs.
+/// Observer of a run's facts while it runs, such as a progress display or an event log.
 package protocol RunObserver: AnyObject {
-  /// Whether it wants to hear of every item and request by itself, even where nothing is new.
+  /// Whether it needs each item and request as a separate fact, even if nothing changed.
   var hearsOfEach: Bool { get }
-  /// How long it may be between two looks at how the run stands; nil where it takes none.
+  /// Maximum time between two calls of `look`; nil if it needs none.
   var pauseBetweenLooks: Duration? { get }
-  /// Whether what it looks at has to say what segments bring in all, and whom they wait for.
+  /// Whether `look` needs the segments' expected bytes and the hosts that they wait for.
   var needsExpectations: Bool { get }
   func observe(_ fact: RunFact, at now: Moment)
   func look(at standing: RunStanding, _ now: Moment)
@@ -16,11 +16,11 @@ extension RunObserver {
   package func look(at standing: RunStanding, _ now: Moment) {}
 }
 
-/// Whether the program was asked to stop.
+/// Stop request from a signal.
 package protocol StopSignal: AnyObject {
-  /// The signal that came, nil while none has.
+  /// Number of the received signal; nil before one came.
   var pending: Int32? { get }
-  /// Begins the reading of a document, which may take long and looks at no signal.
+  /// Marks the start of reading a document, which may take long and checks for no signal.
   func beginReading()
   func endReading()
 }

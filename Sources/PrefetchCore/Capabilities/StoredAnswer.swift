@@ -1,15 +1,15 @@
-/// What the store has of an item, taken apart only where a caller looks at it.
+/// Stored response of an item, decoded only when a caller reads it.
 package protocol StoredAnswer: AnyObject, Sendable {
   var url: String { get }
-  /// Whether its headers alone decide if another answer confirms it.
+  /// Whether the stored headers alone decide whether a 304 confirms the body.
   var isPlain: Bool { get }
-  /// What a question about it needs; nil for what cannot be read.
+  /// Facts needed to revalidate the body; nil if the row cannot be read.
   var confirmable: Confirmable? { get }
-  /// All of it; nil for what cannot be read.
+  /// Full record; nil if the row cannot be read.
   var record: ContentRecord? { get }
 }
 
-/// What is asked with, and what the answer is held against.
+/// Stored facts from which a conditional request is made and by which its response is judged.
 package struct Confirmable: Sendable {
   package let headers: HeaderBlock
   package let validators: Validators
@@ -26,7 +26,6 @@ package struct Confirmable: Sendable {
   }
 }
 
-/// Where all of it is at hand.
 extension Shared: StoredAnswer where Value == ContentRecord {
   package var url: String { value.url }
   package var record: ContentRecord? { value }

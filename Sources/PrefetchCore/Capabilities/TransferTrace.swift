@@ -1,10 +1,10 @@
-/// What was said on the way of one transfer, for the user who finds out why a host fails.
+/// Trace of one transfer, for a user who finds out why a host fails.
 ///
-/// An object, since figures are copied for every transfer and nearly none is looked into.
+/// A class, because figures are copied for each transfer and very few have a trace.
 package final class TransferTrace: Sendable {
-  /// Heads of requests as they went out, with all that proves who we are.
+  /// Sent request heads, including credentials.
   package let sent: String
-  /// Nil where no handshake was made for it.
+  /// Certificate of the server; nil if the transfer made no handshake.
   package let shown: ShownCertificate?
 
   package init(sent: String, shown: ShownCertificate? = nil) {
@@ -24,12 +24,10 @@ extension TransferTrace: Hashable {
   }
 }
 
-/// The certificate that a server showed, good or not, and over which TLS.
+/// Certificate that a server showed, valid or not, and the TLS version.
 package struct ShownCertificate: Hashable, Sendable {
-  /// `TLSv1.3`.
   package var protocolVersion: String
   package var subject: String
-  /// The hosts that it is for, as OpenSSL writes them.
   package var names: String
   package var issuer: String
   package var expires: Instant?

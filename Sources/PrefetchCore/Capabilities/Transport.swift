@@ -1,19 +1,15 @@
-/// Moves requests out and facts back; decides nothing.
+/// Sends requests, queues those above the limit in flight, and returns facts; makes no decisions.
 ///
-/// It may be given more requests than may be on the wire and keeps them in line. When a host answers
-/// with trouble, it gives back whatever of that host is not sent, since the caller may judge anew.
-///
-/// One thread calls these methods. An implementation may work on threads of its own.
+/// When a host answers with trouble, its unsent requests are returned for a new decision. All
+/// methods are called from one thread; an implementation may use threads of its own.
 package protocol Transport: AnyObject {
-  /// Begins a transfer; its one `TransferEvent.finished` comes from a later `wait`.
+  /// Starts a transfer; its only `TransferEvent.finished` comes from a later `wait`.
   func start(_ request: TransferRequest)
-  /// The same of a request that it makes itself.
   func start(_ id: TransferID, _ order: Order)
-  /// Gives a transfer up; its end is still reported, as `cancelled` unless it was already over.
   func cancel(_ id: TransferID)
-  /// The same, but however little has come of a body is kept, where the rest can be asked for later.
+  /// Cancels a transfer, but keeps any received bytes of a body that can be resumed.
   func interrupt(_ id: TransferID)
-  /// Blocks until something happened or the uptime `deadline` passed.
+  /// Blocks until an event occurs or the uptime `deadline` passes.
   func wait(until deadline: Duration?) -> [TransferEvent]
 }
 
@@ -27,7 +23,6 @@ extension Transport {
   }
 }
 
-/// The engine's number for one request on the wire; never used twice in a run.
 package struct TransferID: Hashable, Comparable, Sendable {
   package var number: Int
 
@@ -40,9 +35,7 @@ package struct TransferID: Hashable, Comparable, Sendable {
   }
 }
 
-/// One hop: one URL asked once.
-///
-/// Redirects come back as responses.
+/// Request for one hop: one URL, requested once; redirects are returned as responses.
 package struct TransferRequest: Sendable {
   package enum Method: Hashable, Sendable {
     case get
@@ -54,58 +47,53 @@ package struct TransferRequest: Sendable {
   package var id: TransferID
   package var method: Method
   package var url: WebURL
-  /// Sent as they are, besides what the transport itself adds (Host, User-Agent, Accept-Encoding).
+  /// Header fields to send unchanged; the transport adds Host, User-Agent and Accept-Encoding.
   package var headers: [HeaderField]
-  /// Whether the server may compress; the body arrives decoded all the same.
+  /// Whether the server may compress the body, which arrives decoded in any case.
   package var allowsCoding = true
-  /// More bytes than this (decoded) end the transfer with `too_large`.
+  /// Maximum of decoded bytes; a larger body ends the transfer with `too_large`.
   package var sizeLimit: Int64?
-  /// Digests to take besides SHA-256.
   package var algorithms: Set<DigestAlgorithm> = []
   package var expectedSize: Int64?
-  /// Whether a declared digest shows that a body is whole.
+  /// Whether a declared digest proves that a body is whole.
   package var isPinned = false
-  /// Under which name a part of the body may be kept should it break off; nil keeps nothing.
+  /// Name for the kept part of a body that breaks off; nil keeps nothing.
   package var partialKey: String?
-  /// Whether the body must leave the free disk space of `cache.min_free`.
+  /// Whether the body must leave `cache.min_free` free on the disk.
   package var heedsFreeDisk = false
-  /// Whether the body is wanted; else it is read, counted and hashed, and nothing of it is left.
+  /// Whether the body is kept; otherwise it is read, counted, hashed and dropped.
   package var keepsBody = true
-  /// What is kept already: the transport asks for the rest with `Range` and `If-Range`.
+  /// Kept part of the body: the transport requests the rest with `Range` and `If-Range`.
   package var partial: PartialBody?
-  /// A rate that it shares with all other transfers of the same group.
   package var rateGroup: RateGroup?
-  /// Numbers of bytes that it and others may receive together; when one is used up it is broken off.
+  /// Byte allowances shared with other transfers; the transfer is broken off when one is used up.
   package var allowances: [Allowance] = []
-  /// What is hoped for, where the answer may be judged at once, and what that would confirm.
+  /// Order by which a worker judges the response, and the stored facts that a 304 confirms.
   package var order: Order?
   package var confirming: Confirmable?
-  /// What may be asked elsewhere in its place.
+  /// Lookup that a second tier may answer in place of the origin.
   package var tierQuestion: TierQuestion?
-  /// How long nothing may arrive; nil = what the settings say.
+  /// Maximum time without received bytes; nil = the settings' value.
   package var patience: Duration?
-  /// Whether a body is refused that does not say how long it is: it could go on for ever.
+  /// Whether to refuse a body without a declared length, which could be endless.
   package var needsLength = false
-  /// So many of the body's first bytes are told with it.
   package var prefixLength = StagedBody.prefixLength
-  /// What its connection must prove; nil = what the settings say.
+  /// TLS requirements of the connection; nil = the settings' requirements.
   package var connection: Shared<ConnectionRules>?
 
-  /// So many bytes for all transfers that name it, counted from the first of them on.
+  /// Bytes that all transfers naming this allowance may receive, counted from its first transfer.
   package struct Allowance: Hashable, Sendable {
-    /// Of the budget, and of its renewal.
+    /// Number that identifies the budget and its current period.
     package var number: Int
     package var bytes: Int64
-    /// What a whole period allows.
     package var whole: Int64
     package var period: ByteBudget.Period
 
-    /// Bytes that one read may bring beyond an allowance.
+    /// Bytes by which one read may exceed an allowance.
     package static let excess = 16_384
 
-    /// The objection to a body that no later period can continue; nil where a whole period has room.
-    ///
-    /// Such a body would use up each period.
+    /// Returns the objection to a body that cannot be resumed and exceeds a whole period, since it
+    /// would use up each period; nil if a whole period has room.
     package static func objection(toUncontinued size: Int64, under allowances: [Self]) -> String? {
       guard let least = allowances.min(by: { $0.whole < $1.whole }),
         size > least.whole.addingSaturated(Int64(excess))
@@ -116,7 +104,6 @@ package struct TransferRequest: Sendable {
     }
   }
 
-  /// A name, usually a segment's, and the bytes a second that all its transfers get together.
   package struct RateGroup: Hashable, Sendable {
     package var name: String
     package var rate: Int64
@@ -135,7 +122,6 @@ package struct TransferRequest: Sendable {
   }
 }
 
-/// What a request sends.
 package enum UploadedBody: Hashable, Sendable {
   case bytes([UInt8])
   case file(path: String, size: Int64)
@@ -148,24 +134,20 @@ package enum UploadedBody: Hashable, Sendable {
   }
 }
 
-/// A fact about a transfer.
 package enum TransferEvent: Sendable {
-  /// Bytes arrived since the last such event; only for progress displays.
+  /// Bytes received since the last such event; only for progress displays.
   case progressed(TransferID, TransferAdvance)
   case finished(TransferID, TransferResult)
-  /// The end of one whose answer was the one that was hoped for.
+  /// End of a transfer with the expected response.
   case judged(TransferID, Outcome)
 }
 
-/// How far a body is that arrives.
+/// Progress of a body that is arriving.
 package struct TransferAdvance: Hashable, Sendable {
-  /// Since the last time.
   package var bytes: Int64
-  /// Of this answer.
   package var arrived: Int64
-  /// Of the whole body, with what had been kept of it before.
+  /// Position in the whole body, including a part that was kept before.
   package var position: Int64
-  /// Of the whole body, where the answer tells it.
   package var size: Int64?
 
   package init(bytes: Int64, arrived: Int64, position: Int64, size: Int64? = nil) {
@@ -176,16 +158,15 @@ package struct TransferAdvance: Hashable, Sendable {
   }
 }
 
-/// It goes through many hands, so it is an object: it is too large to be copied by each.
+/// End of a transfer; a class because it is too large to be copied at each handover.
 package final class TransferResult: Sendable {
-  /// Whole answers of any status are responses; everything else is a failure.
+  /// Complete response of any status; anything else is a failure.
   package let outcome: Result<TransferResponse, Failure>
   package let figures: TransferFigures
-  /// What was kept of a body that broke off.
   package let partial: PartialBody?
-  /// Whether the request was given back before anything of it went out.
+  /// Whether the request was returned before any of it was sent.
   package let wasNotSent: Bool
-  /// Of a body that was refused for its size, where the head told that.
+  /// Declared size of a body that was refused for it; nil if the head did not declare one.
   package let announcedSize: Int64?
 
   package init(
@@ -202,17 +183,15 @@ package final class TransferResult: Sendable {
     self.announcedSize = announcedSize
   }
 
-  /// A request that was given back unsent.
   package convenience init(notSent reason: Failure) {
     self.init(.failure(reason), figures: TransferFigures(), wasNotSent: true)
   }
 
-  /// The same for another reason.
   package func failed(_ reason: Failure) -> TransferResult {
     copy(.failure(reason), figures)
   }
 
-  /// Another answer, with what all requests for it together received.
+  /// Returns a copy with another outcome, adding the bytes that other requests for it received.
   package func answered(
     _ outcome: Result<TransferResponse, Failure>,
     besides wireBytes: Int64
@@ -222,7 +201,6 @@ package final class TransferResult: Sendable {
     return copy(outcome, figures)
   }
 
-  /// The same with what was learnt.
   package func teaching(_ lesson: ProtocolLesson) -> TransferResult {
     var figures = figures
     figures.lesson = lesson
@@ -242,12 +220,10 @@ package final class TransferResult: Sendable {
     )
   }
 
-  /// Whether it is not the origin's own word.
   var isToldByTier: Bool {
     if case .success(let response) = outcome { response.toldByTierAt != nil } else { false }
   }
 
-  /// Who answered.
   func provenance(throughProxy isProxied: Bool) -> Provenance {
     switch outcome {
     case .success(let response): response.provenance(figures, throughProxy: isProxied)
@@ -255,8 +231,7 @@ package final class TransferResult: Sendable {
     }
   }
 
-  /// How long a body of its host was under way, be it whole or the beginning of one; nil where none
-  /// came from there.
+  /// Transfer time of a whole or partial body from the origin; nil if none came from there.
   var bodyTime: Duration? {
     switch outcome {
     case .success(let response):
@@ -269,12 +244,11 @@ package final class TransferResult: Sendable {
     if case .failure(let failure) = outcome { failure } else { nil }
   }
 
-  /// Of the answer; nil where none came.
   package var status: Int? {
     if case .success(let response) = outcome { response.status } else { nil }
   }
 
-  /// Whether the host should not be asked for anything else before it was judged by this.
+  /// Whether the host must get no other request before this result has been judged.
   package var isTrouble: Bool {
     switch outcome {
     case .success(let response):
@@ -287,15 +261,15 @@ package final class TransferResult: Sendable {
 
 package struct TransferResponse: Sendable {
   package let status: Int
-  /// As they came; of a body that came in parts those of the whole.
+  /// Received headers; for a body received in parts, those of the whole.
   package let headers: HeaderBlock
-  /// Only of a 200 or 203 to a GET or POST, of a 206 that continued a part (then the whole body), and of a
-  /// 416 that says the part was the whole; bodies of other answers are read and dropped.
+  /// Body of a 200 or 203 to a GET or POST, the whole body after a 206 that continued a part, or
+  /// after a 416 that showed the part to be the whole; other bodies are read and dropped.
   package let body: StagedBody?
-  /// Where a second tier gave it: when the origin had said so, which is now for a body that its digest
-  /// alone names.
+  /// Time of the origin's response that a second tier passed on, or the current time for a body
+  /// found by digest alone; nil if the origin answered.
   package let toldByTierAt: Instant?
-  /// Whether the origin that a second tier speaks for answered from an address like ours.
+  /// Whether the origin behind the second tier answered from a local address.
   package let isToldFromHere: Bool
 
   package init(
@@ -312,19 +286,18 @@ package struct TransferResponse: Sendable {
     self.isToldFromHere = isToldFromHere
   }
 
-  /// Who answered; where a second tier stood in, that is not its own address.
   func provenance(_ figures: TransferFigures?, throughProxy isProxied: Bool) -> Provenance {
     guard toldByTierAt == nil else { return isToldFromHere ? .local : .publicServer }
     return Provenance(answeredFrom: figures?.remoteAddress, throughProxy: isProxied)
   }
 
-  /// Whether its host has no peace to answer more.
+  /// Whether the response shows that the host should get no further requests now.
   var isTrouble: Bool {
     status >= 500 || RetryPolicy.isBusy(status) || headers.has(.retryAfter)
   }
 }
 
-/// What was measured on the way; known for failures as far as they got.
+/// Measurements of a transfer; those of a failed one end where it failed.
 package struct TransferFigures: Hashable, Sendable {
   package enum Version: String, Hashable, Sendable {
     case http10 = "1.0"
@@ -333,62 +306,53 @@ package struct TransferFigures: Hashable, Sendable {
     case http3 = "3"
   }
 
-  /// Nil when no answer came.
   package var version: Version?
-  /// When it was handed to the network, by the calendar; nil for one that never was.
+  /// Calendar time at which the request was handed to the network; nil if it never was.
   package var started: Instant?
-  /// Received, headers and coded body.
+  /// Received bytes of headers and coded body.
   package var wireBytes: Int64 = 0
-  /// Sent, headers and body.
   package var requestBytes: Int64?
   package var dns: Duration?
   package var connect: Duration?
   package var tls: Duration?
   package var firstByte: Duration?
-  /// Until the request went out.
   package var requested: Duration?
   package var total: Duration?
-  /// How often the request went out on a connection, those included that the transport repeats by
-  /// itself.
+  /// Times that the request was sent, including the transport's own repetitions.
   package var requestCount = 1
   package var remoteAddress: String?
-  /// Whether it went over a connection that earlier transfers had opened.
   package var didReuseConnection = false
-  /// What the transfer showed of its host's versions of HTTP.
   package var lesson: ProtocolLesson?
-  /// The key that a host showed in place of a pinned one, where that is only to be reported.
+  /// Key that the host showed instead of a pinned one, where the rule only reports it.
   package var unexpectedKey: ContentDigest?
-  /// What the second tier did in place of an answer; then the failure says nothing about the host.
+  /// Failure of the second tier; the transfer's failure then says nothing about the host.
   package var tierTrouble: TierTrouble?
-  /// What was said on the way, where the user wants to look into it.
   package var trace: TransferTrace?
 
   package init() {}
 
-  /// Whether the report takes something from it that no count of answers tells, such as its host.
+  /// Whether the report needs these figures individually, not only counted with others.
   var isRemarkable: Bool {
     lesson != nil || unexpectedKey != nil || requestCount > 1
   }
 
   package var wasSent: Bool { requestCount > 0 }
 
-  /// `1.1`, `2`, `3`; nil when no answer came.
   package var httpVersion: String? {
     get { version?.rawValue }
     set { version = newValue.flatMap { Version(rawValue: $0) } }
   }
 }
 
-/// What a run learns of a host's versions of HTTP, and later ones have to know.
+/// Lesson about a host's HTTP versions that later runs remember.
 package enum ProtocolLesson: Int, Hashable, Sendable, CaseIterable {
-  /// HTTP/2 bodies come without a length: those without a declared size or digest are asked for over
-  /// HTTP/1.1, which marks the end.
+  /// HTTP/2 bodies come without a length: bodies without a declared size or digest are requested
+  /// over HTTP/1.1, which marks the end.
   case openEnds = 2
-  /// An older version answered after HTTP/3 had been tried in vain; it is not tried.
+  /// HTTP/3 was tried in vain and an older version answered; HTTP/3 is not tried again.
   case noHTTP3 = 3
 }
 
-/// What holds for every transfer of a run.
 package struct TransportSettings: Hashable, Sendable {
   package enum HTTPVersion: String, Hashable, Sendable, CaseIterable {
     case auto
@@ -398,7 +362,7 @@ package struct TransportSettings: Hashable, Sendable {
   }
 
   package enum Proxy: Hashable, Sendable {
-    /// Read once from the process environment by the composition root.
+    /// Proxy variables, read once from the process environment by the composition root.
     case environment(http: String?, https: String?, exceptions: String?)
     case none
     case url(Secret)
@@ -406,36 +370,30 @@ package struct TransportSettings: Hashable, Sendable {
 
   package var userAgent: String
   package var connectTimeout: Duration = .seconds(10)
-  /// A transfer that receives nothing for so long has stalled.
+  /// Time without received bytes after which a transfer has stalled.
   package var readTimeout: Duration = .seconds(30)
   package var itemTimeout: Duration?
   package var connectionsPerHost: Int = 4
-  /// Requests on the wire at once, over all hosts.
   package var concurrency: Int = 256
   package var httpVersion: HTTPVersion = .auto
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
   package var caFile: String?
   package var caDirectory: String?
-  /// For proxies, which are trusted as far as the system goes; nil where that says nothing else.
+  /// CA file for proxies, which otherwise rely on the system's trust store; nil if none is set.
   package var proxyCAFile: String?
   package var proxyCADirectory: String?
   package var proxy: Proxy = .none
-  /// Threads that send, receive, hash and write.
   package var workers: Int = 1
-  /// Hosts, as ``WebURL/authority`` has them, by what was learnt of them not long ago.
+  /// Hosts (``WebURL/authority``) by the lessons recently learnt about them.
   package var lessons: [ProtocolLesson: Set<String>] = [:]
-  /// Bytes a second of all transfers together.
   package var rate: RateSchedule?
-  /// Bytes a second from any one host.
   package var ratePerHost: Int64?
-  /// Whether what is sent and shown on every connection is kept for the user to look into.
   package var isTraced = false
 
   package init(userAgent: String) {
     self.userAgent = userAgent
   }
 
-  /// Whether something was learnt of a URL's host.
   package func has(_ lesson: ProtocolLesson, of url: WebURL) -> Bool {
     lessons.isEmpty ? false : lessons[lesson]?.contains(url.authority) ?? false
   }

@@ -1,9 +1,9 @@
-/// One thing that a person should read, worded once, where the fact is known.
+/// Message for the user, worded where the fact is known.
 ///
-/// The message has no full stop, sets literals in backticks and says what to change. Names and
-/// passwords in URLs are masked when it is made, whichever code quotes them.
+/// It has no full stop, sets literals in backticks and says what to change; names and passwords in
+/// URLs are masked when it is made.
 package struct Diagnostic: Error, Hashable, Sendable {
-  /// An open set of names such as `config.unknown-key`, stable enough to be matched by scripts.
+  /// Stable name such as `config.unknown-key`, for scripts to match.
   package struct Code: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     package var description: String
 
@@ -22,12 +22,11 @@ package struct Diagnostic: Error, Hashable, Sendable {
   package var severity: Severity
   package var message: String
   package var hint: String?
-  /// Where in the configuration: `segments[0].items[2].checksum`.
   package var path: String?
-  /// The file itself, also where no line is known (a binary plist, a missing file).
+  /// File name, also set if no line is known (a binary plist, a missing file).
   package var file: String?
   package var location: SourceLocation?
-  /// Whether the line it points at holds a secret and must not be shown.
+  /// Whether the source line holds a secret and must not be shown.
   package var hidesSource = false
 
   package init(
@@ -50,7 +49,7 @@ package struct Diagnostic: Error, Hashable, Sendable {
 }
 
 extension Diagnostic {
-  /// Notes about what a reader takes of a lock file that is for several machines and purposes.
+  /// Code of notes on which part of a lock file for several machines is used.
   package static let lockChoice: Code = "manifest.choice"
 }
 

@@ -1,14 +1,13 @@
-/// A diagnostic as a person reads it: place, message, the line with a mark below, a hint.
+/// Renders a diagnostic: location, message, marked source line and hint.
 package struct DiagnosticRenderer: Sendable {
   package var usesColor = false
-  /// Columns that a shown line may take.
   package var width = 120
 
   package init(usesColor: Bool = false) {
     self.usesColor = usesColor
   }
 
-  /// Lines joined by line feeds, without one at the end; `line` gives a line of a file, where there is one.
+  /// Returns lines without a final line feed; `line` returns a line of a file, if there is one.
   package func render(
     _ diagnostic: Diagnostic,
     line: (_ file: String, _ number: Int) -> String?
@@ -36,10 +35,9 @@ package struct DiagnosticRenderer: Sendable {
     return "\(start)\(severity) \(DisplayText.escaped(diagnostic.message))  [\(diagnostic.code)]"
   }
 
-  /// Where a file has no lines, as a binary plist, the path of the key says where in it.
+  /// Returns file and line, or file and key path if the file has no lines, as a binary plist.
   private func place(of diagnostic: Diagnostic) -> String? {
     if let location = diagnostic.location { return location.description }
-    // Options and variables are what they set.
     guard let file = diagnostic.file, let path = diagnostic.path, !file.hasPrefix("-"),
       !file.hasPrefix("PREFETCH_")
     else { return diagnostic.file }
@@ -66,7 +64,6 @@ package struct DiagnosticRenderer: Sendable {
   }
 }
 
-/// The part of a line around a place, with a mark below it.
 private struct SourceExcerpt {
   var text: String
   var padding: String
@@ -82,7 +79,6 @@ private struct SourceExcerpt {
     var first = 0
     let isLong = cells.reduce(0, { $0 + $1.count }) > limit
     if isLong {
-      // A third of the room before the place, the rest behind it.
       var room = limit / 3
       first = start
       while first > 0, room >= cells[first - 1].count {
@@ -104,8 +100,8 @@ private struct SourceExcerpt {
     marker = "^" + String(repeating: "~", count: max(0, visible - 1))
   }
 
-  /// Lines that set a license or password stay hidden, also when the reader never got so far as to
-  /// know what they are.
+  /// Whether a line sets a license or password, which must stay hidden even if parsing failed
+  /// before it.
   static func mayHoldSecret(_ line: String) -> Bool {
     let lower = line.lowercased()
     let words = [
@@ -123,14 +119,12 @@ private struct SourceExcerpt {
 }
 
 extension SourceExcerpt {
-  /// Whether the value is put in later, so that what stands here is no secret.
   private static func isVariable(_ value: Substring) -> Bool {
     var rest = value.drop { " \"'".contains($0) }
     if rest.hasPrefix("bearer ") { rest = rest.dropFirst(7) }
     return rest.hasPrefix("${")
   }
 
-  /// `https://user:password@host`, or one that is signed.
   private static func holdsSecretURL(_ line: String) -> Bool {
     UserInformation.masked(line) != line
       || line.split(whereSeparator: { " \t\"'<>,".contains($0) }).contains { word in
@@ -141,15 +135,14 @@ extension SourceExcerpt {
   }
 }
 
-/// Text of strangers, made harmless for a terminal.
+/// Untrusted text made safe for a terminal.
 package enum DisplayText {
-  /// Control characters and marks that turn the direction of writing as their names.
+  /// Replaces control characters and marks of writing direction by their code points.
   package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     return text.unicodeScalars.map(cell).joined()
   }
 
-  /// What one scalar is shown as.
   static func cell(_ scalar: Unicode.Scalar) -> String {
     if scalar == "\t" { return " " }
     guard isUnsafe(scalar) else { return String(scalar) }

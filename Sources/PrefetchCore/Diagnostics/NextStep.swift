@@ -1,8 +1,8 @@
-/// Next steps of diagnostics, by their codes, for those that are reported without a hint of their own.
+/// Next steps for diagnostics without an own hint, by code.
 package enum NextStep {
-  /// The step for a code; nil where the message itself says what to do, or nothing is to be done.
+  /// Returns the step for a code; nil if the message is sufficient.
   ///
-  /// Codes such as `publish.disk_full` end with the code of a failure, whose step it then is.
+  /// Codes that end with a failure's code, such as `publish.disk_full`, get that failure's step.
   package static func of(_ code: Diagnostic.Code) -> String? {
     let name = code.description
     if let step = table[name] { return step }
@@ -83,7 +83,7 @@ package enum NextStep {
     "run.no-ad": "nothing is to be done: the ad server decides this",
     "run.stale": "`prefetch run` confirms them when their servers answer",
     "schedule.write": "make the folder, or let this user write there",
-    "serve.address": "free the address, or name another one",
+    "serve.address": "end the program that uses the address, or name another one with `--listen`",
     "serve.no-lease": "let this user write into the cache's folder",
     "serve.switched-off": "ask the publisher, or set `features.pull_through: true`",
     "status.no-cache": "`prefetch run` makes it",

@@ -1,10 +1,10 @@
-/// A place in a file that a person wrote: lines and columns count from 1, columns in Unicode scalars.
+/// Location in a user's file: line and column count from 1, columns in Unicode scalars.
 package struct SourceLocation: Hashable, Sendable {
-  /// The file as the user named it, or `<stdin>`, `--set`, `PREFETCH_X`.
+  /// File as the user named it, or `<stdin>`, `--set`, `PREFETCH_X`.
   package var file: String
   package var line: Int
   package var column: Int
-  /// How many scalars of the line belong to the thing, for the underline below a caret; at least 1.
+  /// Number of scalars to underline; at least 1.
   package var length: Int
 
   package init(file: String, line: Int, column: Int, length: Int = 1) {

@@ -1,6 +1,5 @@
-/// The known name that a mistyped one most likely meant.
 package enum Suggestion {
-  /// The nearest of `candidates` within a third of the word's length, the first one on a tie.
+  /// Returns the nearest candidate within a third of the word's length; the first one on a tie.
   package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let typed = Array(word.lowercased().unicodeScalars)
     let limit = max(1, typed.count / 3)
@@ -15,7 +14,7 @@ package enum Suggestion {
     return best?.name
   }
 
-  /// Edits are insertion, removal, replacement and the swap of two neighbours, the commonest slip.
+  /// Counts insertions, removals, replacements and, as the commonest slip, swaps of neighbours.
   private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     guard !a.isEmpty, !b.isEmpty else { return max(a.count, b.count) }
     var beforePrevious: [Int] = []

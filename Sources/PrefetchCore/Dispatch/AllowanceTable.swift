@@ -9,7 +9,6 @@ struct AllowanceTable: Sendable {
   private var period: Period?
   private var count = 0
 
-  /// Makes the next call compute the remaining bytes again.
   mutating func renew() {
     period = nil
   }

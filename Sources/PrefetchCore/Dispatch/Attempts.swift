@@ -1,17 +1,14 @@
 /// Attempt counters of an exchange.
 struct Attempts: Sendable {
-  /// Number of requests sent, redirect hops included.
   private(set) var requests = 0
   /// Attempts at the present source since it last made progress.
   private(set) var sinceProgress = 0
-  /// Attempts at the present source.
   private(set) var ofSource = 0
-  /// Attempts at all sources.
   private(set) var inAll = 0
   /// Whether the next request belongs to the current attempt.
   var isFollowUp = false
   private var wasFollowUp = false
-  /// Whether the redirect chain was restarted once, for an outdated redirect.
+  /// Whether the redirect chain was restarted once because of an outdated redirect.
   var hasStartedOver = false
 
   mutating func begin() {
@@ -39,7 +36,6 @@ struct Attempts: Sendable {
     sinceProgress = 0
   }
 
-  /// Resets the counters for the next source.
   mutating func beginSource() {
     sinceProgress = 0
     ofSource = 0

@@ -1,9 +1,8 @@
-/// Whether a body that arrived is the one that was declared.
+/// Checks whether a received body is the declared one.
 package enum BodyCheck {
-  /// The body that a new one would replace.
   package struct Stored: Hashable, Sendable {
     package var size: Int64
-    /// Nil where it came without a type, or any type may follow.
+    /// Media type of the stored body; nil if unknown or if any type may replace it.
     package var mime: String?
 
     package init(size: Int64, mime: String? = nil) {
@@ -12,9 +11,7 @@ package enum BodyCheck {
     }
   }
 
-  /// Nil when it may enter the store.
-  ///
-  /// `digests` are the entry's unless more are given; `expectations` are those of every segment that names the item.
+  /// Returns why a body may not enter the store; nil if it may.
   package static func objection(
     to body: StagedBody,
     headers: HeaderBlock,
@@ -25,8 +22,8 @@ package enum BodyCheck {
   ) -> Failure? {
     if let objection = body.objection { return objection }
     let digests = digests ?? entry.digests
-    // Digests first: a body of the wrong length may be one that was replaced.
-    // Several values of one algorithm are alternatives, several algorithms must all hold.
+    // Digests come first: a body of the wrong length may be a replaced version. Several values of
+    // one algorithm are alternatives; every algorithm must match.
     let algorithms = digests.isEmpty ? [] : Set(digests.map(\.algorithm)).sorted(by: >)
     for algorithm in algorithms {
       let accepted = digests.filter { $0.algorithm == algorithm }
@@ -48,12 +45,12 @@ package enum BodyCheck {
       stored: stored
     )
     if let objection { return objection }
-    // Whatever it looks like, a body of the declared digest is the declared one.
+    // A trustworthy digest outweighs the look of a page.
     guard !entry.digests.contains(where: \.algorithm.isTrustworthy) else { return nil }
     return PageGuard.objection(type: headers[.contentType], prefix: body.prefix, entry: entry)
   }
 
-  /// What speaks against a body of which its bytes are not known, nor perhaps its size.
+  /// Returns the objection to a response by its headers, and by size and first bytes if known.
   package static func objection(
     toHead headers: HeaderBlock,
     size: Int64?,
@@ -96,7 +93,7 @@ package enum BodyCheck {
     return Failure(.empty, "it is empty; the stored body has \(stored.size) bytes")
   }
 
-  /// Type and subtype without parameters, a `+suffix` ignored.
+  /// Returns type and subtype in lower case, without parameters and `+suffix`.
   package static func essence(_ mime: String) -> String {
     var type: [UInt8] = []
     type.reserveCapacity(mime.utf8.count)

@@ -1,19 +1,16 @@
-/// Items of a run that no other run on the same cache asks for meanwhile.
-///
-/// A run that is alone claims nothing.
+/// Items that this run has claimed, so that no other run requests them; unused in a lone run.
 struct Claims: Sendable {
-  /// Whether other runs are at work on the cache.
   private(set) var hasCompany = false
   private var items: Set<Int> = []
   private var released: [String] = []
 
-  /// Another run has come, when these items were under way.
+  /// Starts claiming because another run has joined; `items` are in flight already.
   mutating func begin(with items: Set<Int>) {
     hasCompany = true
     self.items = items
   }
 
-  /// Whether an item has to be claimed before it is asked for.
+  /// Whether an item must be claimed before its request.
   func lacks(_ item: Int) -> Bool {
     hasCompany && !items.contains(item)
   }
@@ -22,24 +19,21 @@ struct Claims: Sendable {
     items.insert(item)
   }
 
-  /// Ends the claim of an item; false where there is none.
   mutating func end(_ item: Int) -> Bool {
     hasCompany && items.remove(item) != nil
   }
 
-  /// From now on a URL is free for others.
   mutating func release(_ url: String) {
     released.append(url)
   }
 
-  /// What others have to be told is free.
+  /// Returns the URLs released since the last call.
   mutating func takeReleased() -> [String] {
     defer { released = [] }
     return released
   }
 
-  /// How long a job of which another run is in charge waits for the next look; nil where it has
-  /// waited for as long as it may.
+  /// Returns the pause before a job claimed by another run is tried again; nil after `limit`.
   static func pause(since: Duration, now: Duration, limit: Duration) -> Duration? {
     now - since < limit ? pause : nil
   }

@@ -1,34 +1,33 @@
-/// Changes that wait to become durable together: a commit costs about the same for one as for many.
+/// Changes that are committed together, since a commit of many costs about as much as one of a few.
 struct CommitBatch: Sendable {
-  /// Enough for the cost of a commit to vanish.
+  /// Items of a full batch: enough for the cost of a commit to vanish.
   static let limit = 1024
-  /// Fewer of those that bring a record or a body, which is held until then.
+  /// Changes and arrivals of a full batch; fewer, since their records and bodies are held.
   static let changeLimit = 512
-  /// Enough for the system to be busy with them, so that the last batch of a run is no long one.
+  /// Body bytes of a full batch: enough to keep the disk busy, few enough for a short last commit.
   static let byteLimit: Int64 = 64 << 20
-  /// What is done is not kept from readers for longer than that.
+  /// Longest time that readers wait for a finished change.
   static let patience: Duration = .seconds(1)
-  /// The same while others wait for what is done.
+  /// Longest wait while other runs need the results.
   private static let hurriedPatience: Duration = .milliseconds(100)
-  /// The same for clients of a server, each of which waits for its item.
+  /// Longest wait in a server, where each client waits for its item.
   static let patienceOfClients: Duration = .milliseconds(5)
 
   init(patience: Duration = Self.patience) {
     self.patience = patience
   }
 
-  /// Others wait for what is done.
   mutating func hurry() {
     guard Self.hurriedPatience < patience else { return }
     due = due.map { $0 - (patience - Self.hurriedPatience) }
     patience = Self.hurriedPatience
   }
 
-  /// A change, and the item that settles when it is written.
+  /// A change, and the item that settles when the change is committed.
   struct Pending: Sendable {
     var change: StoreChange
     var item: Int?
-    /// Whether it gives way where there is no room.
+    /// Whether the change is dropped if it does not fit.
     var isSpare = false
   }
 
@@ -37,16 +36,15 @@ struct CommitBatch: Sendable {
   private var confirmations: [Confirmation] = []
   private var arrivals: [Arrival] = []
   private var joins: [SegmentKey: [Int64]] = [:]
-  /// What other machines may have once their bodies are written.
+  /// Answers to offer to other machines once their bodies are committed, by body digest.
   private var shared: [ContentDigest: [OriginAnswer]] = [:]
   private var writingShared: [OriginAnswer] = []
-  /// Items that settle when it is written, besides those of single entries.
+  /// Items of the confirmations and arrivals.
   private var plain: [Int] = []
   private var itemCount = 0
-  /// Of the bodies.
   private var bytes: Int64 = 0
   private(set) var due: Duration?
-  /// The commit that is under way; a second one waits for its end.
+  /// Entries of the commit in progress; the next commit waits for its end.
   private var writing: [Pending] = []
   private var writingPlain: [Int] = []
   private(set) var isWriting = false
@@ -55,7 +53,7 @@ struct CommitBatch: Sendable {
     entries.isEmpty && arrivals.isEmpty && confirmations.isEmpty && joins.isEmpty
   }
 
-  /// Whether anything in it takes room, or names a body that it did not before.
+  /// Whether any entry is not an eviction, and so may need room.
   var bringsBodies: Bool {
     entries.contains { if case .evict = $0.change { false } else { true } }
   }
@@ -64,12 +62,10 @@ struct CommitBatch: Sendable {
     add(Pending(change: change), now: now)
   }
 
-  /// Adds what is only kept as long as it fits.
   mutating func addSpare(_ change: StoreChange, now: Duration) {
     add(Pending(change: change, isSpare: true), now: now)
   }
 
-  /// Takes out what is kept only as long as it fits; returns its bodies.
   mutating func dropSpare() -> [StagedBody] {
     remove(at: entries.indices.filter { entries[$0].isSpare }).flatMap(\.change.bodies)
   }
@@ -114,7 +110,6 @@ struct CommitBatch: Sendable {
     return isIdle || isFull || now >= due
   }
 
-  /// Takes out what will not be written, for others to see to.
   mutating func remove(at places: [Int]) -> [Pending] {
     guard !places.isEmpty else { return [] }
     let refused = places.map { entries[$0] }
@@ -124,8 +119,7 @@ struct CommitBatch: Sendable {
     return refused
   }
 
-  /// The changes in the order they must happen: records before the memberships that name them, and
-  /// what goes after what comes.
+  /// Starts a commit; returns records before the memberships that name them, evictions last.
   mutating func take() -> [StoreChange] {
     writing = entries
     var all: [StoreChange] = arrivals.isEmpty ? [] : [.arrived(arrivals)]
@@ -149,9 +143,7 @@ struct CommitBatch: Sendable {
     return all + last
   }
 
-  /// What was taken has to wait: it goes before all that has come since.
-  ///
-  /// Returns what was to go for it, and stays for now.
+  /// Puts the changes of a refused commit back first; returns the digests of its dropped evictions.
   mutating func takeBack() -> [ContentDigest] {
     var kept: [ContentDigest] = []
     for case .evict(let digests, _, _) in writing.map(\.change) { kept += digests }
@@ -169,7 +161,6 @@ struct CommitBatch: Sendable {
     return kept
   }
 
-  /// Empties it: what will never be written.
   mutating func drop() -> (items: [Int], bodies: [StagedBody]) {
     defer { clear() }
     return (
@@ -186,13 +177,13 @@ struct CommitBatch: Sendable {
     for answer in answers { shared[answer.digest, default: []].append(answer) }
   }
 
-  /// What goes with the commit that has ended.
+  /// Returns the answers to offer after the commit that has ended.
   mutating func takeShared() -> [OriginAnswer] {
     defer { writingShared = [] }
     return writingShared
   }
 
-  /// The items of the commit that has ended.
+  /// Ends the commit and returns its items.
   mutating func written() -> [Int] {
     defer { (writing, writingPlain) = ([], []) }
     isWriting = false

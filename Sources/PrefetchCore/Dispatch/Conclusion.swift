@@ -2,15 +2,11 @@
 package enum Conclusion: Sendable {
   /// The response confirms the stored body (304).
   case confirmed
-  /// The response has a body without objection.
   case body(StagedBody)
-  /// The response has no body.
   case bodiless
   /// The request must be sent again; the exchange has changed it.
   case again
-  /// The request goes to the next source.
   case elsewhere
-  /// The body is wrong, and there is no other source.
   case refused(Failure)
 }
 
@@ -18,13 +14,11 @@ package enum Conclusion: Sendable {
 package struct Expectation: Sendable {
   /// Validators of the stored body, which a 304 may confirm; nil if nothing is stored.
   package var stored: Validators?
-  /// Whether the stored body contradicts the declaration.
   package var isContradicted = false
   /// Digest algorithms that the transfer must have computed.
   package var algorithms: Set<DigestAlgorithm> = []
   /// Objection to the body, computed by the caller.
   package var objection: Failure?
-  /// Whether another source may be asked.
   package var maySeekElsewhere = true
 
   package init(stored: Validators? = nil, objection: Failure? = nil) {

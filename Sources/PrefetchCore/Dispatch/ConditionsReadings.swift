@@ -1,9 +1,7 @@
-/// Schedule of readings of the machine's network conditions.
+/// Schedule of network condition readings: the next is due `interval` after the last one.
 struct ConditionsReadings: Sendable {
-  /// Minimum time between two readings.
   static let interval: Duration = .seconds(5)
 
-  /// Aspects that any rule needs.
   var aspects: Set<NetworkConditions.Aspect> = []
   private(set) var isUnderWay = false
   private var endedAt: Duration?
@@ -11,7 +9,6 @@ struct ConditionsReadings: Sendable {
   private var asked: Set<NetworkConditions.Aspect> = []
   private(set) var known: Set<NetworkConditions.Aspect> = []
 
-  /// Whether all needed aspects are known.
   var areEnough: Bool {
     aspects.isSubset(of: known)
   }
@@ -27,7 +24,6 @@ struct ConditionsReadings: Sendable {
     endedAt = uptime
   }
 
-  /// Whether the next reading is due.
   func areDue(at uptime: Duration) -> Bool {
     guard !aspects.isEmpty, !isUnderWay, let endedAt else { return false }
     return uptime >= endedAt + Self.interval

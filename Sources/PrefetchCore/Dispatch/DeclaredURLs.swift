@@ -1,17 +1,17 @@
-/// Who named a URL first, where several segments may name the same.
+/// First mention of each URL in a run; several segments may name the same URL.
 struct DeclaredURLs: Sendable {
   struct Mention: Sendable {
     let key: URLKey
     let segment: UInt32
     let entry: UInt32
-    /// The item that it became, negative for one that was only counted.
+    /// Number of the item; negative if the entry was only counted.
     var item: Int32
   }
 
   private var table = KeyTable()
   private var mentions: [Mention] = []
 
-  /// The first mention, nil when this is it.
+  /// Records a mention; returns the earlier one if there is one.
   mutating func note(_ key: URLKey, segment: Int, entry: Int) -> Mention? {
     let known = table.insert(key, at: mentions.count) { mentions[$0].key }
     if let known { return mentions[known] }
@@ -21,7 +21,7 @@ struct DeclaredURLs: Sendable {
     return nil
   }
 
-  /// Names the item that answers for others, too.
+  /// Records the item that stands for a URL in all segments.
   mutating func set(item: Int, for key: URLKey, unlessKnown: Bool) {
     guard let position = table.position(of: key, keyAt: { mentions[$0].key }),
       !unlessKnown || mentions[position].item < 0

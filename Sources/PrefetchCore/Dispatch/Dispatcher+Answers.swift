@@ -1,4 +1,3 @@
-/// From an answer to what it means for who asked: an item, a piece of one, or a document.
 extension Dispatcher {
   mutating func answered(_ job: Job, _ step: Exchange.Step, announced: Int64? = nil) {
     guard isAwaited(job) else {
@@ -24,7 +23,6 @@ extension Dispatcher {
     }
   }
 
-  /// Whether anything still waits for what a job brings.
   private mutating func isAwaited(_ job: Job) -> Bool {
     switch job {
     case .document(let number):
@@ -34,7 +32,7 @@ extension Dispatcher {
     }
   }
 
-  /// What the report tells of an answer, whatever it means.
+  /// Records the status, redirects and sources of an answer for the report.
   private mutating func note(_ step: Exchange.Step, of job: Job) {
     var status: Int??
     switch step {
@@ -61,7 +59,7 @@ extension Dispatcher {
     }
   }
 
-  /// Judges an answer; nil where the job goes on: it asks once more, or elsewhere.
+  /// Judges an answer; returns nil if the job was queued again, for this source or another.
   mutating func conclude(
     _ job: Job,
     _ response: TransferResponse,
@@ -85,7 +83,6 @@ extension Dispatcher {
     }
   }
 
-  /// What an answer without a body means.
   func failure(of job: Job, _ response: TransferResponse) -> Failure {
     let carriesCredentials = exchange(of: job)?.value.carriesCredentials ?? false
     var failure = Self.failure(status: response.status, carriesCredentials: carriesCredentials)
@@ -146,7 +143,7 @@ extension Dispatcher {
     status: Int?,
     announced: Int64?
   ) {
-    // The bodies in flight have taken all disk space that need not stay free.
+    // Bodies in flight have used all disk space above `cache.min_free`.
     if failure.code == .cacheFull {
       return settleDeferred(item, Deferral(rule: .freeDisk), because: failure.message)
     }
@@ -155,7 +152,7 @@ extension Dispatcher {
     if lacksDisk(item, failure, announced: announced) { return }
     if serveStale(item, failure, status: status) { return }
     let roomFailure = roomFailure(item, failure, announced: announced)
-    // Others may leave it room yet.
+    // Ask again with the known size: room may become free before the run ends.
     if let announced, roomFailure?.code == .cacheFull, items.active(item).toldSize == nil {
       return askAnew(item, forWhole: announced)
     }
@@ -165,7 +162,7 @@ extension Dispatcher {
 
   private mutating func received(_ item: Int, _ response: TransferResponse) {
     if isPart(item) { return received(piece: item, response) }
-    // What it consists of stands in its documents, which a dry run reads as it reads manifests.
+    // A dry run reads the documents of a bundle, as it reads manifests.
     if request.mode.probes, !isBundle(item) { return probeAnswered(item, response) }
     let work = items.active(item)
     if storeFailure != nil {
@@ -179,14 +176,14 @@ extension Dispatcher {
     if exchange.value.method == .head, !asksHeadOnly(item) {
       return headReceived(item, response, exchange)
     }
-    // What was kept of the origin's is of no use beside the whole.
+    // The tier sent the whole body, so the origin's partial body is useless.
     if work.toldAt != nil, response.body != nil, exchange.value.partial != nil {
       effects.append(.forgetPartial(work.entry.url.string))
     }
     guard isStored(item) else { return passed(item, response) }
     recognize(item, response)
     if isBundle(item), items.active(item).control != nil {
-      // It was stopped as a file, and would go on as a stream.
+      // The user stopped the item before its body proved to be a stream or ad.
       discard(response)
       _ = endsAsTold(.item(item))
       return
@@ -210,7 +207,7 @@ extension Dispatcher {
     }
   }
 
-  /// Keeps a file that a user brought where the server describes the same one; else asks for the body.
+  /// Keeps a user's file if the server describes the same one; otherwise requests the body.
   private mutating func headReceived(
     _ item: Int,
     _ response: TransferResponse,
@@ -240,14 +237,14 @@ extension Dispatcher {
     known.finalURL = exchange.value.hop == work.entry.url ? nil : exchange.value.hop.string
     note(item, into: &known)
     guard known.digest != nil else {
-      // A file of the user's, which has to be taken into the store first.
+      // The user's file has to be adopted into the store first.
       work.record = Shared(known)
       return reask(.item(item))
     }
     finishStoring(item, known, body: nil)
   }
 
-  /// What the segments of an item hold an answer to; those that judge alone have done so then.
+  /// Returns what the item's segments expect of an answer, after rivals and sharers have judged it.
   private mutating func expectation(
     _ item: Int,
     of response: TransferResponse,
@@ -280,7 +277,7 @@ extension Dispatcher {
       headers: response.headers,
       entry: work.entry,
       digests: work.digests,
-      // What is expected of a film is expected of its pieces, and not of what tells of them.
+      // Expectations of a stream or ad apply to its pieces, not to its own document.
       expectations: isBundle(item)
         ? [] : work.judgingSegments.map { segments[$0].declaration.expectation },
       stored: isAd(item) ? nil : storedBody(of: work)
@@ -288,7 +285,7 @@ extension Dispatcher {
     return expected
   }
 
-  /// What is stored still holds.
+  /// Keeps a confirmed body, or requests it again if it was evicted.
   private mutating func holds(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard let record = work.record, !refusesStored(item, record.value) else { return }
@@ -297,7 +294,7 @@ extension Dispatcher {
     confirmed(item, record, response)
   }
 
-  /// An answer without a body.
+  /// Handles an answer without a body: removes the item, serves a stale copy, or fails.
   private mutating func missed(_ item: Int, _ response: TransferResponse) {
     if removeGone(item, response.status) { return }
     let work = items.active(item)
@@ -313,20 +310,18 @@ extension Dispatcher {
     fail(item, failure)
   }
 
-  /// Ends an item whose body the first of its segments refuses.
   mutating func refuseBody(of item: Int, _ objection: Failure) {
     leaveSharers(item)
     fail(item, objection)
   }
 
-  /// What is stored of an item, as a new body is compared with it.
   func storedBody(of work: ActiveItem) -> BodyCheck.Stored? {
     guard work.result.isUsable, let record = work.record?.value else { return nil }
     let mime = request.policy.refetchesAll ? nil : record.mime
     return BodyCheck.Stored(size: record.size, mime: mime)
   }
 
-  /// Something that is fetched for the sake of a cache on the way: the answer counts, nothing stays.
+  /// Settles an item that was requested only to fill a cache on the way; no body is stored.
   private mutating func passed(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard let exchange = work.exchange else { return }
@@ -360,12 +355,11 @@ extension Dispatcher {
     record.value.digest.map { space.evicted.contains($0) } ?? true
   }
 
-  /// Whether what comes is to stay here.
   func isStored(_ item: Int) -> Bool {
     segments[Int(items[item].segment)].declaration.isStored
   }
 
-  /// 304: the body stays, freshness and headers are renewed.
+  /// Handles a 304: keeps the body, renews its headers and freshness.
   private mutating func confirmed(
     _ item: Int,
     _ record: Shared<ContentRecord>,
@@ -393,7 +387,7 @@ extension Dispatcher {
     finishStoring(item, renewed, body: nil)
   }
 
-  /// What the answer that came, and all that led to it, say of how long and for whom it holds.
+  /// Records in a row the freshness and variance that the answer and its redirects state.
   mutating func note(_ item: Int, into record: inout ContentRecord) {
     let work = items.active(item)
     guard let exchange = work.exchange?.value else { return }
@@ -408,7 +402,7 @@ extension Dispatcher {
     settled.note(record.headers, of: item)
   }
 
-  /// Where a confirmation brings nothing but a new time, that alone is kept.
+  /// Batches the new validation time alone; returns false if the confirmation changes more.
   private mutating func noteConfirmed(_ item: Int, _ record: ContentRecord) -> Bool {
     let work = items.active(item)
     guard let row = row(of: items[item].step), row.digest == record.digest,
@@ -459,7 +453,7 @@ extension Dispatcher {
     record.otherDigests = body.otherDigests
     record.size = body.size
     record.mime = response.headers[.contentType] ?? entry.mime
-    // If segments disagree, the item stays one file, and no later run fetches it again for that.
+    // If segments disagree, the item stays one file, so that no later run fetches it again.
     let isDisputed =
       entry.isRecognizable && work.segments.contains { segments[$0].declaration.recognizesBundles }
     record.form = isDisputed ? nil : BundleForm.recognized(of: response, at: entry.url)
@@ -480,14 +474,14 @@ extension Dispatcher {
     work.result.source = work.toldAt == nil ? source : .remote
     work.result.finalURL = record.finalURL
     share(item, record)
-    // Its beginning was looked at, and a thousand bodies may wait for the next commit.
+    // Frees the examined prefix, since a thousand bodies may wait for the next commit.
     var checked = body
     checked.prefix = []
     space.reservations.settle(item, body.size)
     finishStoring(item, record, body: checked)
   }
 
-  /// What the manifest says of the item is renewed with every answer.
+  /// Batches an item's row with the manifest's current description, and its new body if any.
   mutating func finishStoring(
     _ item: Int,
     _ given: ContentRecord,
@@ -510,7 +504,6 @@ extension Dispatcher {
     )
   }
 
-  /// What all segments that declare it grant.
   func granted(_ work: ActiveItem) -> [Freshness.Lifetime] {
     Planner.lifetimes(
       work.entry,
@@ -520,7 +513,7 @@ extension Dispatcher {
     )
   }
 
-  /// The item is as good as stored; it settles with its commit.
+  /// Fills the result of an item that settles with the next commit.
   private mutating func noteStored(_ item: Int, _ record: ContentRecord, freshUntil: Instant?) {
     let work = items.active(item)
     items[item].state = .committing
@@ -539,14 +532,13 @@ extension Dispatcher {
     }
     let isPinned = work.digests.contains { $0.algorithm.isTrustworthy }
     for index in work.segments {
-      // Its further documents are asked about in every run.
+      // No quiet mark may cover answers that vary, or the further documents of streams.
       let isAsked = record.variance != nil || items[item].step.bundle == .stream
       let limit = isAsked ? nil : freshUntil
       segments[index].noteQuiet(until: isPinned ? .distantFuture : limit)
     }
   }
 
-  /// Whether the index has the item among those of the segment.
   private func isHeld(_ item: Int, by index: Int) -> Bool {
     if !request.mode.keepsSegments { return true }
     return index == Int(items[item].segment) && items[item].step.isHeld

@@ -1,4 +1,4 @@
-/// Items that consist of several files, and what is asked for of them.
+/// Bundles: items of several files (streams, ads), the requests for their pieces, and their ends.
 extension Dispatcher {
   func isBundle(_ item: Int) -> Bool {
     items[item].step.bundle != nil
@@ -12,13 +12,12 @@ extension Dispatcher {
     bundles.piece(item) != nil
   }
 
-  /// Whether what is stored is there, and stays.
   private var isHere: (ContentDigest) -> Bool {
     let (missing, evicted) = (facts.missing, space.evicted)
     return { !missing.contains($0) && !evicted.contains($0) }
   }
 
-  /// Turns an undeclared item into a stream or an ad, or back into a file, by the body that came.
+  /// Sets the form of an undeclared item (stream, ad or file) by the received body.
   mutating func recognize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     guard response.body != nil, work.entry.bundleForm == nil else { return }
@@ -31,9 +30,9 @@ extension Dispatcher {
     work.result.type = form?.rawValue ?? work.entry.type ?? "file"
   }
 
-  /// Goes on with an item whose own document is here: `body` is what came, nil for what is stored.
+  /// Gathers an item's pieces after its own document: `body`, or the stored one if nil.
   ///
-  /// `hasFailed` is whether a better variant did not come: then it stays with the one that is here.
+  /// With `hasFailed`, a better variant failed and the stored one stays.
   mutating func gather(
     _ item: Int,
     _ response: TransferResponse,
@@ -51,7 +50,7 @@ extension Dispatcher {
       terms: BundleWork.Terms(
         begunAt: now.uptime,
         sizeLimit: sizeLimit(nil, in: Int(items[item].segment)),
-        // What a client of `serve` wants renewed is the playlist that it asks for.
+        // A client of `serve` revalidates only the playlist that it requests.
         asksForAll: request.policy.refetchesAll
           || request.policy.revalidatesAll && !request.servesClients && !request.mode.probes,
         isProbe: request.mode.probes
@@ -134,13 +133,12 @@ extension Dispatcher {
     facts.sizeLimit = sizeLimit(nil, in: Int(items[item].segment))
     facts.mayClimb =
       !hasFailed && request.mode.isOfSegments && work.result.isUsable
-      // What is left of a limit of volume is for what is not here.
+      // The rest of a volume limit is for items that are not stored yet.
       && network?.limitsVolume(of: Int(items[item].segment)) != true
       && files.allSatisfy { isHere($0.digest) }
     return facts
   }
 
-  /// Of streams on the network as it was measured, by the host where nothing else came lately.
   private func bound(at url: WebURL) -> BundleRules.Quality {
     let policy = request.policy.network.quality
     let level = network?.quality ?? .unknown
@@ -148,14 +146,13 @@ extension Dispatcher {
     return policy.bound(under: level == .unknown ? policy.quality(ofRate: rate) : level)
   }
 
-  /// Of an ad, by what its last download was like; as long as its own document stays the same, so
-  /// does that.
+  /// Returns the quality for an ad: that of the last download if kept, otherwise the next one.
   private func quality(of entry: ManifestEntry, isKept: Bool) -> BundleRules.Quality {
     let past = past(entry)
     guard !isKept else { return past?.quality ?? .low }
-    // A line that is known to be bad by now makes no better one come.
+    // The network may have become worse since the last download.
     let bound = request.policy.network.quality.bound(under: network?.quality ?? .unknown)
-    // An ad is over before a better one would be seen.
+    // Ads start low: a short ad ends before a better variant would be seen.
     return min(past?.next ?? .low, bound)
   }
 
@@ -165,7 +162,7 @@ extension Dispatcher {
     effects.append(.readBundle(item, bundle.documentsToRead, bundle.rules))
   }
 
-  /// What its documents say, as far as they are here; said again where less of it is wanted.
+  /// Takes what a bundle's documents say; reads them again if its better variant has no room.
   mutating func bundleRead(_ item: Int, _ result: Result<BundleReading, Failure>) {
     begun.end(.documents)
     guard bundles[item] != nil else { return }
@@ -175,7 +172,7 @@ extension Dispatcher {
       bundles[item]?.rules.automatic?.mayClimb = false
       return readBundle(item)
     }
-    // Some may end as soon as they are asked for.
+    // Keeps the bundle open, since pieces may end as soon as they are requested.
     bundles[item]?.open += 1
     if let halt, bundles[item]?.ending == nil {
       bundles[item]?.ending = .deferred(halt.deferral)
@@ -191,7 +188,7 @@ extension Dispatcher {
   private mutating func ask(_ wanted: BundleWork.Wanted, of parent: Int) {
     guard let bundle = bundles[parent], bundle.ending == nil else { return }
     let (entry, index) = (wanted.entry, Int(items[parent].segment))
-    // All but documents is for players.
+    // Pieces other than documents are media for players.
     let type = entry.type ?? "video"
     if let refusal = request.policy.refusal(
       of: entry.url,
@@ -220,7 +217,7 @@ extension Dispatcher {
     result.type = type
     let work = ActiveItem(entry: entry, segment: index, result: result)
     work.record = known.map { Shared($0.record(of: entry.url)) }
-    // What a broken transfer left may reach further.
+    // A broken transfer may have left a longer part.
     if let beginning = wanted.beginning, !request.policy.refetchesAll,
       start.partials[entry.url.string].map({ $0.offset < beginning.offset }) ?? true
     {
@@ -284,7 +281,7 @@ extension Dispatcher {
     of work: ActiveItem
   ) -> Failure? {
     guard let bundle = bundles[piece.bundle] else { return nil }
-    // Of playlists and keys nothing is expected.
+    // Content expectations do not apply to playlists and keys.
     let isMedia = bundle.part(piece.role)?.role == .media
     let holders = isMedia ? items.active(piece.bundle).segments : []
     return BodyCheck.objection(
@@ -303,7 +300,6 @@ extension Dispatcher {
 
   // MARK: Endings
 
-  /// A piece that is asked for no more, whatever became of it.
   mutating func end(_ item: Int, _ ending: BundleWork.Ending?) {
     guard items[item].state != .settled, let parent = bundles.piece(item)?.bundle else { return }
     let work = activate(item)
@@ -318,7 +314,7 @@ extension Dispatcher {
     case .none: break
     case .extra(let words): activate(parent).result.reason += words
     case .whole:
-      // What else is asked for of it is called back.
+      // The bundle cannot become whole, so its other requests are cancelled.
       for (id, job) in wire.transfers {
         guard case .item(let other) = job, bundles.piece(other)?.bundle == parent else { continue }
         effects.append(.cancelTransfer(id))
@@ -327,7 +323,6 @@ extension Dispatcher {
     goOn(withBundle: parent)
   }
 
-  /// The next stage, once nothing is asked for any more.
   mutating func goOn(withBundle item: Int) {
     guard items[item].state == .gathering else { return }
     let isRemoved = items.ifActive(item)?.control == .removed
@@ -344,7 +339,6 @@ extension Dispatcher {
     }
   }
 
-  /// Whether readers see the beginning of an item that never came whole.
   private func showsBeginning(_ item: Int) -> Bool {
     guard let rules = bundles[item]?.rules else { return false }
     return isBeginning(items.ifActive(item)?.record?.value, rules)
@@ -357,7 +351,7 @@ extension Dispatcher {
   private mutating func conclude(bundle item: Int, _ ending: BundleWork.Ending) {
     if stays(bundle: item, ending) { return }
     let isAd = bundles[item]?.rules.form == .ad
-    // What is too large today is so tomorrow.
+    // A bundle that is too large now will be too large in the next run.
     let isRemoved = items.ifActive(item)?.control == .removed
     if ending.isOfSize || isRemoved { forgetReserved(item) } else { reserve(item) }
     letGo(item)
@@ -372,15 +366,14 @@ extension Dispatcher {
     }
   }
 
-  /// Where a better variant of a stream that has not changed does not come, the one that is here is
-  /// looked after as if no other had been tried.
+  /// Keeps an unchanged stream's stored variant if a better one fails; returns whether it does.
   private mutating func stays(bundle item: Int, _ ending: BundleWork.Ending) -> Bool {
     guard case .failed(let failure) = ending, failure.code.category != .trust, halt == nil,
       storeFailure == nil, let bundle = bundles[item], bundle.reading.choice?.isClimb == true,
       bundle.rules.automatic?.hasFailed == false, items.ifActive(item)?.control == nil
     else { return false }
     if ending.isOfSize { forgetReserved(item) } else { reserve(item) }
-    // What has just been reserved is no longer to be had from here.
+    // The root document is nil if the reservation has taken it.
     let root = bundles[item]?.arrivals.root
     bundles[item]?.arrivals.root = nil
     letGo(item)
@@ -389,7 +382,6 @@ extension Dispatcher {
     return true
   }
 
-  /// What a run would make of it.
   private mutating func foretell(bundle item: Int) {
     guard let bundle = bundles[item] else { return }
     let work = activate(item)
@@ -413,7 +405,7 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// What has come waits for the rest, for the next run to go on with.
+  /// Batches the received pieces, so that the next run can continue the bundle.
   private mutating func reserve(_ item: Int) {
     guard request.mode.keepsSegments, storeFailure == nil else { return }
     let work = activate(item)
@@ -431,7 +423,6 @@ extension Dispatcher {
     batch.addSpare(.store(record, body: nil, besides: bodies, joining: keys), now: now.uptime)
   }
 
-  /// What earlier runs had reserved goes with an item that is too large.
   mutating func forgetReserved(_ item: Int) {
     let work = activate(item)
     guard var record = work.record?.value, record.files.contains(where: \.isReserved) else {
@@ -446,14 +437,14 @@ extension Dispatcher {
     bundles[item] = nil
   }
 
-  /// All of it is here: the old whole gives way to the new one in one commit.
+  /// Commits a whole bundle, or its beginning, in one change that replaces the old one.
   mutating func textsStaged(_ item: Int, _ result: Result<[StagedBody], Failure>) {
     begun.end(.documents)
     guard let bundle = bundles[item] else { return }
     let staged: [StagedBody]
     switch result {
     case .failure(let failure):
-      // What could not be written for its beginning changes nothing about its end.
+      // The ending stands even if the texts for a beginning could not be written.
       return conclude(bundle: item, bundle.ending ?? .failed(failure))
     case .success(let bodies): staged = bodies
     }
@@ -483,16 +474,16 @@ extension Dispatcher {
     bundles[item] = nil
     for body in whole.surplus { effects.append(.discard(body)) }
     var record = whole.record
-    // It holds for as long as its declarer says, whatever the servers say of their answers.
+    // The declarer decides how long an ad is fresh, not its servers' answers.
     if isAd(item) { record.freshness = .silent(until: .distantFuture) }
     if whole.isSame {
-      // Its documents may be others all the same, such as those with a new token in each address.
+      // Documents may differ anyway, for example by a new token in each address.
       work.result.action = .revalidate
       work.result.outcome = .unchanged
       if bundle.arrivals.files.isEmpty { work.result.source = .revalidated }
     } else {
       work.result.download = bundle.download(at: now.uptime)
-      // It is remembered by that.
+      // Download statistics are remembered under the id.
       if work.result.download != nil, work.result.id.isEmpty {
         work.result.id = start.identify(work.entry.url.string)
       }
@@ -506,7 +497,6 @@ extension Dispatcher {
     finishStoring(item, record, body: whole.main, besides: whole.besides)
   }
 
-  /// Stores the beginning of an item that did not come whole, for readers to see.
   private mutating func show(
     _ item: Int,
     _ whole: inout BundleWork.Whole,
@@ -547,14 +537,13 @@ extension Dispatcher {
     batch.add(item: item, change, now: now.uptime)
   }
 
-  /// Whether nothing stands in it where an ad would.
   static func isBlank(_ response: TransferResponse) -> Bool {
     response.status == 204 || response.body?.size == 0
   }
 
-  /// The server has no ad to show now: the last one stays as the rule for what is gone says.
+  /// Settles an item whose ad server has no ad now; `on_gone` decides about the last ad.
   mutating func settleEmpty(_ item: Int, _ failure: Failure) {
-    // A user or client that asks for it by itself gets nothing, which is no answer.
+    // A client that requests this ad alone needs an answer, so an empty one is a failure.
     let isFailure = segments[Int(items[item].segment)].declaration.failsOnEmpty
     guard request.mode.isOfSegments, !isFailure else {
       return fail(item, failure)

@@ -1,7 +1,5 @@
-/// Beside other runs on the same cache: what one of them asks for the others do not, but take what
-/// it brought.
+/// Work beside other runs on one cache: a run claims items, and takes what other runs stored.
 extension Dispatcher {
-  /// Another run has come: what is under way is ours, and what comes is claimed first.
   mutating func joined() {
     guard !claims.hasCompany else { return }
     batch.hurry()
@@ -23,7 +21,6 @@ extension Dispatcher {
 
   // MARK: Documents
 
-  /// Manifests that are under way stay ours until what became of them is written.
   private mutating func claimManifests(into urls: inout [String]) {
     for number in segments.indices {
       guard let url = documents[number].url, documents[number].exchange != nil,
@@ -35,10 +32,9 @@ extension Dispatcher {
     }
   }
 
-  /// What has to be found out before a document is asked for; nil where nothing has to be.
+  /// Returns the look-up that must precede a document's request; nil if none is needed.
   ///
-  /// A run with the manifest has all that belongs to it: were each document claimed alone, two
-  /// runs could wait for one another.
+  /// Only the manifest is claimed: with a claim per document, two runs could wait for each other.
   func lookBefore(asking number: Int) -> Effect? {
     guard claims.hasCompany, request.mode.writes, !documents[number].isLookedUp,
       let url = documents[number].url, let asked = fingerprint(ofDocument: number)
@@ -47,10 +43,10 @@ extension Dispatcher {
     return .findDocument(number, url: url.string, asked: asked, isClaim: isClaim)
   }
 
-  /// One that another run has under way waits for its end.
+  /// Requests a document after its look-up, or waits while another run owns it.
   ///
-  /// What that one brought is asked for by its validators, so that its body does not come again, and
-  /// all rules hold for this request as for any.
+  /// The other run's document is revalidated: its body is not sent again, and all rules still
+  /// apply.
   mutating func documentFound(_ number: Int, isOurs: Bool, _ found: DocumentRecord?) {
     let index = documents[number].segment
     begun.end(.documents)
@@ -67,7 +63,7 @@ extension Dispatcher {
       documents[number].refusedSince = since
       return awaitOther(.document(number), since: since)
     }
-    // What may be received may have come while others had it.
+    // A budget may have been used up while another run owned the document.
     if let deferral = deferral(of: .document(number)) {
       return settle(.document(number), deferral)
     }
@@ -78,7 +74,7 @@ extension Dispatcher {
     ask(document: number)
   }
 
-  /// What some configuration had of a document before this run, where it is newer than what we have.
+  /// Returns another configuration's newer record of a document; nil if there is none.
   mutating func offer(ofDocument number: Int) -> DocumentRecord? {
     guard request.mode.writes, let asked = fingerprint(ofDocument: number) else { return nil }
     return documents.offer(
@@ -89,7 +85,6 @@ extension Dispatcher {
     )
   }
 
-  /// Lets go of those of which nothing waits any more to be written.
   mutating func unclaimManifests() {
     guard claims.hasCompany, batch.isEmpty, !batch.isWriting else { return }
     for number in segments.indices where documents[number].isClaimed {
@@ -99,7 +94,6 @@ extension Dispatcher {
     }
   }
 
-  /// Of what is sent when it is asked for.
   func fingerprint(ofDocument number: Int) -> UInt64? {
     guard let url = documents[number].url else { return nil }
     let declaration = segments[documents[number].segment].declaration
@@ -117,7 +111,7 @@ extension Dispatcher {
     claims.lacks(item) && request.mode.writes && isStored(item) && !isPart(item)
   }
 
-  /// Its turn has come; it keeps its place on the wire until it is known whose the item is.
+  /// Starts to claim an item, which keeps its slot on the wire until the owner is known.
   mutating func claim(_ item: Int, from host: HostID, into preparations: inout [Preparation]) {
     let work = activate(item)
     work.host = host
@@ -131,7 +125,7 @@ extension Dispatcher {
     preparations.append(preparation)
   }
 
-  /// Whether an item that was to be claimed can go on; one that is another's waits for its end.
+  /// Whether an item can proceed; an item that another run owns waits.
   mutating func isClaimed(_ item: Int, _ answer: Prepared) -> Bool {
     guard let isOurs = answer.isClaimed else {
       return items.isPlain(item) || !activate(item).isBeingClaimed
@@ -155,7 +149,7 @@ extension Dispatcher {
     return false
   }
 
-  /// Waits for the run that has it under way, but not for one that may never end.
+  /// Pauses a job that another run owns; defers it once the wait limit is reached.
   private mutating func awaitOther(_ job: Job, since: Duration) {
     let limit = request.policy.retries.wait
     guard let length = Claims.pause(since: since, now: now.uptime, limit: limit) else {
@@ -164,7 +158,6 @@ extension Dispatcher {
     pause(job, until: now.uptime + length)
   }
 
-  /// An item that is not under way any more is free for others.
   mutating func unclaim(_ item: Int) {
     if claims.end(item) { claims.release(url(of: item)) }
   }
@@ -175,8 +168,7 @@ extension Dispatcher {
     if !released.isEmpty { effects.append(.release(released)) }
   }
 
-  /// Takes what another run has brought or confirmed since this one began, if it is what would be
-  /// asked for.
+  /// Takes a body that another run stored or confirmed, if it fits; returns whether it does.
   mutating func takesBrought(_ item: Int) -> Bool {
     let work = items.active(item)
     guard claims.hasCompany, let record = work.record?.value, isBrought(record, for: item) else {
@@ -197,7 +189,7 @@ extension Dispatcher {
     guard record.state == .cached, record.failure == nil, let digest = record.digest,
       let confirmed = record.validatedAt, !space.evicted.contains(digest)
     else { return false }
-    // One that was not here when it was looked may have come a moment before, and was not written.
+    // The body may have been confirmed just before this run began, and committed later.
     let isNew = row(of: items[item].step).map { $0.digest != digest } ?? true
     guard isNew || start.now.wall <= confirmed else { return false }
     if work.digests.contains(where: { $0.algorithm.isTrustworthy }),

@@ -1,6 +1,5 @@
-/// A clock that was ahead, or is.
 extension Dispatcher {
-  /// Warns once where the cache was confirmed later than now: the clock was ahead then, or is behind.
+  /// Warns if the last run lies in the future: the clock was ahead then, or is behind now.
   mutating func warnOfClock() {
     let latest = segments.compactMap { $0.recorded?.lastChecked }.max()
     guard let latest, Freshness.isFuture(latest, at: now.wall) else { return }
@@ -22,7 +21,7 @@ extension Dispatcher {
     )
   }
 
-  /// Looks at the `Date` of answers until one shows that the clock is right.
+  /// Records the `Date` of answers until one shows that the clock is right.
   mutating func noteDate(of result: TransferResult) {
     guard !serverTime.isCertain(at: now.wall), case .success(let response) = result.outcome,
       let date = response.headers[.date].flatMap({ HTTPDate.parse($0) })
@@ -36,7 +35,7 @@ extension Dispatcher {
     if isNews, request.mode.writes { batch.add(.dated(date), now: now.uptime) }
   }
 
-  /// Whether items past their expiry stay, since the clock is not to be believed.
+  /// Whether the clock is so far ahead that no item expires by it.
   var isClockAhead: Bool {
     serverTime.isBehind(now.wall)
   }

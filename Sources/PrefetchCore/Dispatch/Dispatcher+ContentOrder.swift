@@ -1,6 +1,4 @@
-/// Where everything stands that wants room.
 extension Dispatcher {
-  /// What is known by now of who declares what.
   func contentOrder() -> ContentOrder {
     var order = ContentOrder(
       identity: request.identity,
@@ -29,13 +27,13 @@ extension Dispatcher {
     let segment = segments[index]
     return ContentOrder.Segment(
       priority: segment.priority ?? segment.recorded?.priority,
-      // Between two that were selected others may stand.
+      // Unselected segments may lie between two selected ones.
       place: 2 * index + 1,
       entries: segment.isDeclared && segment.declaration.isStored ? segment.table : nil
     )
   }
 
-  /// Where an item stands, by the most important of those that name it.
+  /// Returns an item's eviction rank under the most important segment that names it.
   func rank(of item: Int) -> ContentRank {
     guard request.mode.isOfSegments else { return .passing }
     let work = items[item]

@@ -1,6 +1,5 @@
-/// What people say of items while the run has them under way: these end, and nothing has failed.
+/// User commands that pause or remove items during a run; such items end without failure.
 extension Dispatcher {
-  /// Items that a person may still stop: those under way, and those that go on by themselves.
   package var stoppable: [(item: Int, url: String)] {
     guard halt == nil else { return [] }
     var found: [(item: Int, url: String)] = []
@@ -27,10 +26,10 @@ extension Dispatcher {
     work.sparing = work.segments
     switch items[item].state {
     case .queued, .committing, .settled: break
-    // It ends when it is read.
+    // The item ends when its record has been read.
     case .preparing: break
     case .waiting:
-      // What waits for room ends when its turn comes.
+      // An item that waits for room ends when it is started again.
       if endsPause(of: item) { end(item, as: control) }
     case .inFlight: callBack(item, control)
     case .gathering:
@@ -45,21 +44,18 @@ extension Dispatcher {
     }
   }
 
-  /// Whether it was paused before, and is asked for all the same.
   private func isWoken(_ item: Int) -> Bool {
     guard request.policy.wakesPaused else { return false }
     if items.ifActive(item)?.record?.value.state == .paused { return true }
     return row(of: items[item].step)?.state == .paused
   }
 
-  /// Whether it waited for its next try, which is not made then.
   private mutating func endsPause(of item: Int) -> Bool {
     guard wire.isPaused(.item(item)) else { return false }
     wire.endPauses(of: [.item(item)])
     return true
   }
 
-  /// Calls back what is asked for of an item, be it of one file or of several.
   private mutating func callBack(_ item: Int, _ control: ItemControl) {
     for (id, job) in wire.transfers {
       guard case .item(let other) = job,
@@ -72,7 +68,7 @@ extension Dispatcher {
     }
   }
 
-  /// Ends an item that a person has stopped, if that is so; its place on the wire is given back.
+  /// Ends an item that the user stopped, and returns whether it did; the caller frees the slot.
   mutating func endsAsTold(_ job: Job) -> Bool {
     guard case .item(let item) = job, let control = items.ifActive(item)?.control,
       items[item].state != .settled
@@ -81,7 +77,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What a person has just paused, and another run had under way until then, is left alone.
+  /// Ends an item that the user paused while another run owned it; returns whether it did.
   mutating func heedsPause(_ item: Int) -> Bool {
     guard !request.policy.wakesPaused, let work = items.ifActive(item),
       work.record?.value.state == .paused, items[item].step.decision != .keep
@@ -93,7 +89,7 @@ extension Dispatcher {
     return endsAsTold(.item(item))
   }
 
-  /// Whether an answer is wanted no more; a whole body of what is only paused is stored all the same.
+  /// Whether the user stopped the answer's item; a paused file's whole body is still stored.
   mutating func isRefusedByPerson(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard case .item(let item) = job, let control = items.ifActive(item)?.control else {
       return false
@@ -105,7 +101,7 @@ extension Dispatcher {
     return endsAsTold(job)
   }
 
-  /// The one way in which an item ends that a person has stopped: its segments are as they should be.
+  /// Ends an item that the user stopped, without harm to the state of its segments.
   private mutating func end(_ item: Int, as control: ItemControl) {
     let work = activate(item)
     for index in work.segments { segments[index].noteQuiet(until: nil) }

@@ -1,7 +1,6 @@
-/// The documents that make up a manifest: each is asked for under the whole policy, and read once it
-/// and what signs it are here.
+/// Documents of a manifest: each follows the full policy, and is read when its signature is here.
 extension Dispatcher {
-  /// Asks a server for a document, or finds that none is to be asked.
+  /// Requests a document, or uses the stored one if no request is needed or allowed.
   mutating func ask(document number: Int) {
     let document = documents[number]
     let index = document.segment
@@ -50,7 +49,7 @@ extension Dispatcher {
     enqueue(.document(number))
   }
 
-  /// What the configuration says is sent to the manifest's own server, and to no other one.
+  /// Returns the headers that the configuration sends to the manifest's own server only.
   static func ownHeaders(
     of document: DocumentWork,
     _ declaration: SegmentDeclaration
@@ -66,7 +65,6 @@ extension Dispatcher {
     }
   }
 
-  /// Whether its server was chosen by the configuration or a file here.
   private static func isChosen(
     _ document: DocumentWork,
     _ declaration: SegmentDeclaration
@@ -78,7 +76,7 @@ extension Dispatcher {
 
   // MARK: Answers
 
-  /// What it names waits; so do the items that the last one named.
+  /// Defers a document, and with it the items of the last list.
   mutating func settleDeferred(document number: Int, _ deferral: Deferral) {
     let index = documents[number].segment
     noteAnswered(number)
@@ -92,10 +90,10 @@ extension Dispatcher {
     settleManifestFailure(index, nil)
   }
 
-  /// Whether the items that the last manifest names are listed while the next one is deferred.
+  /// Whether the items of the last manifest are listed while the next one is deferred.
   ///
-  /// A deferred part of a manifest whose first document is new belongs to no whole generation. At the end
-  /// of a run there may be no time for a million items.
+  /// A deferred part may belong to a new generation. After a halt there is no time for a million
+  /// items.
   private func showsLastGeneration(_ number: Int) -> Bool {
     guard case .manifest = documents[number].role else { return false }
     return request.mode.isOfSegments && halt == nil && documents[number].stored != nil
@@ -157,7 +155,6 @@ extension Dispatcher {
     return record
   }
 
-  /// The document is as the last run left it.
   mutating func useStored(_ number: Int, status: ManifestResult.Status) {
     let index = documents[number].segment
     guard let stored = documents[number].stored else {
@@ -188,7 +185,7 @@ extension Dispatcher {
 
   // MARK: Failures
 
-  /// Without any of its documents a manifest is not whole: the last good generation stays.
+  /// Fails a document and so its manifest; the last good generation stays.
   mutating func fail(document number: Int, _ given: Failure) {
     let document = documents[number]
     if segments[document.segment].lastList != nil {
@@ -203,7 +200,7 @@ extension Dispatcher {
       case .manifest: break
       case .part: failure.message = "`\(url.redacted)`: \(failure.message)"
       case .signature:
-        // Whatever stands in its place, it proves nothing; only lost connections may come back.
+        // Any answer in place of the signature proves nothing; only connection failures may pass.
         if [.gone, .http, .tooLarge, .credentialsRefused].contains(failure.code) {
           failure = Failure(.signature, "it is not signed: `\(url.redacted)`: \(failure.message)")
         } else {
@@ -211,7 +208,7 @@ extension Dispatcher {
         }
       }
     }
-    // What is no manifest at all is a mishap of the server, not a mistake of the publisher.
+    // An answer that is no manifest is a fault of the server, not of the publisher.
     let isRefused = [.manifestGuard, .signature, .rollback].contains(failure.code)
     if isRefused { return refuse(document.segment, failure) }
     manifestFailed(document.segment, failure)
@@ -221,7 +218,6 @@ extension Dispatcher {
     segments[documents[number].segment].isGathering && !documents[number].isDropped
   }
 
-  /// Lets go of all documents of a segment, and calls back those that are under way.
   mutating func dropDocuments(_ index: Int) {
     let wasGathering = segments[index].isGathering
     segments[index].isGathering = false
@@ -231,7 +227,7 @@ extension Dispatcher {
     unsettledHoldbacks.insert(index)
     let dropped = documents.drop(index)
     for body in dropped.bodies { effects.append(.discard(body)) }
-    // After a halt no segment waits any more, and what is on the wire was called back.
+    // After a halt no segment waits, and all transfers are cancelled already.
     guard wasGathering, halt == nil else { return }
     for (id, job) in wire.transfers where documents.isDocument(job, of: index) {
       effects.append(.cancelTransfer(id))

@@ -1,26 +1,23 @@
-/// How items and segments end.
 extension Dispatcher {
-  /// An item that cannot be had; an older body stays where it is.
   mutating func fail(_ item: Int, _ failure: Failure) {
     if isPart(item) { return end(item, .failed(failure)) }
     let work = items.active(item)
     if work.entry.zone != nil { askNextTag(of: item) }
     note(failure, of: work)
-    // What others bring is not said to have failed, and no older record is written over theirs.
-    // An item that was not asked for has not failed by itself.
+    // The row of a twin must not be overwritten, and an unrequested item has not failed by itself.
     guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !work.hasTwin,
       items[item].step.reason != .untrustedList
     else {
       return settleItem(item)
     }
-    // A record that the run has not read must not be written over: its body would go with it.
+    // A row that the run has not read must not be overwritten: its body would be lost.
     if work.record == nil, row(of: items[item].step) != nil {
       keepUnasked(item)
       return settleItem(item)
     }
     var record = work.record?.value ?? newRecord(item)
     record.describe(work.entry)
-    // That it is not tried again is no reason why it failed.
+    // A skipped retry keeps the recorded failure.
     let isOld = items[item].step.reason == .failedBefore
     record.failure = isOld ? record.failure ?? failure : failure
     if let digest = record.digest, space.evicted.contains(digest) { record.forgetBody() }
@@ -58,7 +55,7 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// Nothing is wrong with it; time alone will bring it, or the next run where no rule held it back.
+  /// Settles an item that a later run can bring; without `deferral` no rule held it back.
   mutating func settleDeferred(_ item: Int, _ deferral: Deferral?, because reason: String? = nil) {
     if isPart(item) { return end(item, .deferred(deferral)) }
     note(deferral, because: reason, of: activate(item))
@@ -75,7 +72,7 @@ extension Dispatcher {
     if !work.result.isUsable { work.result.state = deferral?.rule == .paused ? .paused : .idle }
   }
 
-  /// What another segment may let go of in this run is declared all the same, and what waits is listed.
+  /// Keeps an unrequested item a member of its segment, even if another segment releases it.
   mutating func keepUnasked(_ item: Int) {
     guard request.mode.keepsSegments, storeFailure == nil, isStored(item), !items[item].step.isHeld
     else {
@@ -85,7 +82,7 @@ extension Dispatcher {
     if let row = row(of: items[item].step) {
       batch.join(segments[Int(items[item].segment)].key, items: [row.item], now: now)
     } else if halt == nil {
-      // At the run's end there may be no time for a million of them.
+      // After a halt there may be no time for a million rows.
       let work = activate(item)
       var record = work.record?.value ?? newRecord(item)
       record.describe(work.entry)
@@ -99,7 +96,7 @@ extension Dispatcher {
     guard items[item].state != .settled else { return }
     let work = activate(item)
     if holdsForecast(item) { return }
-    // Unless a run would not bring it.
+    // A refusal is foreseen only for items that a run would bring.
     if !work.foreseenRefusals.isEmpty, work.result.failure == nil,
       work.result.outcome != .deferred
     {
@@ -112,7 +109,7 @@ extension Dispatcher {
     let hasCome = result.source == .network || result.source == .alternate
     space.end(item, leavesRoom: !hasCome || result.failure != nil)
     if space.remembersEndings { space.note(result.action, of: key(of: item)) }
-    // An id that is made of the URL is made where a reader may see it.
+    // Ids are made from URLs only where a reader may see them.
     if result.id.isEmpty, isReported(result) {
       result.id = start.identify(result.url)
     }
@@ -126,13 +123,11 @@ extension Dispatcher {
     }
   }
 
-  /// Whether the report or an observer shows the item by itself.
   private func isReported(_ result: ItemResult) -> Bool {
     if request.listsKept || result.failure != nil { return true }
     return result.outcome != .unchanged && (request.keepsItems || !start.isBrief)
   }
 
-  /// An entry that never became an item of work.
   mutating func settleRejected(_ entry: RejectedEntry, in index: Int) {
     var result = ItemResult(
       url: entry.url,
@@ -181,12 +176,11 @@ extension Dispatcher {
     announce(.manifestSettled(segment: name, segments[index].manifest))
   }
 
-  /// Tells how a segment stands at its end, or again when that has changed.
   mutating func announceStanding(_ index: Int) {
     if let result = segments.newStanding(of: index) { announce(.segmentSettled(result)) }
   }
 
-  /// Ends the segment as the last run left it.
+  /// Settles a segment that is unchanged since the last run.
   mutating func settleQuiet(_ index: Int) {
     guard var record = segments[index].recorded, let mark = record.quiet else { return }
     segments[index].isGathering = false
@@ -197,7 +191,7 @@ extension Dispatcher {
     segments[index].usableBytes = mark.bytes
     segments[index].noteQuiet(until: mark.until)
     let name = segments[index].declaration.name
-    // Where time decides about any of it, no run has counted which.
+    // No run counted the pinned bytes if any item can become stale.
     let bytes = SavedBytes(
       all: mark.bytes,
       pinned: mark.until == .distantFuture ? mark.bytes : 0

@@ -1,6 +1,5 @@
-/// Bodies that go for want of room.
 extension Dispatcher {
-  /// What was here of an item when its turn came may have gone for others since.
+  /// Removes the stored body from a result if it was evicted during the run.
   func loseEvicted(_ work: ActiveItem) {
     guard !space.evicted.isEmpty, let digest = work.result.digest,
       space.evicted.contains(digest)
@@ -10,19 +9,19 @@ extension Dispatcher {
     work.result.size = work.toldSize ?? work.entry.size
   }
 
-  /// Tells what went for want of room: of what this run declares, that it is not there.
+  /// Announces evicted items: as failures if a segment declares them, otherwise as removals.
   mutating func announceEvicted(_ removed: [RemovedContent]) {
     let open = openKeys(among: removed)
     var changed: Set<Int> = []
     for content in removed where content.hadBody {
       let key = URLKey(content.url)
       let holders = segments.indices.filter { misses(content, key, in: $0) }
-      // The user wants it to wait, so that it is not missed.
+      // The user paused the item, so no segment misses it.
       guard !holders.isEmpty, !isPaused(key) else {
         announceRemoved([content])
         continue
       }
-      // Its own end will tell.
+      // Items that are still open report the eviction at their own end.
       guard !open.contains(key) else { continue }
       var result = ItemResult(
         url: content.url,
@@ -39,7 +38,7 @@ extension Dispatcher {
         segments[$0].declaration.isRequired && requires(key, in: $0)
       }
       result.failure = evictionFailure
-      // What a list that did not come would have named was not counted before.
+      // Items of a list that was not read were not counted before.
       let wasTold = holders.contains { segments[$0].declaredCount > 0 }
       let was = space.endings[key] ?? .keep
       announce(wasTold ? .itemEvicted(result, was: was) : .itemSettled(result))
@@ -55,7 +54,6 @@ extension Dispatcher {
     facts.inventory.position(of: key).map { facts.inventory.rows[$0].state == .paused } ?? false
   }
 
-  /// Why an item that a segment declares is not there any more.
   var evictionFailure: Failure {
     Failure(.cacheFull, "evicted: more important items use \(shortOf)")
   }
@@ -65,7 +63,7 @@ extension Dispatcher {
       ?? "the disk, of which `cache.min_free` keeps \(SizeText.format(space.minimumFree)) free"
   }
 
-  /// Whether a segment of the run declares what went; where that is unknown, whatever it held.
+  /// Whether a segment declares the evicted item, or held it if its list is unknown.
   private func misses(_ content: RemovedContent, _ key: URLKey, in index: Int) -> Bool {
     guard segments[index].declaration.isStored, request.mode.isOfSegments else { return false }
     guard segments[index].isDeclared else { return content.segments.contains(segments[index].key) }
@@ -73,14 +71,12 @@ extension Dispatcher {
     return ContentOrder.rank(of: entry, in: standing(of: index), at: facts.now) != nil
   }
 
-  /// Whether a segment is not as declared without an item.
   private func requires(_ key: URLKey, in index: Int) -> Bool {
     let entries = segments[index].table.value
     guard let entry = entries.position(of: key), entries.isSpecial(at: entry) else { return true }
     return entries[entry].isRequired
   }
 
-  /// Items that are still to come to an end; looked for once, however many went.
   private func openKeys(among removed: [RemovedContent]) -> Set<URLKey> {
     let keys = Set(removed.map { URLKey($0.url) })
     guard !keys.isEmpty else { return [] }

@@ -1,4 +1,3 @@
-/// Commits, removals and the end of the run.
 extension Dispatcher {
   mutating func flush() {
     guard admitBodies(), !batch.isEmpty else { return }
@@ -17,7 +16,7 @@ extension Dispatcher {
     if phase == .finishing { phase = .finished }
   }
 
-  /// Another run has taken the room meanwhile: what there is has to be looked at again.
+  /// Takes back a commit that found no room because another run wrote; room is measured again.
   mutating func commitRefused() {
     let kept = batch.takeBack()
     facts.missing.subtract(kept)
@@ -25,7 +24,7 @@ extension Dispatcher {
     for body in batch.dropSpare() { effects.append(.discard(body)) }
   }
 
-  /// A store that cannot write now will not write a moment later: what is left fails the same way.
+  /// Halts the run and settles all pending changes, since another commit would fail as well.
   mutating func commitFailed(_ failure: Failure) {
     storeFailure = failure
     let refused = batch.written()
@@ -126,14 +125,13 @@ extension Dispatcher {
     phase = .finished
   }
 
-  /// What is declared no more, and what its server has no more.
   private mutating func announceLeft(_ removed: [RemovedContent]) {
     announceRemoved(removed.filter { givenUp.contains(URLKey($0.url)) })
     announceRemoved(removed.filter { !givenUp.contains(URLKey($0.url)) })
   }
 
   mutating func announceRemoved(_ removed: [RemovedContent]) {
-    // What never had a body is forgotten, not removed.
+    // An item without a body is forgotten, not removed.
     for content in removed where content.hadBody {
       let departure = departure(of: content)
       var result = ItemResult(

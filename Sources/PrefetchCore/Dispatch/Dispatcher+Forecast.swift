@@ -1,8 +1,6 @@
-/// What a dry run can say only once it knows all that a run would bring.
-///
-/// What the disk has plenty of room for, where nothing else is limited, is told at once.
+/// Forecast of a dry run: room and budgets can be judged only when all items are known.
 extension Dispatcher {
-  /// Whether the end of an item has to wait for the forecast.
+  /// Holds an item until the forecast if limits may affect it; returns whether it is held.
   mutating func holdsForecast(_ item: Int) -> Bool {
     let hasBudgets = network?.keepsUsage == true
     let takesRoom = space.hasRules && isStored(item)
@@ -11,7 +9,7 @@ extension Dispatcher {
     let result = activate(item).result
     let isOver = result.failure != nil || result.deferral != nil
     if isOver {
-      // What there is no room for a run does not even ask about, and never learns this.
+      // A run does not request an item without room, so it would not see this failure.
       let mayLackRoom = takesRoom && items[item].step.decision != .revalidate
       guard result.attempts > 0, hasBudgets || mayLackRoom else { return false }
     } else {
@@ -19,7 +17,7 @@ extension Dispatcher {
     }
     if isOver || !hasBudgets, space.foretellFits(isOver ? nil : result.size) { return false }
     items[item].state = .committing
-    // A million may wait; what other segments have to do with one is known only while it is active.
+    // A million items may be held; objects stay only if other segments may share the items.
     let isAlone = segments.count == 1
     let told = activate(item).toldSize
     let kept = isAlone && result.attempts > 0 ? result : nil
@@ -28,7 +26,6 @@ extension Dispatcher {
     return true
   }
 
-  /// Decides about what was held, once nothing else is under way.
   mutating func foretell() {
     guard request.mode.foretells, hasForecast, isQuiescent(),
       segments.allSatisfy({ $0.phase != .discovering })
@@ -67,12 +64,11 @@ extension Dispatcher {
     announceStanding(index)
   }
 
-  /// Whether the forecast has still to be made.
   var hasForecast: Bool {
     !space.forecast.items.isEmpty || mayShrink && request.mode.foretells
   }
 
-  /// Settles an item, for which others may have to go, by the first rule that would bite.
+  /// Settles a held item by the first limit that it exceeds; other bodies may be evicted for it.
   private mutating func foretell(_ item: Int, _ rank: ContentRank) {
     let work = activate(item)
     let isOver = work.result.failure != nil || work.result.deferral != nil
@@ -109,7 +105,7 @@ extension Dispatcher {
     }
   }
 
-  /// Settles what ended badly, unless a run would not have asked for it at all.
+  /// Settles a failed item, by the limit that would have prevented its request if there is one.
   private mutating func foretellUnasked(_ item: Int, _ rank: ContentRank) {
     let work = activate(item)
     let coming = work.toldSize ?? 0
@@ -126,7 +122,7 @@ extension Dispatcher {
     heed(objection, to: body.size, of: item)
   }
 
-  /// A run would not have asked.
+  /// Clears a probe's answer that a run would not have received.
   private func forgetAnswer(of work: ActiveItem) {
     work.exchange = nil
     work.result.failure = nil
@@ -135,12 +131,11 @@ extension Dispatcher {
     work.result.sources = []
   }
 
-  /// Whether its rest would use up what may be received.
   private mutating func budgetDeferral(of item: Int) -> Deferral? {
     let work = activate(item)
     let kept = start.partials[work.entry.url.string]?.offset ?? 0
     guard let rest = work.result.size.map({ max(0, $0 - kept) }) else { return nil }
-    // A limit counts the head of the response, too.
+    // Limits count the response head, too.
     let head = work.result.attempts > 0 ? work.result.figures?.wireBytes ?? 0 : 0
     return network?.foretell(
       rest.addingSaturated(head),

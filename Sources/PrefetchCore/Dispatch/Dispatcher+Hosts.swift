@@ -1,6 +1,4 @@
-/// Whom a run may ask now, and what becomes of jobs whose host may not be asked.
 extension Dispatcher {
-  /// Puts a job, new or going on, into the line for its present host.
   mutating func enqueue(_ job: Job) {
     let (host, rank) = place(of: job)
     switch job {
@@ -35,7 +33,7 @@ extension Dispatcher {
     }
   }
 
-  /// Leaves a job alone until that uptime.
+  /// Keeps a job from starting before the uptime `due`.
   mutating func pause(_ job: Job, until due: Duration) {
     wire.pause(job, until: due, rank: rank(of: job))
     switch job {
@@ -46,7 +44,6 @@ extension Dispatcher {
     }
   }
 
-  /// Of an entry; many entries have one origin.
   private mutating func host(of entry: Int, in segment: Int) -> HostID {
     let table = segments[segment].table
     let origin = table.value.originNumber(at: entry)
@@ -56,7 +53,7 @@ extension Dispatcher {
     return host
   }
 
-  /// How a job ends that would go where we are not known; nil for all others.
+  /// Returns the end of a job for the withheld origin, which would not know this machine.
   private func withholding(_ job: Job) -> Exchange.Step? {
     guard let withheld = request.withheld, origin(of: job) == withheld.origin else { return nil }
     return switch withheld.reason {
@@ -77,7 +74,7 @@ extension Dispatcher {
     }
   }
 
-  /// What a result says about its host, for everything else that waits for it.
+  /// Records a result in its host's limits, and turns away queued jobs that must not ask it.
   mutating func note(_ result: TransferResult, _ step: Exchange.Step, of host: HostID) {
     let news = wire.note(result, step, of: host, now: now)
     if let (until, failure) = news.broken {
@@ -93,7 +90,6 @@ extension Dispatcher {
       )
     }
     if news.isHeld { noteHeld() }
-    // Another source brings them, or nothing.
     guard let refusal = news.refusal else { return }
     for job in news.turnedAway { turnAway(job, refusal) }
   }
@@ -105,7 +101,7 @@ extension Dispatcher {
       if takesDetour(item) { return enqueue(job) }
       let work = activate(item)
       if readsFirst(item) { return }
-      // Each of its sources says why it was not asked.
+      // The result says why each skipped source was not asked.
       if work.exchange == nil, items[item].source > 0 {
         var question = question(of: item)
         _ = passOver(&question, of: item)
@@ -126,8 +122,7 @@ extension Dispatcher {
 
   // MARK: Detours
 
-  /// Whether an item that was not asked for yet, and cannot be where it is declared, may be had from
-  /// an alternate that it was not yet sent to.
+  /// Sends an unrequested item to its next permitted alternate; returns whether there is one.
   private mutating func takesDetour(_ item: Int) -> Bool {
     guard !isPart(item), !items.isActive(item) || items.active(item).exchange == nil
     else { return false }
@@ -153,17 +148,16 @@ extension Dispatcher {
     return entries.entry(at: Int(items[item].step.entry), identified: false)
   }
 
-  /// Where it is asked for first.
   private func source(of item: Int) -> WebURL {
     let entry = entry(of: item)
     let alternates = alternates(of: entry.url, entry.alternates, in: Int(items[item].segment))
     return alternates[Int(items[item].source) - 1]
   }
 
-  /// Passes over the sources that are not asked, as the item's detour did; false where none is left.
+  /// Skips the sources that the item's detour skipped; returns false if none is left.
   mutating func passOver(_ question: inout Exchange, of item: Int) -> Bool {
     while question.sources.number < items[item].source {
-      // Its host may answer again by now; it was not asked all the same.
+      // The host may be open again by now, but it was not asked.
       let step =
         wire.refusal(of: wire.host(question.hop.authority), now: now)
         ?? .failed(Failure(.connect, "its host is paused"), status: nil)
@@ -174,7 +168,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What may stand in for an answer has to be known before it is given up; true while it is read.
+  /// Reads the stored record if a stale copy may serve; returns whether the item waits for it.
   private mutating func readsFirst(_ item: Int) -> Bool {
     let work = items.active(item)
     let mayBeStale = work.segments.contains {

@@ -1,9 +1,7 @@
-/// From a planned item to a decided one.
 extension Dispatcher {
-  /// What has to be read before the item can be asked for; nil when everything is known.
   mutating func preparation(of item: Int) -> Preparation? {
     guard isStored(item), !isPart(item) else { return nil }
-    // What the server has confirmed is not read over.
+    // The stored record must not replace one that the server has just confirmed.
     let row = awaitsAdoption(item) ? nil : row(of: items[item].step)
     var preparation = Preparation(item: item, record: row?.item, digest: nil)
     if seeksObject(items[item]) {
@@ -22,7 +20,7 @@ extension Dispatcher {
 
   // MARK: Files of the user's
 
-  /// The file in the published folder that may be the item's body, as long as no body was asked for.
+  /// Returns the published file that may be the item's body; nil after a request for the body.
   private func adoptable(_ item: Int) -> AdoptableFile? {
     guard request.mode.isOfSegments, let work = items.ifActive(item),
       work.entry.bundleForm == nil, work.exchange?.value.method != .get,
@@ -43,7 +41,7 @@ extension Dispatcher {
     return file
   }
 
-  /// Whether the server has confirmed a file of the user's, which is not taken into the store yet.
+  /// Whether the server has confirmed a user's file that is not in the store yet.
   func awaitsAdoption(_ item: Int) -> Bool {
     guard let work = items.ifActive(item), work.exchange?.value.method == .head,
       let record = work.record?.value
@@ -51,7 +49,7 @@ extension Dispatcher {
     return record.digest == nil && record.status == 200
   }
 
-  /// Lets the server be asked whether a file of the user's is the item's body.
+  /// Describes a user's file in a record, so that a HEAD can ask whether it is the item's body.
   private mutating func ask(about file: FoundBody, _ item: Int) {
     let work = items.active(item)
     guard let modified = file.modified, !isStored(body: work.record) else { return }
@@ -68,8 +66,7 @@ extension Dispatcher {
     record?.value.digest != nil
   }
 
-  /// An object with the declared digest may be here without a record of the URL: another URL has
-  /// it, or the index was lost.
+  /// Whether to look for the body by its digest: another URL may have it, or the index was lost.
   private func seeksObject(_ work: ItemWork) -> Bool {
     guard !request.policy.refetchesAll else { return false }
     switch work.step.decision {
@@ -85,8 +82,7 @@ extension Dispatcher {
     return work.digests.first.flatMap { ContentDigest(bytes: $0.bytes) }
   }
 
-  /// Reads what the next items need together with this one's: a look into the index costs about
-  /// the same for one as for many.
+  /// Adds the next items to a read, since one look into the index costs about as much as many.
   mutating func prepareAhead(of item: Int, into preparations: inout [Preparation]) {
     let end = min(item + Self.lookAhead, items.count)
     for next in item + 1..<end
@@ -112,18 +108,16 @@ extension Dispatcher {
     let work = activate(item)
     work.isBeingRead = false
     work.prepared = answer
-    // One that was read ahead goes on when its turn comes.
     guard items[item].state == .preparing else { return }
     goOn(item)
   }
 
-  /// An item whose record was read, and which has a place on the wire if it needs one.
   mutating func goOn(_ item: Int) {
     let work = items.active(item)
     guard let answer = work.prepared else { return }
     work.prepared = nil
     work.isRead = true
-    // A record whose URL is another's would be a key met by chance; then nothing is known.
+    // A record of another URL is a key collision and is ignored.
     if let record = answer.stored?.record, record.url == work.entry.recordURL {
       work.record = Shared(record)
       if work.result.id.isEmpty { work.result.id = record.id }
@@ -153,19 +147,19 @@ extension Dispatcher {
         return adopt(item, digest, size: found.size, found)
       }
       if awaitsAdoption(item) {
-        // The file is another one by now.
+        // The user's file has changed since the HEAD.
         work.record = nil
         work.exchange?.value.askForBody()
       }
       if work.exchange != nil {
-        // What may be received may have come while it was read whose turn it is.
+        // A budget may have been used up while the record was read.
         if let deferral = deferral(of: .item(item)) {
           leaveWire(.item(item))
           return settleDeferred(item, deferral)
         }
         return send(.item(item))
       }
-      // It may have gone since that was read.
+      // The body may have been evicted since it was found.
       if let size = answer.adoptedSize, let digest = wantedDigest(of: item),
         !space.evicted.contains(digest)
       {
@@ -185,7 +179,6 @@ extension Dispatcher {
     }
   }
 
-  /// Items that are settled by what is known of them.
   mutating func decideWithoutAsking(_ item: Int) {
     let work = items.active(item)
     if let failure = planFailure(of: item) {
@@ -194,7 +187,7 @@ extension Dispatcher {
     work.result.outcome = .unchanged
     work.result.source = .cache
     if work.hasTwin {
-      // What the other brings in this run may be newer than what was read of it.
+      // The twin may store a newer row in this run.
       keepUnasked(item)
     } else if request.mode.keepsSegments, storeFailure == nil, var record = work.record?.value {
       record.describe(work.entry)
@@ -204,8 +197,7 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// The body is here already: stored for another URL, from before the index was lost, or as a file
-  /// of the user's.
+  /// Settles an item with a body found in the store, by its digest, or among the user's files.
   private mutating func adopt(
     _ item: Int,
     _ digest: ContentDigest,
@@ -258,21 +250,20 @@ extension Dispatcher {
 
   func newRecord(_ item: Int) -> ContentRecord {
     let entry = items.active(item).entry
-    // The store has no use for an id that can be made of the URL.
+    // The store keeps no id that can be made from the URL.
     var record = ContentRecord(url: entry.recordURL, id: entry.id ?? "")
     record.isPassedThrough = request.servesClients
     return record
   }
 
-  /// Puts the question to the network, if there is room for the answer; a place on the wire is kept
-  /// for it.
+  /// Sends an item's first request if there is room; the item holds a slot on the wire.
   mutating func ask(_ item: Int) {
     guard hasRoom(for: item) else { return }
     let work = activate(item)
     var question = question(of: item)
     let isOnItsWay = passOver(&question, of: item)
     work.exchange = ExchangeBox(question)
-    // An alternate is filled in as its turn comes, and may then be elsewhere than it was.
+    // An alternate's URL is filled in only now, and may have another host.
     guard isOnItsWay, items[item].source == 0 || place(of: .item(item)).host == work.host else {
       leaveWire(.item(item))
       return enqueue(.item(item))
@@ -280,18 +271,17 @@ extension Dispatcher {
     send(.item(item))
   }
 
-  /// What is asked for it, and where, from the first of its sources on.
   mutating func question(of item: Int) -> Exchange {
     let work = activate(item)
     let isGone = if let record = work.record { isEvicted(record) } else { false }
     let isRevalidated = items[item].step.decision == .revalidate && !isGone
-    // The time of a file is no date of a server, which would take a newer one for its own.
+    // A file's time is no validator: a server answers 304 to any newer date.
     let isImported = work.record?.value.isImported == true && !isBundle(item)
     let moment = isAd(item) ? AdMoment(of: work.entry.url, at: now.wall) : nil
     let filled = { (url: WebURL) in
       moment.flatMap { try? WebURL($0.filling(url.string)) } ?? url
     }
-    // What a document names is trusted with no more than what is on the server of the item itself.
+    // Pieces get the segment's headers only on the server of the item itself.
     let parent = bundles.parent(of: item)
     var question = exchange(
       for: filled(work.entry.url),
@@ -318,9 +308,9 @@ extension Dispatcher {
     }
     if let part = work.leftPart { question.part.kept = part }
     if let piece = bundles.piece(item), let part = parent?.work.part(piece.role) {
-      // Media do not shrink, and a range of a coded body is a range of other bytes.
+      // Media gain nothing from compression, and ranges of a compressed body are other bytes.
       question.part.allowsCoding = false
-      // Of a range that is asked for no part is kept.
+      // No partial body is kept for a range request.
       if part.prefix != nil { question.part.kept = nil }
     }
     return question
@@ -360,7 +350,7 @@ extension Dispatcher {
       algorithms: Self.algorithms(of: digests),
       partialKey: isStored ? url.string : nil,
       partial: start.partials.isEmpty || !isStored ? nil : start.partials[url.string],
-      // What is proved by what is inside has to be here to be looked into.
+      // Digests that are not of plain bytes need the whole body on disk.
       keepsBody: isStored || !digests.allSatisfy(\.algorithm.isOfBytes),
       purpose: connections.asksForPurpose ? RequestPurpose(itemType: type()) : .other,
       provenance: namer ?? segments[index].provenance,
@@ -370,7 +360,7 @@ extension Dispatcher {
     )
   }
 
-  /// Whether what is stored of it answered the question that would be put now.
+  /// Returns whether the stored answer was selected by the headers that the next request sends.
   func selection(of item: Int) -> Variance.Selection {
     let work = items.active(item)
     guard let variance = work.record?.value.variance else { return .same }
@@ -381,7 +371,7 @@ extension Dispatcher {
     )
   }
 
-  /// What its entry names first, then the configuration's servers, then those of the manifest.
+  /// Returns the alternates in order: the entry's, the configuration's, the manifest's.
   func alternates(of url: WebURL, _ own: [WebURL], in index: Int) -> [WebURL] {
     let servers = segments[index].declaration.alternates + segments[index].mirrors
     guard !own.isEmpty || !servers.isEmpty else { return [] }

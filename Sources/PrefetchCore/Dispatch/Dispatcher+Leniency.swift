@@ -1,6 +1,5 @@
-/// Endings that configuration makes milder than failures.
 extension Dispatcher {
-  /// Whether an older copy may stand in for an answer that could not be had; then it does.
+  /// Settles an item with its older copy if the stale rules allow it; returns whether they do.
   mutating func serveStale(_ item: Int, _ failure: Failure, status: Int?) -> Bool {
     let work = items.active(item)
     let digests = work.wantedDigests
@@ -23,8 +22,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Whether its segments take a copy of that age, of which each decides for itself: the item ends
-  /// for those that decide otherwise than the first.
+  /// Whether the segments accept the stale copy; the item ends for those unlike the first.
   private mutating func mayBeStale(
     _ record: ContentRecord,
     for item: Int,
@@ -34,7 +32,7 @@ extension Dispatcher {
     let granted = granted(work)
     let taking = work.segments.filter { index in
       let bound = staleBound(of: index)
-      // However fresh: a user who had it asked for anyway wants to hear that no server answered.
+      // A bound of zero excludes fresh copies, too: the user wants to see that no server answered.
       return bound > .zero
         && StaleRule.mayServe(record, granted: granted, maximumStale: bound, now: now.wall)
     }
@@ -49,15 +47,15 @@ extension Dispatcher {
     return true
   }
 
-  /// How long behind its lifetime a segment takes a copy where no server answers.
+  /// Returns how long after its lifetime a segment accepts a copy if no server answers.
   func staleBound(of index: Int) -> Duration {
     segments[index].declaration.maximumStale ?? request.policy.maximumStale
   }
 
-  /// Whether the configuration gives up what its server has no more; then it leaves.
+  /// Settles an item that `on_gone` removes after a 404 or 410; returns whether it does.
   mutating func removeGone(_ item: Int, _ status: Int) -> Bool {
     let work = items.active(item)
-    // Of an ad space another tag may still have the ad.
+    // Another tag of the ad space may still have an ad.
     if work.entry.zone != nil, work.sharers.contains(where: { $0.entry.url != work.entry.url }) {
       return false
     }
@@ -106,13 +104,12 @@ extension Dispatcher {
     return true
   }
 
-  /// What a body too large for the rest of the cache means.
   func roomFailure(_ item: Int, _ failure: Failure, announced: Int64?) -> Failure? {
     let work = items.active(item)
     guard failure.code == .tooLarge, let room = work.roomLimit, announced ?? .max > room,
       room < sizeLimit(nil, in: Int(items[item].segment)) ?? .max
     else { return nil }
-    // There was room for what is declared, which was asked for.
+    // There was room for the declared size, so the declaration is wrong.
     if let declared = work.entry.size, work.toldSize == nil {
       let size = announced.map { "\($0)" } ?? "more than \(room)"
       return Failure(.corrupted, "it has \(size) bytes, but \(declared) are declared")

@@ -1,6 +1,4 @@
-/// From a segment's name to its items.
 extension Dispatcher {
-  /// Finds out what the segment should hold.
   mutating func discover(_ index: Int) {
     unsettledHoldbacks.insert(index)
     let segment = segments[index]
@@ -11,14 +9,13 @@ extension Dispatcher {
       record.state = segment.recorded?.state ?? record.state
       record.itemCount = entries.value.count + entries.value.duplicateCount
       accept(index, record, manifest: nil)
-      // Items that are asked for by themselves are chosen already.
+      // Items that are requested singly need no selection.
       if !request.mode.isOfSegments, !request.policy.bringsThumbnails {
         segments[index].entries = entries.value
       } else {
         let rules = !request.mode.isOfSegments ? ManifestRules() : segment.declaration.manifestRules
         segments[index].entries = ownPart(of: ManifestSelection(rules).apply(to: entries.value))
       }
-      // A single item may have rules of its own.
       guard isNarrowed(index, by: nil) else {
         awaitingConditions.append((index, []))
         return
@@ -38,7 +35,6 @@ extension Dispatcher {
     }
   }
 
-  /// Takes in what the manifest says, once all its parts are here.
   mutating func judge(_ index: Int) {
     if isOtherList(index), !hasInventory {
       return withInventory(.judge(segment: index))
@@ -64,7 +60,7 @@ extension Dispatcher {
       segments[index].manifest.warnings.append(warning)
     }
     guard request.mode.plansItems else { return settleRead(index, manifest) }
-    // Past it the manifest is refused, which a run has to notice.
+    // After this time a run must refuse the manifest.
     if let expires = manifest.expires { segments[index].noteQuiet(until: expires) }
     var record = segment.accepted ?? segment.recorded ?? SegmentRecord(key: segment.key)
     record.priority = manifest.priority
@@ -81,7 +77,7 @@ extension Dispatcher {
     case .inline, .remote:
       record.manifest = staged?.digest ?? record.manifest
     case .file(let path, _):
-      // Read anew every time, and remembered so that the next one can be compared with it.
+      // Each run reads a local file again, and records its digest for comparison.
       record.manifestURL = path
       record.manifest = nil
       (record.manifestFinalURL, record.manifestAsked) = (nil, nil)
@@ -89,7 +85,7 @@ extension Dispatcher {
     }
     segments[index].isGathering = false
     documents[index].staged = nil
-    // The last good generation stays as it is.
+    // A list of an earlier run is not accepted again.
     if segment.lastList == nil { accept(index, record, manifest: staged) }
     let rejected = selection.apply(to: manifest.rejected).filter { isOwn($0.url) }
     segments[index].entries = ownPart(of: entries)
@@ -104,7 +100,7 @@ extension Dispatcher {
     withInventory(.plan(segment: index, rejected: rejected))
   }
 
-  /// What falls to this run, once the guards have seen the whole list.
+  /// Returns the entries of this run's shard; the guards check the whole list first.
   func ownPart(of entries: EntryTable) -> EntryTable {
     request.shard?.apply(to: entries) ?? entries
   }
@@ -113,12 +109,12 @@ extension Dispatcher {
     request.shard?.takes(url) ?? true
   }
 
-  /// From here on this is the segment's generation, whatever becomes of its items.
+  /// Accepts a segment's generation, whatever happens to its items.
   private mutating func accept(_ index: Int, _ record: SegmentRecord, manifest: StagedBody?) {
     var record = record
     record.lastChecked = now.wall
     record.shard = request.shard?.shard.text
-    // Until this run has an end the state of the last one stands, and nothing is quiet.
+    // Until this run ends, the last run's state stays, without a quiet mark.
     record.quiet = nil
     let recorded = segments[index].recorded
     let isNew = manifest != nil || recorded == nil || recorded?.manifest != record.manifest
@@ -129,14 +125,13 @@ extension Dispatcher {
     segments[index].accepted = record
   }
 
-  /// What tells a segment what it holds; a dry run only looks whether there is room for it.
+  /// Batches a change of a list; a dry run only checks the room for it.
   mutating func book(_ change: StoreChange) {
     if request.mode.keepsSegments { return batch.add(change, now: now.uptime) }
     if request.mode.foretells, space.rules.limit != nil { space.forecast.lists.append(change) }
     for body in change.bodies { effects.append(.discard(body)) }
   }
 
-  /// Ends a segment of which only the list was requested.
   private mutating func settleRead(_ index: Int, _ manifest: Manifest) {
     announce(.listRead(segment: segments[index].declaration.name, Shared(manifest)))
     dropDocuments(index)
@@ -147,7 +142,7 @@ extension Dispatcher {
     manifestFailed(index, failure, status: .refused, wasRead: wasRead)
   }
 
-  /// What the last run accepted stays in force, as far as the failure lets anything be asked.
+  /// Fails a manifest; the last accepted list stays in force if the failure allows requests.
   mutating func manifestFailed(
     _ index: Int,
     _ failure: Failure,
@@ -173,7 +168,7 @@ extension Dispatcher {
     ask(document: index)
   }
 
-  /// After a halt nothing is looked up any more; what the last run found still serves.
+  /// Settles a segment whose discovery a halt ended; stored items stay usable.
   mutating func settleManifestHalted(_ index: Int) {
     guard segments[index].phase == .discovering else { return }
     if let failure = halt?.failure {
@@ -188,7 +183,6 @@ extension Dispatcher {
     settleSegment(index)
   }
 
-  /// Nothing is wrong with a segment for which the run was too short.
   mutating func noteUnfinished(_ index: Int) {
     if halt?.failure != nil { return }
     if let deferral = halt?.deferral {
@@ -198,7 +192,7 @@ extension Dispatcher {
     }
   }
 
-  /// The last good generation stays as it is, and nothing leaves.
+  /// Settles a segment without a list; its last good generation stays, and nothing is removed.
   mutating func settleManifestFailure(_ index: Int, _ failure: Failure?) {
     dropDocuments(index)
     note(manifestFailure: failure, of: index)
@@ -223,7 +217,6 @@ extension Dispatcher {
     }
   }
 
-  /// What a status that brings no body means.
   static func failure(status: Int, carriesCredentials: Bool) -> Failure {
     switch status {
     case 404, 410:

@@ -1,6 +1,5 @@
-/// What the rules of the network hold back, and what they break off.
 extension Dispatcher {
-  /// Begins with what the machine says of its network, where any rule needs it, else at once.
+  /// Begins the run; reads the network's conditions first if a rule needs them.
   mutating func begin() {
     if request.mode.foretells, space.rules.limit == nil, space.hasRules {
       measureRoom(inDetail: false)
@@ -21,7 +20,7 @@ extension Dispatcher {
     if let failure = reading.failure { return memoryFailed(failure) }
     guard halt == nil else { return giveUpWaiting() }
     decide()
-    // Another manifest may have asked for more while this was looked at.
+    // A manifest may have added rules during this reading.
     guard network?.readings.areEnough == true else { return readConditions() }
     let waiting = awaitingConditions
     awaitingConditions = []
@@ -31,7 +30,6 @@ extension Dispatcher {
     if !hasDiscovered { discoverAll() }
   }
 
-  /// Settles the segments that wait for the network, since nothing begins any more.
   private mutating func giveUpWaiting() {
     let waiting = awaitingConditions
     awaitingConditions = []
@@ -39,8 +37,7 @@ extension Dispatcher {
     if !hasDiscovered { giveUpAll() }
   }
 
-  /// Takes in what a manifest and its items ask of the network; false if it is unknown how that
-  /// stands, and the segment has to wait.
+  /// Applies network rules of a manifest and its items; false if the segment waits for conditions.
   mutating func isNarrowed(_ index: Int, by rules: NetworkPolicy?) -> Bool {
     let entries = segments[index].entries
     guard rules != nil || entries.hasNetworkRules, !request.policy.isOffline else { return true }
@@ -73,21 +70,20 @@ extension Dispatcher {
     for index in segments.indices { settleManifestHalted(index) }
   }
 
-  /// Books that cannot be read or kept hold no limit.
+  /// Halts the run, since unreadable or unwritable usage records enforce no limit.
   mutating func memoryFailed(_ failure: Failure) {
     announce(.storeFailed(failure))
     stop(.store(failure))
     giveUpWaiting()
   }
 
-  /// Looks whether anything may go on that did before.
   mutating func watchNetwork() {
     guard let watch = network, watch.isReady, halt == nil, !isQuiescent(.work) else { return }
     if watch.readings.areDue(at: now.uptime) { readConditions() }
     if watch.hasTurned(at: now) { decide() }
   }
 
-  /// The uptime at which a window closes or a period turns, while anything waits for its turn.
+  /// Uptime at which a window closes or a budget period ends; nil if no work is open.
   var networkDeadline: Duration? {
     guard halt == nil, !isQuiescent(.work) else { return nil }
     return network?.turns.uptime
@@ -108,7 +104,7 @@ extension Dispatcher {
     holdBack()
   }
 
-  /// Settles what waits and may not begin any more, and breaks off what no budget is left for.
+  /// Defers queued jobs that may not start now, and cancels transfers without a budget left.
   private mutating func holdBack() {
     for job in wire.drainQueue() {
       guard let deferral = deferral(of: job) else {
@@ -129,11 +125,11 @@ extension Dispatcher {
     }
   }
 
-  /// A transfer that was called back: at the end of the run, or since no budget was left for it.
+  /// Handles a cancelled transfer: after a halt, or because its budget is used up.
   mutating func brokenOff(_ job: Job) {
     guard halt == nil else { return settleHalted(job) }
     guard let deferral = deferral(of: job) else {
-      // Others under the same budget may be about to end as well, and are booked then.
+      // Other transfers under the budget may end as well; their bytes are recorded first.
       network?.renewAllowances()
       return pause(job, until: now.uptime + Self.bookingTime)
     }
@@ -142,7 +138,6 @@ extension Dispatcher {
 
   private static let bookingTime: Duration = .milliseconds(100)
 
-  /// The request with what it may receive.
   mutating func allowed(_ request: TransferRequest, of segment: Int) -> TransferRequest {
     guard let allowances = network?.allowances(of: segment), !allowances.isEmpty else {
       return request
@@ -154,14 +149,13 @@ extension Dispatcher {
 
   // MARK: Who is held back
 
-  /// Why a job may not begin now; what has begun goes on, as long as there is a budget.
+  /// Returns why a job may not start now; a started job continues while there is a budget.
   mutating func deferral(of job: Job, isRetry: Bool = false) -> Deferral? {
     guard network != nil, let deferral = verdict(of: job).deferral else { return nil }
     let isExhausted = network?.isExhausted[segment(of: job)] == true
     return isRetry || !hasBegun(job) || isExhausted ? deferral : nil
   }
 
-  /// Why nothing of a segment may begin now.
   func deferral(ofSegment index: Int) -> Deferral? {
     network?.verdicts[index].deferral
   }
@@ -195,10 +189,9 @@ extension Dispatcher {
 
   // MARK: Books
 
-  /// What a dry run asks of items is not what a run would receive.
+  /// Whether a job is a probe of a dry run, whose bytes a run would not receive.
   private func isProbe(_ job: Job) -> Bool {
     guard request.mode.probes, case .item(let item) = job else { return false }
-    // Playlists are read as manifests are.
     return !isBundle(item) && !isPart(item)
   }
 
@@ -210,7 +203,6 @@ extension Dispatcher {
     network?.progressed(id, bytes: advance.bytes, of: segment)
   }
 
-  /// Books what came, and decides anew where that may change anything.
   mutating func book(_ id: TransferID, _ result: TransferResult, of job: Job) {
     guard network != nil, !isProbe(job) else { return }
     let segment = segment(of: job)
@@ -218,23 +210,23 @@ extension Dispatcher {
     if hasNews == true, halt == nil { decide(sweepsItems: false) }
   }
 
-  /// Has kept for good what came; a dry run keeps nothing.
+  /// Writes new usage to the state; a dry run writes nothing.
   mutating func keepBooks(isIdle: Bool) {
     guard request.mode.writes, let memory = network?.unrecorded(isIdle: isIdle) else { return }
     effects.append(.record(memory))
   }
 
-  /// Other runs may have used up what this one still counted on.
+  /// Takes the usage of all runs, since others may have used up the budget.
   mutating func booked(_ usage: TransferUsage) {
     guard network?.booked(usage) == true, halt == nil else { return }
     decide()
   }
 }
 
-/// What came of looking at the machine.
+/// Result of reading the machine's network conditions.
 package struct ConditionsReading: Sendable {
   package var conditions: NetworkConditions
-  /// What is remembered, where it was asked for.
+  /// Recorded usage and samples; nil if not requested.
   package var memory: NetworkMemory?
   package var failure: Failure?
 

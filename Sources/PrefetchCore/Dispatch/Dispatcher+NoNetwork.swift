@@ -1,14 +1,13 @@
-/// A machine that no way leads out of: it is found out by the first request that meets it, and from
-/// then on nothing but the machine itself is asked.
+/// Runs on a machine without a route: after the first failure only the machine itself is asked.
 extension Dispatcher {
   mutating func networkLost() {
-    // A proxy on this machine may well lead further than its own routes.
+    // A proxy on this machine may reach more than its own routes.
     guard !isCutOff, halt == nil, !request.policy.connections.mayBeProxied else { return }
     isCutOff = true
     for job in wire.drain() { enqueue(job) }
   }
 
-  /// How a job ends that would have to leave the machine; nil where it need not, or may.
+  /// Returns the failure of a job that would leave a machine without network; nil for others.
   func cutOff(_ job: Job) -> Exchange.Step? {
     guard isCutOff, let origin = origin(of: job) else { return nil }
     let isHere =
@@ -17,7 +16,7 @@ extension Dispatcher {
     return isHere ? nil : .failed(.noWayOut, status: nil)
   }
 
-  /// What ended before a request could go out says the same, whatever became of it by itself.
+  /// Returns a result with the missing network as its failure, if that explains it.
   func explained(_ result: TransferResult, of job: Job) -> TransferResult {
     guard let failure = result.failure, failure.mayMeanNoNetwork,
       case .failed(let loss, _) = cutOff(job)
@@ -27,14 +26,13 @@ extension Dispatcher {
 }
 
 extension Failure {
-  /// What every item says of a machine that reaches no server.
   package static let noWayOut = Failure(
     .noNetwork,
     "this machine has no network: it has no default route",
     isTransient: true
   )
 
-  /// Whether it may be the machine that no server can be reached from.
+  /// Whether a missing network may be the cause.
   package var mayMeanNoNetwork: Bool {
     code == .dns || code == .connect || code == .noNetwork
   }

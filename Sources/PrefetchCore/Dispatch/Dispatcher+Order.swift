@@ -1,4 +1,3 @@
-/// Who goes first, and whom a manifest that is asked for keeps waiting.
 extension Dispatcher {
   func rank(of job: Job) -> Rank {
     switch job {
@@ -27,7 +26,6 @@ extension Dispatcher {
     )
   }
 
-  /// An item that one more segment names goes as early as the first of them would have it.
   mutating func raise(_ item: Int, for index: Int, _ entry: Int) {
     let work = items.active(item)
     let other = rank(of: entry, in: index)
@@ -40,7 +38,7 @@ extension Dispatcher {
 
   // MARK: Manifests
 
-  /// A list for which items of another segment wait is asked for as early as these would be.
+  /// Raises a list's documents to the rank of a segment whose items wait for the list.
   mutating func raiseList(of index: Int, for other: Int) {
     guard let priority = segments[other].documentPriority,
       priority < segments[index].documentPriority ?? Rank.lowestPriority
@@ -63,20 +61,19 @@ extension Dispatcher {
     unsettledHoldbacks.insert(documents[document].segment)
   }
 
-  /// From here on no other segment waits for what it asks.
+  /// Ends a segment's start barrier after a failed attempt for one of its documents.
   mutating func noteStumbled(_ index: Int) {
     segments[index].hasStumbled = true
     unsettledHoldbacks.insert(index)
   }
 
-  /// A host is left alone for a while, and no job waits for one that would ask it.
+  /// Renews the start barriers, since no job waits for a list on a closed host.
   mutating func noteHeld() {
     for index in segments.indices where segments[index].holdback != nil {
       unsettledHoldbacks.insert(index)
     }
   }
 
-  /// Has the queue hold back whom segments keep waiting whose items are about to be known.
   mutating func renewHoldbacks() {
     guard !unsettledHoldbacks.isEmpty else { return }
     var gated: Set<Int> = []
@@ -88,7 +85,7 @@ extension Dispatcher {
       wire.holdBack(new, insteadOf: segments[index].holdback)
       segments[index].holdback = new
     }
-    // A gate opens by itself.
+    // Gates open without an event, so these segments are checked again.
     unsettledHoldbacks = gated
   }
 
@@ -99,7 +96,7 @@ extension Dispatcher {
     case .discovering, .planning: break
     }
     guard segment.phase == .discovering, !segment.asked.isEmpty else {
-      // It is being read or taken in, which waits for no server out there.
+      // Reading and planning wait for no server.
       return Holdback(last: rank(ofItemsOf: index), ground: .everywhere)
     }
     guard !segment.hasStumbled, let priority = segment.knownPriority else { return nil }
@@ -115,7 +112,6 @@ extension Dispatcher {
     return Holdback(last: last, ground: .hosts(ids))
   }
 
-  /// The last that its own items have.
   private func rank(ofItemsOf index: Int) -> Rank {
     Rank(
       itemOf: index,

@@ -1,4 +1,4 @@
-/// A mirror that is given another list: most likely the user named the wrong list or folder.
+/// Guard against another list for a mirror: most likely the user named the wrong list or folder.
 extension Dispatcher {
   func isOtherList(_ index: Int) -> Bool {
     let segment = segments[index]
@@ -11,10 +11,10 @@ extension Dispatcher {
     }
   }
 
-  /// Nil when nothing that is here would go with it, or that was allowed.
+  /// Returns the objection to a list that lacks stored items; nil if the user allowed that.
   func objection(toOtherList manifest: Manifest, of index: Int) -> Failure? {
     guard isOtherList(index), !request.policy.allowsListChange else { return nil }
-    // An entry that is wrong is still a declaration.
+    // A rejected entry is still a declaration.
     let refused = Set(manifest.rejected.map { URLKey($0.url) })
     let count = facts.inventory.positions(of: segments[index].key).count { position in
       let row = facts.inventory.rows[Int(position)]

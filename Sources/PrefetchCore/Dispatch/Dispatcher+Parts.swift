@@ -1,6 +1,4 @@
-/// From documents that are here to one manifest.
 extension Dispatcher {
-  /// Has a document read, once what has to prove it is here as well.
   mutating func readWhenSigned(_ number: Int) {
     guard isToBeSigned(number) else { return read(number) }
     guard documents[number].signature == nil, let url = documents[number].url else {
@@ -18,7 +16,7 @@ extension Dispatcher {
       named: documents[number].namer
     )
     documents[number].signature = signature
-    // What was stored with a document is what signed it, so no server has to be asked.
+    // The signature stored with a document is its own, so no server is asked.
     if case .stored = documents[number].bytes, let stored = documents[signature].stored {
       documents[signature].bytes = .stored(stored.digest)
       documents[signature].accepted = stored
@@ -73,7 +71,7 @@ extension Dispatcher {
       if asksAgain(number, after: failure) { return }
       fail(document: number, failure)
     case .success(let manifest):
-      // The same bytes may have been signed anew, with later or further times.
+      // The publisher may have signed the same bytes again, with later or further times.
       if isToBeSigned(number),
         let objection = ManifestGuard.objection(
           toTimesOf: manifest,
@@ -88,7 +86,7 @@ extension Dispatcher {
     }
   }
 
-  /// What the store has lost, or what proves a stored document no more, is asked for once more.
+  /// Requests a document or signature again if the stored one is damaged or not proved.
   private mutating func asksAgain(_ number: Int, after failure: Failure) -> Bool {
     guard [.storeDamaged, .signature].contains(failure.code), !request.policy.isOffline,
       segments[documents[number].segment].lastList == nil
@@ -108,7 +106,7 @@ extension Dispatcher {
     else { return false }
     exchange.value.dropConditions()
     documents[number].bytes = nil
-    // What signs the stored one need not sign what comes now.
+    // The stored document's signature need not sign the next one.
     if let signature = documents[number].signature {
       if let staged = documents[signature].staged { effects.append(.discard(staged)) }
       documents[signature].staged = nil
@@ -143,7 +141,7 @@ extension Dispatcher {
       let place = add(.part(part), at: part.url, to: index, named: namer)
       documents[number].parts.append(place)
     }
-    // Any of them may fail at once, and then nothing is wanted of the others.
+    // A part may fail at once; then the others are not wanted.
     for part in documents[number].parts {
       guard isWanted(document: number) else { return }
       ask(document: part)
@@ -171,7 +169,6 @@ extension Dispatcher {
     )
   }
 
-  /// Has the index remember what belongs to the manifest, where that is not what it remembers.
   mutating func acceptDocuments(_ index: Int) {
     let (records, bodies) = documents.takeAccepted(index)
     guard !bodies.isEmpty || records != segments[index].recorded?.documents ?? [] else { return }
@@ -180,7 +177,7 @@ extension Dispatcher {
 
   // MARK: Pages of package indexes: none is asked for where the files of its requirement are stored
 
-  /// Whether the stored page is to be read before its server is asked.
+  /// Whether to read a stored index page before its server is asked.
   mutating func looksUpPage(_ number: Int) -> Bool {
     let policy = request.policy
     guard case .packageIndex = documents[number].part?.kind,
@@ -192,7 +189,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Takes what a stored page says of a requirement; nil where the page is lost.
+  /// Keeps a stored index page until the inventory is here; nil if the page is lost.
   mutating func pageRead(_ number: Int, _ page: Manifest?) {
     documents[number].manifest = page
     withInventory(.page(document: number))
@@ -223,7 +220,6 @@ extension Dispatcher {
 }
 
 extension Manifest {
-  /// Takes in a part: what it lists, and the bounds that it sets.
   package mutating func add(_ part: Manifest) {
     entries.append(contentsOf: part.entries)
     rejected += part.rejected
@@ -234,7 +230,7 @@ extension Manifest {
 }
 
 extension Planner.Facts {
-  /// Whether a body is stored that has a digest which the entry declares.
+  /// Whether the store has a usable body with a digest that the entry declares.
   fileprivate func holds(_ entry: ManifestEntry, _ key: URLKey) -> Bool {
     guard let position = inventory.position(of: key) else { return false }
     let row = inventory.rows[position]

@@ -1,4 +1,4 @@
-/// Answers that observers need not hear of one by one, since they were last told.
+/// Counts of answers since the last announcement, for observers that need no single ones.
 struct AnswerCounts: Sendable {
   struct Count: Sendable {
     var segment: Int
@@ -17,15 +17,14 @@ struct AnswerCounts: Sendable {
   }
 }
 
-/// Whatever is not as hoped for makes an ``ActiveItem`` of a plain one, by ``Dispatcher/activate(_:)``,
-/// as if it had been one from the beginning.
+/// Plain items; an unexpected event makes one active, as if it had been so from the start.
 extension Dispatcher {
-  /// Whether an item that nothing was done about yet is plain, and says then what has to be read of it.
+  /// Makes an untouched item plain, and adds what must be read for it; false if it cannot be plain.
   mutating func beginPlain(_ item: Int, into preparations: inout [Preparation]) -> Bool {
     guard !claims.hasCompany, items.isBare(item), serverTime.isAsked,
       let reading = plainReading(of: item)
     else {
-      // The first answer of a run says whether the clock is right.
+      // The run's first answer shows whether the clock is right, so its item is not plain.
       serverTime.isAsked = true
       return false
     }
@@ -39,7 +38,6 @@ extension Dispatcher {
     return true
   }
 
-  /// What has to be read of a plain item; nil for one that is not plain.
   private mutating func plainReading(of item: Int) -> Preparation? {
     let step = items[item].step
     let (entry, index) = (Int(step.entry), Int(items[item].segment))
@@ -55,7 +53,7 @@ extension Dispatcher {
     }
     guard step.decision == .revalidate, step.isHeld || !request.mode.isOfSegments, step.isDescribed,
       row.state == .cached, isUsable(row), digest == nil,
-      // What is stored may be what another segment expects, or may store.
+      // Another segment may have stored a body that this one would refuse.
       segments.count == 1
         || segments[index].declaration.expectation.isEmpty
           && !segments[index].declaration.honorsNoStore
@@ -63,8 +61,7 @@ extension Dispatcher {
     return Preparation(item: item, record: row.item, digest: nil)
   }
 
-  /// Whether nothing but the entry decides how an item of a segment is asked for; the same for all of
-  /// its items, as long as no rule of the network has come in.
+  /// Whether the entry alone decides how a segment's items are requested; cached per segment.
   private mutating func asksPlainly(_ index: Int) -> Bool {
     guard network == nil else { return false }
     if let known = segments[index].asksPlainly { return known }
@@ -82,10 +79,9 @@ extension Dispatcher {
       && !connections.addsHeaders && !connections.watchesPlainHTTP && !connections.asksForPurpose
   }
 
-  /// Its turn has come: asks, or waits until what is stored of it is read.
   mutating func order(_ item: Int, from host: HostID, behind preparations: inout [Preparation]) {
     items[plain: item].host = host
-    // What has nothing to be read for it overtakes no item whose turn came before.
+    // An item without anything to read overtakes no earlier item.
     if items[plain: item].isRead, items[plain: item].stored == nil, !preparations.isEmpty {
       items[plain: item].isRead = false
       begun.begin(.preparations)
@@ -98,7 +94,6 @@ extension Dispatcher {
     sendOrder(item)
   }
 
-  /// What was read of it.
   mutating func plainRead(_ item: Int, _ answer: Prepared) {
     guard isAsked(item, by: answer) else {
       let work = activate(item)
@@ -112,12 +107,11 @@ extension Dispatcher {
     if items[item].state == .preparing { sendOrder(item) }
   }
 
-  /// Whether an item is plain still after what was read of it.
   private func isAsked(_ item: Int, by answer: Prepared) -> Bool {
     guard halt == nil, network == nil, answer.adoptedSize == nil else { return false }
     guard let row = row(of: items[item].step) else { return true }
     guard let stored = answer.stored, stored.isPlain else { return false }
-    // With a tag there is always something to ask with.
+    // With an entity tag there is always a condition to send.
     return row.entityTag != 0 || stored.confirmable?.conditions.isEmpty == false
   }
 
@@ -137,7 +131,7 @@ extension Dispatcher {
     effects.append(.startOrder(newTransfer(for: .item(item)), order))
   }
 
-  /// The first item of each server is asked for as any other would be, and all others like it.
+  /// Returns the request terms of an entry's server, made from the first item and cached.
   private mutating func orderTerms(of entry: Int, in index: Int) -> OrderTerms {
     let origin = segments[index].table.value.originNumber(at: entry)
     if let known = segments[index].orderTerms[origin] { return known }
@@ -166,7 +160,6 @@ extension Dispatcher {
     return terms
   }
 
-  /// Books what the disk has to have for it; false where there is something to decide.
   private mutating func bookRoom(_ item: Int) -> Bool {
     guard space.hasRules, items[plain: item].reservation == nil else { return true }
     guard items[plain: item].stored == nil else {
@@ -180,7 +173,7 @@ extension Dispatcher {
     return true
   }
 
-  /// What has come of a body whose size was not told.
+  /// Adds received bytes to the reservation of a body of unknown size.
   mutating func growPlain(_ item: Int, by bytes: Int64) {
     guard let reservation = items[plain: item].reservation, items[plain: item].diskLimit != nil
     else { return }
@@ -196,7 +189,7 @@ extension Dispatcher {
     transferEnded(id, job, outcome.result)
   }
 
-  /// The same of an answer that has not been judged yet.
+  /// Returns a plain item's outcome for an answer that no worker judged; nil if none fits.
   func judged(_ item: Int, _ result: TransferResult) -> Outcome? {
     guard items.isPlain(item), !result.isToldByTier else { return nil }
     let (index, entry) = (Int(items[item].segment), Int(items[item].step.entry))
@@ -207,7 +200,7 @@ extension Dispatcher {
       .outcome(of: result.outcome, result.figures, confirming: stored?.confirmable, at: now.wall)
   }
 
-  /// Whether that is all there is to it; else it has to be looked at as any answer.
+  /// Takes an expected outcome into the batch; returns false if the answer needs full handling.
   mutating func isTaken(_ item: Int, _ outcome: Outcome) -> Bool {
     guard items.isPlain(item), storeFailure == nil, network == nil,
       let host = items[plain: item].host
@@ -219,7 +212,7 @@ extension Dispatcher {
       else { return false }
       confirm(item, row)
     }
-    // One is drawn for every answer, whatever came, so that the same seed is the same run.
+    // Each answer draws a random number, so that equal seeds give equal runs.
     _ = jitter.next()
     wire.finished(item, on: host, outcome, now: now)
     answerCounts.note(
@@ -232,7 +225,7 @@ extension Dispatcher {
   }
 
   private mutating func confirm(_ item: Int, _ row: Inventory.Row) {
-    // It repeats what is stored, and nothing of that states a lifetime.
+    // The answer repeats the stored headers, which state no lifetime.
     let freshness = Freshness.silent(until: .distantFuture)
     noteQuiet(item, until: freshUntil(freshness, in: Int(items[item].segment)))
     items[plain: item].stored = nil
@@ -269,7 +262,6 @@ extension Dispatcher {
     batch.arrive(item: item, arrival, now: now.uptime)
   }
 
-  /// Of the body of a plain item that waits for its commit.
   func arrivedDigest(of item: Int) -> ContentDigest? {
     items.isPlain(item) ? items[plain: item].arrival?.body.digest : nil
   }
@@ -292,7 +284,6 @@ extension Dispatcher {
 
   // MARK: Trouble
 
-  /// Moves what is known of a plain item to where it is looked for now.
   mutating func movePlain(_ item: Int, to new: ActiveItem) {
     let known = items.endPlain(item)
     let isWaiting = items[item].state == .queued || items[item].state == .preparing
@@ -321,7 +312,7 @@ extension Dispatcher {
         in: Int(items[item].segment)
       )
       exchange.tierQuestion = tierQuestion(new.digests, [])
-      // That is under way, and the same as the one that it would make.
+      // Counts the request in flight, which equals the one made here.
       _ = exchange.nextRequest(TransferID(0), under: &connections, at: now.wall)
       new.exchange = ExchangeBox(exchange)
       new.result.attempts = 1
@@ -330,7 +321,6 @@ extension Dispatcher {
 
   // MARK: Ends
 
-  /// Settles the plain items of a commit; the others are left.
   mutating func settlePlain(_ written: [Int]) -> [Int] {
     var others: [Int] = []
     var ends = [PlainEnds](repeating: PlainEnds(), count: segments.count)
@@ -371,7 +361,6 @@ extension Dispatcher {
     return others
   }
 
-  /// How plain items of a segment ended with one commit.
   private struct PlainEnds {
     var confirmedCount = 0
     var confirmedBytes: Int64 = 0
@@ -398,7 +387,6 @@ extension Dispatcher {
     settleIfDone(index)
   }
 
-  /// Tells how many answers came since the last time.
   mutating func announceAnswers() {
     guard !answerCounts.counts.isEmpty else { return }
     for count in answerCounts.counts {
@@ -415,7 +403,6 @@ extension Dispatcher {
 }
 
 extension ActiveItem {
-  /// Takes in what came while it was plain, and waits for its commit.
   fileprivate func note(_ arrival: Arrival) {
     result.outcome = .added
     result.action = .fetch

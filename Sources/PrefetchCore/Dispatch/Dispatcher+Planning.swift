@@ -1,6 +1,4 @@
-/// From a segment's entries to items with something to do.
 extension Dispatcher {
-  /// Looks into the cache first, where the run has not yet.
   mutating func withInventory(_ question: InventoryQuestion) {
     if hasInventory { return answer(question) }
     if inventoryQuestions.add(question) { effects.append(.takeInventory) }
@@ -38,7 +36,6 @@ extension Dispatcher {
     }
   }
 
-  /// Takes in what the planner says of one segment.
   private mutating func plan(_ index: Int, rejected: [RejectedEntry]) {
     let isHeldBack = segments[index].heldBack != nil
     let rejected = isHeldBack ? [] : rejected + refuseNames(index)
@@ -56,13 +53,13 @@ extension Dispatcher {
       let entries = segments[index].entries
       fragment.askOnlyPinned { entries[$0].digests.contains { $0.algorithm.isTrustworthy } }
     }
-    // An entry that is wrong is still a declaration: what is stored for it stays.
+    // A rejected entry is still a declaration: its stored body stays.
     let refused = Set(rejected.map { URLKey($0.url) })
     segments[index].leaving =
       refused.isEmpty
       ? fragment.leaving
       : fragment.leaving.filter { !refused.contains(facts.inventory.rows[Int($0)].key) }
-    // What falls to other shards is declared, and not known here.
+    // Other shards declare items that this run does not know.
     if request.shard != nil { segments[index].leaving = [] }
     if segments[index].lastList != nil { segments.retainAll(index) }
     segments.retainLeaving(index, facts)
@@ -74,7 +71,7 @@ extension Dispatcher {
     segments[index].noteQuiet(until: fragment.quietUntil)
     segments[index].phase = .planning
     segments[index].isDeclared = true
-    // In the order of the segments, so that it does not matter which of their lists came first.
+    // Segment order, so that it does not matter which list came first.
     for other in 0..<index where segments[other].lastList == nil { takeWaiting(of: other) }
     if segments[index].declaredCount == 0, request.shard == nil { noteEmpty(index) }
     space.orderChanged()
@@ -90,12 +87,12 @@ extension Dispatcher {
     }
   }
 
-  /// Every run says so: there may be nothing to have, and its publisher may have gone wrong.
+  /// Warns of an empty segment in every run, or fails it under `fail_on_empty`.
   private mutating func noteEmpty(_ index: Int) {
     let declaration = segments[index].declaration
     guard request.mode.isOfSegments else { return }
     segments[index].noteQuiet(until: nil)
-    // Its items are left to those who ask for them.
+    // The segment's behavior leaves its items to single requests.
     let isWithheld =
       declaration.manifestRules.behavior != .all && !segments[index].entries.isEmpty
     guard !isWithheld else { return }
@@ -111,7 +108,7 @@ extension Dispatcher {
     segments[index].manifest.failure = segments[index].manifest.failure ?? failure
   }
 
-  /// Items that several segments keep count once for the run and once for each segment.
+  /// Announces kept items; shared ones count once for the run and once per segment.
   private mutating func announceKept(_ fragment: PlanFragment, of index: Int) {
     var kept = (count: fragment.keptCount, bytes: fragment.keptBytes)
     var fresh = kept
@@ -151,7 +148,6 @@ extension Dispatcher {
     )
   }
 
-  /// Whether the planner has left an entry out for its age.
   private func hasExpired(_ entry: Int, of index: Int) -> Bool {
     let entries = segments[index].table.value
     guard !facts.isClockAhead, entries.isSpecial(at: entry) else { return false }
@@ -164,7 +160,6 @@ extension Dispatcher {
     takeSteps(index)
   }
 
-  /// Takes in the next slice of a segment's items, and asks to come back for the rest.
   private mutating func takeSteps(_ index: Int) {
     guard segments[index].phase == .planning else { return }
     take(segments[index].steps.take(Self.sliceSize), of: index)
@@ -201,7 +196,6 @@ extension Dispatcher {
     take(segments[index].steps.takeWaiting()[...], of: index)
   }
 
-  /// One list less is to come.
   mutating func wakeWaiting() {
     for index in segments.indices where segments[index].steps.hasWaiting {
       resumePlanning(index)
@@ -213,8 +207,7 @@ extension Dispatcher {
     effects.append(.resumePlanning(segment: index))
   }
 
-  /// Segments whose lists are not known yet, by the sets of holders in which they are; none for a
-  /// segment that asks for nothing to be stored.
+  /// Returns other segments with unknown lists, by holder set; empty if this one need not wait.
   private func undecidedHolders(besides index: Int) -> [UInt32: [Int]] {
     guard segments.count > 1, halt == nil, !request.policy.isOffline,
       segments[index].declaration.isStored, segments[index].heldBack == nil
@@ -229,14 +222,13 @@ extension Dispatcher {
     return undecided
   }
 
-  /// Whether an answer could replace a stored body by which another segment may stand.
+  /// Whether an answer could replace a stored body that another segment may keep.
   private func mayReplace(_ step: PlannedStep) -> Bool {
     guard step.bundle == nil, let row = row(of: step), isUsable(row) else { return false }
     return step.asks
   }
 
-  /// Tells of the items behind a number that wait for their turn; a run that only looks starts
-  /// nothing.
+  /// Announces the queued items from number `known` on; a dry run starts none.
   private mutating func announceStarts(behind known: Int, of index: Int) {
     guard !start.isBrief, request.mode.keepsSegments, known < items.count else { return }
     let entries = segments[index].table.value
@@ -249,7 +241,7 @@ extension Dispatcher {
     }
   }
 
-  /// As many as a line holds that a reader still takes at once.
+  /// Number of URLs in one fact, so that readers can take its line at once.
   private static let startsTogether = 500
 
   private mutating func noteShared(_ index: Int, _ other: Int) {
@@ -288,21 +280,19 @@ extension Dispatcher {
       return
     }
     settleAtOnce(step, of: index)
-    // Where no other segment can name it, it is not asked for again.
+    // No other segment can name the item, so its row is not needed.
     if segments.count == 1, items.last?.state == .settled { items.removeLast() }
   }
 
-  /// A dry run asks only about what it cannot know.
+  /// Whether a dry run cannot know the result without asking.
   private func needsProbe(_ step: PlannedStep, of index: Int) -> Bool {
     guard step.bundle != .ad else { return false }
-    // Whether its body is here is looked up, and no server is asked.
     if request.policy.isOffline {
       return segments[index].declaration.isStored && step.decision == .fetch
     }
     return request.policy.probesItems && step.asks
   }
 
-  /// Makes an item of work of it.
   mutating func begin(_ step: PlannedStep, of index: Int, at position: Int? = nil) {
     let item = newItem(step, of: index, at: position)
     if step.asks, !request.policy.isOffline {
@@ -330,7 +320,7 @@ extension Dispatcher {
   ) -> Int {
     let position = UInt32(position ?? declaredItems - 1)
     items.append(ItemWork(step: step, segment: UInt32(index), position: position))
-    // What waits with its manifest answers for no other segment.
+    // An item deferred with its list answers for no other segment.
     if segments.count > 1, segments[index].declaration.isStored, segments[index].heldBack == nil {
       let key = segments[index].table.value.key(at: Int(step.entry))
       declared.set(item: items.count - 1, for: key, unlessKnown: step.decision == .keep)
@@ -338,7 +328,6 @@ extension Dispatcher {
     return items.count - 1
   }
 
-  /// Nothing is to be asked about it in this run.
   mutating func settleAtOnce(_ step: PlannedStep, of index: Int) {
     let item = newItem(step, of: index)
     activate(item)
@@ -360,12 +349,11 @@ extension Dispatcher {
     }
   }
 
-  /// Ends an item that is as its segments declare it.
   private mutating func keep(_ item: Int) {
     let (step, index) = (items[item].step, Int(items[item].segment))
     let work = activate(item)
     if step.reason == .paused, !work.result.isUsable {
-      // The user wants it so: it changes nothing for its segment.
+      // The user paused the item, so its segment does not need it.
       work.result.isRequired = false
       work.sparing = [index]
       return settleDeferred(item, Deferral(rule: .paused))
@@ -382,7 +370,7 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// Whether a digest has shown, while it waited for its turn, that nothing has to be asked.
+  /// Settles a queued item that a digest has proved meanwhile; returns whether it did.
   mutating func isSpared(_ item: Int) -> Bool {
     guard items[item].step.decision == .keep else { return false }
     let work = activate(item)
@@ -402,14 +390,13 @@ extension Dispatcher {
       policy: request.policy,
       now: facts.now
     )
-    // It weighs as much as what its list failed for.
+    // The item's failure counts as much as its list's.
     if items[item].step.reason == .untrustedList, let cause = segment.manifest.failure {
       failure?.code = cause.code
     }
     return failure
   }
 
-  /// What is known of an item before anything is read or asked.
   func newActive(_ item: Int) -> ActiveItem {
     let work = items[item]
     let index = Int(work.segment)
@@ -445,7 +432,7 @@ extension Dispatcher {
   }
 
   func row(of step: PlannedStep) -> Inventory.Row? {
-    // Not by `map`: a closure over this value copies all of it.
+    // A closure (`map`) would copy the whole dispatcher.
     guard let position = step.position else { return nil }
     return facts.inventory.rows[position]
   }

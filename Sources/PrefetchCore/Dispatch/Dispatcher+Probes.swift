@@ -1,4 +1,4 @@
-/// What a dry run learns from one HEAD: whatever a run would make of the same head.
+/// Probes of a dry run: a HEAD shows what a run would do with the same response head.
 extension Dispatcher {
   mutating func probeAnswered(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
@@ -6,7 +6,6 @@ extension Dispatcher {
     if givesWay(item, response, by: selecting) { return }
     separateRivals(item, by: selecting)
     if asksHeadOnly(item) {
-      // A run sends the same request, so its response decides.
       guard !(200..<300).contains(response.status) else { return settleItem(item) }
       return fail(item, failure(of: .item(item), response))
     }
@@ -20,7 +19,7 @@ extension Dispatcher {
       keep(item, "the server says unchanged")
     case 200, 203:
       work.toldSize = Self.size(toldBy: response)
-      // For a segment whose list comes later.
+      // Needed by segments whose list comes later.
       if segments.count > 1 { settled.note(response.headers, of: item) }
       foreseeRefusals(of: item, by: response)
       // Some servers answer every HEAD in full; equal validators say the same as a 304.
@@ -29,7 +28,7 @@ extension Dispatcher {
         let isUsersFile = work.record?.value.digest == nil
         keep(item, isUsersFile ? Self.isUsersFile : "the server's validators are unchanged")
       } else if let failure = sizeFailure(item, response) {
-        // A run ends its transfer at the head.
+        // A run would end its transfer at the head.
         work.toldSize = nil
         leaveLargerLimits(item, failure)
         return fail(item, failure)
@@ -52,8 +51,7 @@ extension Dispatcher {
     settleItem(item)
   }
 
-  /// What could not be asked would fail as well, unless an older copy may stand in; what only a HEAD
-  /// was refused leaves the plan as it was.
+  /// Fails an item that a run could not request either; a refusal of HEAD alone keeps the plan.
   mutating func probeFailed(_ item: Int, _ failure: Failure, status: Int?) {
     if serveStale(item, failure, status: status) { return }
     if asksHeadOnly(item) { return fail(item, failure) }
@@ -83,7 +81,7 @@ extension Dispatcher {
 
   // MARK: What a head shows
 
-  /// The size of the body that a GET would bring, where the head tells it.
+  /// Returns the body size that a head declares; nil if absent, or if the body is coded.
   static func size(toldBy response: TransferResponse) -> Int64? {
     guard response.headers["Content-Encoding"] == nil else { return nil }
     return response.headers["Content-Length"].flatMap { Int64($0) }
@@ -91,7 +89,7 @@ extension Dispatcher {
 
   /// Whether a conditional GET would be answered with 304.
   ///
-  /// A head of another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
+  /// Another length contradicts the stored response, whatever its tag (RFC 9111, 4.3.5).
   private func isRepeated(_ item: Int, _ response: TransferResponse) -> Bool {
     guard let record = items.active(item).record?.value, answersFromSamePlace(item),
       items[item].step.decision == .revalidate || record.isImported
@@ -102,7 +100,7 @@ extension Dispatcher {
     return !told.isEmpty && told == record.validators && (size == nil || size == record.size)
   }
 
-  /// Tags of another place say nothing of what came from here.
+  /// Whether the answer came from the stored body's URL; other URLs' tags say nothing.
   private func answersFromSamePlace(_ item: Int) -> Bool {
     let work = items.active(item)
     let record = work.record?.value
@@ -111,7 +109,6 @@ extension Dispatcher {
     return SealedURL.isSame(hop, url)
   }
 
-  /// A transfer ends with the head of a body that is larger than any that may come.
   private mutating func sizeFailure(_ item: Int, _ response: TransferResponse) -> Failure? {
     let work = items.active(item)
     guard let size = Self.size(toldBy: response), let exchange = work.exchange else { return nil }
@@ -127,7 +124,6 @@ extension Dispatcher {
     return Failure(.tooLarge, "`\(exchange.value.hop.authority)` \(objection)")
   }
 
-  /// The objection of a limit of volume to a body that a later period could not continue.
   private mutating func periodObjection(
     to size: Int64,
     of item: Int,
@@ -142,7 +138,6 @@ extension Dispatcher {
       ? nil : TransferRequest.Allowance.objection(toUncontinued: size, under: allowances)
   }
 
-  /// What would be said against the body whatever its bytes are.
   func objection(to response: TransferResponse, of item: Int) -> Failure? {
     let work = items.active(item)
     let objection = BodyCheck.objection(
@@ -157,10 +152,9 @@ extension Dispatcher {
     return storeObjection(to: response.headers, in: work.judgingSegments)
   }
 
-  /// Notes the other segments that a head shows to refuse its body.
+  /// Records the other segments that would refuse the body by its head.
   private func foreseeRefusals(of item: Int, by response: TransferResponse) {
     let work = items.active(item)
-    // A confirmed body is judged by what is stored of it.
     guard !work.sharers.isEmpty, !isRepeated(item, response) else { return }
     let size = Self.size(toldBy: response)
     for sharer in work.sharers {
@@ -178,7 +172,7 @@ extension Dispatcher {
     }
   }
 
-  /// What was to be fetched anyway keeps the planner's reason.
+  /// Sets the size and, unless a fetch was planned, the action by a probed head.
   private mutating func announceSize(_ item: Int, _ response: TransferResponse) {
     let work = items.active(item)
     let told = Validators(response.headers)

@@ -1,6 +1,6 @@
-/// Trees of files that segments publish: after their items are durable, before anything is removed.
+/// Published trees: made after their items are durable, before anything is removed.
 extension Dispatcher {
-  /// Entries that cannot have their names fail before anything of them is asked for.
+  /// Rejects entries that cannot have their names in the tree, before any request.
   mutating func refuseNames(_ index: Int) -> [RejectedEntry] {
     guard let rules = segments[index].declaration.publishing, request.mode.isOfSegments,
       segments[index].declaration.isStored
@@ -12,7 +12,6 @@ extension Dispatcher {
     return naming.refused
   }
 
-  /// What a segment does when its last item has settled.
   mutating func publishOrSettle(_ index: Int) {
     segments.concludeRetention(
       index,
@@ -46,18 +45,17 @@ extension Dispatcher {
       retained: segments.retainedBodies(index, facts.inventory),
       isWhole: !segment.hasFailures && segment.deferral == nil
     )
-    // Readers of a whole tree miss what is left out of it, whatever the reason.
+    // An atomic tree must be whole, whatever the reason for a missing item.
     if rules.isAtomic { plan.requireAll() }
     // A dry run stores no list of a server.
     if rules.mirror?.includesList == true, request.mode.makesTrees {
       for list in lists(of: index) { plan.add(list: list.name, list.bytes) }
-      // The list has to be a stored body by then.
+      // The list must be a stored body before the tree is made.
       flush()
     }
     effects.append(.publish(segment: index, plan))
   }
 
-  /// The list of a segment and its signature, with the names of their addresses.
   private func lists(of index: Int) -> [(name: String, bytes: ManifestSource.Bytes)] {
     switch segments[index].declaration.source {
     case .inline: return []
@@ -96,7 +94,7 @@ extension Dispatcher {
     announce(.treePublished(segment: name, outcome))
   }
 
-  /// A quiet segment is looked at all the same where its tree is not known to stand.
+  /// Settles a quiet segment if its tree is intact; otherwise reads its list.
   mutating func treeFound(_ index: Int, _ outcome: TreeOutcome?) {
     if storeFailure != nil || halt != nil { return settleManifestHalted(index) }
     guard let outcome else { return readWhenSigned(index) }
@@ -104,7 +102,6 @@ extension Dispatcher {
     settleQuiet(index)
   }
 
-  /// A body that the inventory does not know, where a segment will publish it.
   mutating func noteFresh(_ url: String, _ body: TreeBody) {
     guard segments.publishes else { return }
     freshBodies[URLKey(url)] = body

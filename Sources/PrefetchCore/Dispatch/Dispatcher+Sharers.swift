@@ -1,15 +1,14 @@
-/// Segments that name one URL and declare different things of it: each judges a body by its own.
+/// Segments that declare one URL differently: each judges a body by its own declaration.
 extension Dispatcher {
-  /// A segment that shares the item of an earlier one.
+  /// Segment that shares an earlier segment's item.
   struct Sharer: Sendable {
     var segment: Int
     var entry: ManifestEntry
     var step: PlannedStep
-    /// Where it stands among everything that is declared.
+    /// Position among all declared entries of the run.
     var position: Int
   }
 
-  /// Ends the item for those segments whose own declarations and size limits exclude what came.
   mutating func separateSharers(
     _ item: Int,
     size: Int64?,
@@ -30,8 +29,7 @@ extension Dispatcher {
     }
   }
 
-  /// Judges a confirmed body for each of several segments by its own declarations; true where the
-  /// first of them refuses it.
+  /// Judges a confirmed body for each segment; returns whether the first one refuses it.
   mutating func refusesStored(_ item: Int, _ record: ContentRecord) -> Bool {
     guard segments.count > 1, !isAd(item) else { return false }
     separateSharers(item, size: record.size, record.headers) { sharer, expectation in
@@ -50,7 +48,6 @@ extension Dispatcher {
     return true
   }
 
-  /// The objection of a segment's `max_file_size` to a body of this size.
   func limitObjection(to size: Int64?, in index: Int) -> Failure? {
     guard let size, let limit = sizeLimit(nil, in: index), size > limit else { return nil }
     let sizes = SizeText.format(together: [size, limit])
@@ -60,7 +57,7 @@ extension Dispatcher {
     )
   }
 
-  /// The objection of segments that heed `no-store` to an answer that says so.
+  /// Returns the objection to `no-store` if a segment honors it.
   func storeObjection(to headers: HeaderBlock, in indices: [Int]) -> Failure? {
     let honorsNoStore = indices.contains { segments[$0].declaration.honorsNoStore }
     return Freshness.mayStore(headers, honorsNoStore: honorsNoStore) ? nil : Self.notStored
@@ -71,8 +68,7 @@ extension Dispatcher {
     "its server says `no-store`, and `honor_no_store` is set"
   )
 
-  /// Lets segments with a larger limit ask for themselves, where the limit of the first one ended the
-  /// transfer.
+  /// Begins items for sharers with a larger limit, after the first limit ended a transfer.
   mutating func leaveLargerLimits(_ item: Int, _ failure: Failure) {
     let work = items.active(item)
     guard failure.code == .tooLarge, !work.sharers.isEmpty,
@@ -85,7 +81,6 @@ extension Dispatcher {
     }
   }
 
-  /// Ends an item of a dry run for the segments that would refuse its body.
   mutating func refuseAsForeseen(_ item: Int) {
     let work = items.active(item)
     for (sharer, failure) in work.foreseenRefusals {
@@ -94,7 +89,6 @@ extension Dispatcher {
     }
   }
 
-  /// The objection of one more segment to a body that has come for others.
   func objection(
     toSettled item: Int,
     _ result: ItemResult,
@@ -104,14 +98,14 @@ extension Dispatcher {
     guard result.failure == nil, result.deferral == nil, result.outcome != .deferred,
       result.isUsable || request.mode.foretells, let size = result.size
     else { return nil }
-    // In the order in which a body on its way is judged.
+    // Order of checks as for a body in flight.
     if let objection = limitObjection(to: size, in: index)
       ?? result.digest.map({ Self.objection(size: size, digest: $0, strong: [:], as: entry) })
       ?? Self.sizeObjection(size, as: entry)
     {
       return objection
     }
-    // The type and the first bytes are not at hand any more.
+    // The media type and first bytes are not known here.
     if let objection = segments[index].declaration.expectation.sizeObjection(size) {
       return objection
     }
@@ -119,7 +113,7 @@ extension Dispatcher {
     return settled.saysNoStore(item) && honorsNoStore ? Self.notStored : nil
   }
 
-  /// Lets those ask for themselves to which a body was right that the first segment refuses.
+  /// Begins items for sharers that may accept the body that the first segment refuses.
   mutating func leaveSharers(_ item: Int, where isLeft: (Int) -> Bool = { _ in true }) {
     let work = items.active(item)
     for sharer in work.sharers where isLeft(sharer.segment) {
@@ -135,7 +129,6 @@ extension Dispatcher {
     part(sharer.segment, from: work)
   }
 
-  /// From here on the item is none of that segment's.
   func part(_ index: Int, from work: ActiveItem) {
     let name = segments[index].declaration.name
     work.segments.removeAll { $0 == index }
@@ -146,8 +139,7 @@ extension Dispatcher {
     }
   }
 
-  /// The objection of one more segment to a stored body that another one keeps for its digest: no
-  /// other body would be taken, so none is asked for.
+  /// Returns the objection to a body kept by another segment's digest, which no other may replace.
   func objection(
     toKept known: Int,
     _ entry: ManifestEntry,
@@ -203,7 +195,7 @@ extension Dispatcher {
 
   mutating func reject(_ entry: ManifestEntry, _ failure: Failure, of index: Int) {
     var failure = failure
-    // No server has sent a wrong body: the list that failed has an outdated digest.
+    // The failed list has an outdated digest; no server sent a wrong body.
     if segments[index].lastList != nil, failure.code == .digestMismatch,
       let cause = segments[index].manifest.failure
     {

@@ -1,8 +1,7 @@
-/// Several segments that name one URL.
 extension Dispatcher {
-  /// Whether the item of another segment answers for this one as well.
+  /// Whether another segment's item answers for this step as well.
   ///
-  /// `elders` are those whose answer is stored while this one's is asked for.
+  /// `elders` gets the segments whose answer is stored while this step makes its own request.
   mutating func shares(
     _ step: PlannedStep,
     of index: Int,
@@ -17,7 +16,7 @@ extension Dispatcher {
       ? items.active(known).digests
       : first.entries[Int(mention.entry)].digests
     let isRefused = known >= 0 && items[known].step.decision == .fail
-    // What its own segment forbids no other one allows.
+    // A refusal by the step's own segment stands, whatever others allow.
     if step.decision == .fail, !isRefused,
       let failure = step.reason.failure(
         of: entry,
@@ -29,7 +28,7 @@ extension Dispatcher {
       reject(entry, failure, of: index)
       return true
     }
-    // What only the first one's own rules refuse this one asks for.
+    // The first segment's own rules refused its item, so this step makes its own request.
     if isRefused, step.decision != .fail { return false }
     // The first segment's item is a stream or an ad by its body; this segment wants the file.
     if known >= 0, let form = items[known].step.bundle, step.bundle == nil,
@@ -50,14 +49,13 @@ extension Dispatcher {
       with: first.declaration,
       keeper
     )
-    // What holds for it without a question holds whatever others learn, before it or after it.
+    // A step without a request holds, whatever other segments find out.
     if known >= 0, rivalry == nil, step.isKept, !items[known].step.isKept {
       guard segments[index].lastList == nil else { return false }
       return defend(step, entry, of: index, against: known)
     }
     if rivalry == nil, keepsProven(step, of: index, for: keeper, of: known) { return true }
     if step.reason == .otherVariant || step.reason == .otherVariantOffline, let rivalry {
-      // What is stored answers the other segment, or one whose turn is over.
       refuseVariant(rivalry)
       return true
     }
@@ -67,13 +65,13 @@ extension Dispatcher {
       refuseVariant(rivalry)
       return true
     }
-    // A copy that one of them takes although no server answers may be too old for the other.
+    // A stale copy that the first segment accepts may be too old for this one.
     if known >= 0, items[known].state == .settled, settled.source(of: known) == .stale,
       staleBound(of: index) < staleBound(of: Int(mention.segment))
     {
       return false
     }
-    // What one of them may not ask for now the other may all the same.
+    // Network rules defer the first segment, but not this one.
     if known >= 0, settled.isDeferred(known), deferral(ofSegment: Int(mention.segment)) != nil,
       deferral(ofSegment: index) == nil
     {
@@ -81,7 +79,7 @@ extension Dispatcher {
     }
     guard known >= 0, !needsOwnAnswer(step, entry, known: digests, besides: known) else {
       if let rivalry { elders.append(rivalry) }
-      // What is only described meanwhile is not written over what comes.
+      // A kept item must not overwrite the row that this request stores.
       if known >= 0, items.isActive(known), items[known].step.isKept {
         items.active(known).hasTwin = true
       }
@@ -91,8 +89,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Whether the only reason to keep a stored body is the digest of a list that failed in this run,
-  /// while a list of this run has the server asked.
+  /// Whether only a failed list's digest keeps the body, while a list of this run requests it.
   private func keepsForFailedList(
     _ known: Int,
     _ keeper: ManifestEntry,
@@ -104,7 +101,7 @@ extension Dispatcher {
       && !keeper.digests.isEmpty && (known < 0 || items[known].step.isKept)
   }
 
-  /// The same of an entry that is kept and only counted.
+  /// Makes a step of an entry that was only counted as kept, and defends its body.
   mutating func defend(_ entry: Int, _ row: Int, of index: Int, against known: Int) -> Bool {
     let declared = segments[index].entries[entry]
     declaredItems += 1
@@ -118,8 +115,8 @@ extension Dispatcher {
     return defend(step, declared, of: index, against: known)
   }
 
-  /// Holds what an earlier segment asks for to the digest by which this one keeps what is stored; true
-  /// where that came too late, and the right body is asked for.
+  /// Holds an earlier item to a kept body's digest; if too late, requests the body and returns
+  /// true.
   private mutating func defend(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
@@ -137,7 +134,7 @@ extension Dispatcher {
     }
     guard isDecided(known) else {
       let work = activate(known)
-      // One that declares bytes of its own is held to these.
+      // An item with digests of its own is judged by those.
       guard work.digests.isEmpty else { return false }
       work.require(entry.digests)
       work.hasTwin = true
@@ -168,8 +165,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether the stored body is what an earlier segment keeps for its digest: no answer would be
-  /// better for this one, and another one would not be taken.
+  /// Whether a digest proves the stored body, so that no other answer would be accepted.
   func isProven(_ step: PlannedStep, by entry: ManifestEntry, of known: Int) -> Bool {
     guard known < 0 || items[known].step.isKept, let row = row(of: step), isUsable(row),
       entry.digests.contains(where: \.algorithm.isTrustworthy), let position = step.position
@@ -178,7 +174,7 @@ extension Dispatcher {
     return Comparison(entry.digests, stored: row.digest, strong: strong) == .equal
   }
 
-  /// Keeps, without a question, a stored body that another segment keeps for its digest.
+  /// Settles a step without a request if another segment's digest proves the stored body.
   private mutating func keepsProven(
     _ step: PlannedStep,
     of index: Int,
@@ -194,8 +190,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Whether what is stored of it is what a segment that this run leaves alone keeps for its digest,
-  /// or the answer to one that comes earlier.
+  /// Whether an unselected segment owns the stored body, by its digest or as its earlier answer.
   mutating func belongsElsewhere(
     _ step: PlannedStep,
     of index: Int,
@@ -224,7 +219,7 @@ extension Dispatcher {
     return false
   }
 
-  /// Returns what two segments would send differently for one URL; nil where it is the same.
+  /// Returns the difference between two segments' requests for a URL; nil if there is none.
   private func rivalry(
     _ entry: ManifestEntry,
     of index: Int,
@@ -238,10 +233,9 @@ extension Dispatcher {
     }
   }
 
-  /// Tells segments apart that an answer turned out to depend on: it is the answer to the first of
-  /// them, and no body stands under another one's name.
+  /// Ends the item for segments whose headers select another answer than the first segment's.
   ///
-  /// Those that stay have a say about the body. `selecting` names what it depends on.
+  /// Digests of the other segments are required; `selecting` names the selecting headers.
   mutating func separateRivals(_ item: Int, by selecting: [String], from body: StagedBody? = nil) {
     let work = items.active(item)
     guard !work.rivals.isEmpty else { return }
@@ -256,8 +250,7 @@ extension Dispatcher {
     work.rivals = []
   }
 
-  /// Whether an answer is dropped, since it depends on what another segment asks for differently
-  /// whose answer is stored already.
+  /// Fails an item whose answer depends on headers that a segment with a stored answer differs in.
   mutating func givesWay(
     _ item: Int,
     _ response: TransferResponse,
@@ -278,7 +271,6 @@ extension Dispatcher {
     return true
   }
 
-  /// The names of what in our requests selected an answer, or would.
   func selecting(_ item: Int, _ response: TransferResponse) -> [String] {
     let work = items.active(item)
     guard !work.rivals.isEmpty || !work.elders.isEmpty else { return [] }
@@ -308,7 +300,7 @@ extension Dispatcher {
     tally(result, in: index, isRequired: rivalry.isRequired)
   }
 
-  /// What a segment may have held is another one's answer now.
+  /// Removes a URL from a segment, since its stored body answers another one.
   private mutating func leaveToOther(_ url: String, _ index: Int) {
     let key = URLKey(url)
     segments[index].otherVariants.insert(key)
@@ -317,7 +309,6 @@ extension Dispatcher {
     }
   }
 
-  /// One transfer, both are told.
   private mutating func share(
     _ item: Int,
     _ entry: ManifestEntry,
@@ -364,14 +355,13 @@ extension Dispatcher {
     }
   }
 
-  /// The end of an item as one more segment is told of it.
   private mutating func settledResult(_ item: Int, isRequired: Bool) -> ItemResult? {
     if isRequired { settled.require(item) }
     var result = newActive(item).result
     return settled.complete(&result, of: item) ? result : nil
   }
 
-  /// The record of an item that has settled already, whose number is not known if it is new.
+  /// Joins a settled item to a segment, by URL if its row number is unknown.
   private mutating func joinLater(_ item: Int, _ result: ItemResult, _ index: Int) {
     if let row = items[item].step.position {
       batch.join(segments[index].key, items: [facts.inventory.rows[row].item], now: now.uptime)
@@ -381,7 +371,7 @@ extension Dispatcher {
     }
   }
 
-  /// Asks the next tag of an ad space after one has failed; the other segments share its answer.
+  /// Requests the next tag of an ad space after one failed; the other segments share its answer.
   mutating func askNextTag(of item: Int) {
     let work = items.active(item)
     guard work.entry.zone != nil, halt == nil, storeFailure == nil,
@@ -399,7 +389,7 @@ extension Dispatcher {
     }
   }
 
-  /// Whether a segment asks for more than what was already decided for another one can show.
+  /// Whether a segment needs an answer of its own, since the item's end cannot serve it.
   private func needsOwnAnswer(
     _ step: PlannedStep,
     _ entry: ManifestEntry,
@@ -407,7 +397,7 @@ extension Dispatcher {
     besides item: Int
   ) -> Bool {
     guard isDecided(item) || items[item].step.isKept else { return false }
-    // What the declarations of others refuse may be right for this one.
+    // This segment may accept a body that others refuse.
     let failure =
       items[item].state == .settled || !items.isActive(item)
       ? settled.failure(of: item) : items.active(item).result.failure
@@ -416,19 +406,18 @@ extension Dispatcher {
     let asks = step.decision.action != .keep
     if let digest = decidedDigest(of: item) {
       switch Comparison(entry.digests, stored: digest, strong: [:]) {
-      // What has come is what this one declares, and all that is known of it stays known.
+      // The received body is the declared one.
       case .equal: return false
-      // It would have been refused while it was on its way, too.
+      // The body would have been refused in flight, too.
       case .different where wasAnswered(item): return false
       default: break
       }
     }
-    // What it keeps without a question may be too old for another one.
+    // A body that was kept without a request may be too old for this segment.
     guard entry.digests.contains(where: { !known.contains($0) }) else { return asks && !wasAsked }
     return asks || wasAsked
   }
 
-  /// Whether a server brought or confirmed in this run what is stored of an item.
   private func wasAnswered(_ item: Int) -> Bool {
     let source = items.isActive(item) ? items.active(item).result.source : settled.source(of: item)
     return switch source {
@@ -445,7 +434,6 @@ extension Dispatcher {
     }
   }
 
-  /// Of what is stored of an item whose end is decided.
   private func decidedDigest(of item: Int) -> ContentDigest? {
     if items[item].state == .settled { return settled.digest(of: item) }
     if items.isActive(item) {
@@ -455,7 +443,6 @@ extension Dispatcher {
     return arrivedDigest(of: item) ?? row(of: items[item].step)?.digest
   }
 
-  /// Ends of an item that may differ between the segments that declare it.
   private static let refusals: Set<ErrorCode> = [
     .tooLarge, .corrupted, .unexpectedContent, .digestMismatch, .unsupported,
   ]
@@ -466,7 +453,7 @@ extension Dispatcher {
 }
 
 extension SegmentDeclaration {
-  /// What it says itself of a URL; what a manifest of it says is not at hand.
+  /// Returns the segment's inline entry for a URL, or an entry with the URL alone.
   fileprivate func inlineEntry(for url: WebURL) -> ManifestEntry {
     guard case .inline(let entries) = source,
       let position = entries.value.position(of: URLKey(url.string))

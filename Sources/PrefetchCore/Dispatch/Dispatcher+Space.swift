@@ -1,12 +1,9 @@
-/// Room for what is asked for, and for what is committed.
 extension Dispatcher {
-  /// Asks how much room there is; whatever waits for it goes on when that is known.
   mutating func measureRoom(inDetail: Bool) {
     guard let inDetail = space.beginReading(inDetail: inDetail) else { return }
     effects.append(.measureRoom(inDetail: inDetail))
   }
 
-  /// Whether the run is about to ask for an item, and does not know what there is room for.
   var needsRoomReading: Bool {
     space.hasRules && space.lacksReading && hasInventory && !request.mode.probes
       && wire.queuedCount > 0 && halt == nil
@@ -19,7 +16,6 @@ extension Dispatcher {
 
   // MARK: Requests
 
-  /// Whether it may be asked for now; else it waits, or has settled.
   mutating func hasRoom(for item: Int) -> Bool {
     guard space.hasRules, !request.mode.probes, isStored(item), !space.reservations.has(item) else {
       return true
@@ -46,7 +42,7 @@ extension Dispatcher {
       if let inDetail { measureRoom(inDetail: inDetail) }
     case .parked:
       leaveForRoom(item)
-      // There may be many of them, and what was read of one is read again; what was told is not.
+      // Frees the objects of many parked items; a reported size would be lost.
       if segments.count == 1, work.toldSize == nil { items.deactivate(item) }
     case .full(let available):
       leaveWire(.item(item))
@@ -59,15 +55,14 @@ extension Dispatcher {
     return false
   }
 
-  /// It gives its place on the wire to others until more is known, and other runs may ask for it.
+  /// Frees the slot and the claim of an item that waits for room.
   private mutating func leaveForRoom(_ item: Int) {
     leaveWire(.item(item))
     items[item].state = .waiting
     unclaim(item)
   }
 
-  /// Whether a body was larger than what the disk has for it: then it waits, or is asked for once
-  /// more when its size is known, so that others can go for it.
+  /// Defers an item too large for the disk, or asks again with its size; returns whether it did.
   mutating func lacksDisk(_ item: Int, _ failure: Failure, announced: Int64?) -> Bool {
     let work = activate(item)
     guard failure.code == .tooLarge, let limit = work.diskLimit, announced ?? .max > limit,
@@ -83,7 +78,7 @@ extension Dispatcher {
     return true
   }
 
-  /// Asks for an item as if nothing was stored of it, if there is room for all of its body.
+  /// Requests an item's whole body again, if there is room for it.
   mutating func askAnew(_ item: Int, forWhole size: Int64) {
     let work = activate(item)
     work.toldSize = size
@@ -100,19 +95,18 @@ extension Dispatcher {
     for item in waiting where items[item].state == .waiting { enqueue(.item(item)) }
   }
 
-  /// Lets those try again that others left no room for, once these have less than was thought.
+  /// Queues waiting items again after other reservations have shrunk.
   mutating func tryRoomAgain() {
     lookForTheLastTime()
     resume(space.takeRetries())
   }
 
-  /// Looks once more at what found no room, now that nothing else is under way.
+  /// Queues parked items once more when no other work is open.
   private mutating func lookForTheLastTime() {
     guard space.queue.isParkedOnly, halt == nil, isQuiescent(except: .room) else { return }
     for item in space.queue.takeParked() { enqueue(.item(item)) }
   }
 
-  /// What has come of a body whose size was not told.
   mutating func growReservation(of job: Job, by bytes: Int64) {
     guard case .item(let item) = job else { return }
     if items.isPlain(item) { return growPlain(item, by: bytes) }
@@ -121,8 +115,7 @@ extension Dispatcher {
 
   // MARK: Commits
 
-  /// Decides which of the batch's bodies there is room for, the most important first; false where
-  /// that is not known yet.
+  /// Admits the batch's bodies by rank; returns false while room is being measured.
   mutating func admitBodies() -> Bool {
     guard space.rules.limit != nil, batch.bringsBodies else { return true }
     guard !space.isMeasuring else { return false }
@@ -150,7 +143,7 @@ extension Dispatcher {
     case .store(let record, let body, _, _):
       guard let item, let digest = body?.digest ?? record.digest else { return nil }
       let key = key(of: item)
-      // What only renews what is known of a body takes no room.
+      // A change of the row alone takes no room.
       guard body != nil || digest != space.room?.body(of: key) else { return nil }
       return Space.Newcomer(
         rank: rank(of: item),
@@ -177,9 +170,9 @@ extension Dispatcher {
     }
   }
 
-  /// Bytes of an item that earlier runs kept for this whole, and that so take no more room.
+  /// Returns the bytes that earlier runs reserved for the item, which need no further room.
   private func reservedBytes(of item: Int, in record: ContentRecord) -> Int64 {
-    // Beside an older whole they count as its own, and go with it.
+    // Reserved files beside an older body are counted and evicted with it.
     guard !record.files.isEmpty, space.room?.body(of: key(of: item)) == nil,
       let known = items.ifActive(item)?.record?.value
     else { return 0 }
@@ -192,7 +185,7 @@ extension Dispatcher {
     switch entry.change {
     case .store(let record, let body, _, _):
       guard let item = entry.item else { return }
-      // What was here already others have taken away since.
+      // Another process has removed the stored body.
       if body == nil { lose(record.digest) }
       if let row = row(of: items[item].step), row.hasBody, space.room?.holds(row.digest) == false {
         lose(row.digest)
@@ -212,7 +205,7 @@ extension Dispatcher {
     space.lose(digest)
   }
 
-  /// Its items are served all the same; the next run asks for the list once more.
+  /// Fails a list without room; its items are served, and the next run requests the list again.
   @discardableResult
   mutating func refuseList(_ change: StoreChange) -> Int? {
     let key: SegmentKey
@@ -234,7 +227,6 @@ extension Dispatcher {
     return index
   }
 
-  /// Takes back what was said of an item whose body does not come in after all.
   mutating func restoreResult(of item: Int) {
     let work = activate(item)
     let row = row(of: items[item].step)
@@ -247,7 +239,7 @@ extension Dispatcher {
     freshBodies[URLKey(work.entry.recordURL)] = nil
   }
 
-  /// The bodies go with the next commit, after everything else in it.
+  /// Batches evictions, which follow all other changes of the commit.
   private mutating func evict(_ digests: [ContentDigest]) {
     guard !digests.isEmpty else { return }
     facts.missing.formUnion(digests)
@@ -255,8 +247,7 @@ extension Dispatcher {
     batch.add(change, now: now.uptime)
   }
 
-  /// Brings a cache whose limit was lowered back within it, once everything has come that may have
-  /// become smaller.
+  /// Evicts bodies down to a lowered limit, after all items that may shrink have ended.
   mutating func shrinkRoom() {
     guard mayShrink, request.mode.keepsSegments, isQuiescent(),
       segments.areSettled
@@ -266,7 +257,6 @@ extension Dispatcher {
     evict(space.takeEvicted())
   }
 
-  /// Whether the limit may still be one that was lowered.
   var mayShrink: Bool {
     space.rules.limit != nil && hasInventory && halt == nil && storeFailure == nil
       && !space.hasShrunk

@@ -1,6 +1,5 @@
-/// What is told of how a run stands, and of requests one by one.
 extension Dispatcher {
-  /// Looked at some times a second, and only where a display draws it.
+  /// Returns the run's status for displays, which poll some times a second.
   package mutating func standing(at now: Moment, expectsBytes: Bool = true) -> RunStanding {
     if expectsBytes { expectBytes() }
     var standing = RunStanding(segments: segments.map { Self.standing(of: $0, at: now) })
@@ -24,7 +23,6 @@ extension Dispatcher {
     return standing
   }
 
-  /// The item that a piece is for.
   private func whole(of job: Job) -> RunStanding.Whole? {
     guard case .item(let item) = job, let parent = bundles.parent(of: item) else { return nil }
     var whole = RunStanding.Whole(
@@ -55,7 +53,6 @@ extension Dispatcher {
     return standing
   }
 
-  /// A server of its items that wants to be left alone.
   private func heldHost(of index: Int, at now: Moment) -> RunStanding.Wait? {
     for host in segments[index].hosts.values.sorted() {
       guard let due = wire.pause(of: host, now: now) else { continue }
@@ -65,8 +62,7 @@ extension Dispatcher {
     return nil
   }
 
-  /// Adds up once what the items of segments bring whose items are known by now; one look at all
-  /// items is enough for all of these.
+  /// Computes the expected bytes of planned segments once, in one pass over all items.
   private mutating func expectBytes() {
     let asking = segments.map { $0.phase == .planned && $0.expectation == nil }
     guard asking.contains(true) else { return }
@@ -102,8 +98,6 @@ extension Dispatcher {
 
   // MARK: Requests
 
-  /// Tells of a request that ended, where an observer hears of each, and notes what stood in
-  /// its way.
   mutating func tell(_ result: TransferResult, of job: Job) {
     guard let exchange = exchange(of: job)?.value else { return }
     var story = RequestStory(
@@ -129,7 +123,6 @@ extension Dispatcher {
     if !start.isBrief { announce(.requestTold(story)) }
   }
 
-  /// Tells that the same is asked again after a while.
   mutating func tellWait(of job: Job, _ length: Duration) {
     let index = segment(of: job)
     guard let url = url(of: job), let trouble = segments[index].trouble else { return }

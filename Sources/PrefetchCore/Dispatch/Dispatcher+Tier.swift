@@ -1,6 +1,6 @@
-/// What machines share: questions that a second tier may answer, and answers that go there.
+/// Second tier shared by machines: requests that it may answer, and answers offered to it.
 extension Dispatcher {
-  /// What it may be asked for an item with these digests, which may be used so long without a question.
+  /// Returns what a tier may answer for an item: a digest, or answers within these lifetimes.
   func tierQuestion(
     _ digests: [ExpectedDigest],
     _ granted: [Freshness.Lifetime]
@@ -8,7 +8,7 @@ extension Dispatcher {
     let tier = request.policy.tier
     guard tier.url != nil else { return nil }
     let named = digests.filter { $0.algorithm == .sha256 }
-    // Who asks about everything asks the origin, by what others were told where nothing is here.
+    // A revalidation asks the origin, by the tier's validators if nothing is stored here.
     let lent = request.policy.revalidatesAll ? [.atMost(.zero)] : granted
     return TierQuestion(
       digest: named.count == 1 ? ContentDigest(bytes: named[0].bytes) : nil,
@@ -16,7 +16,6 @@ extension Dispatcher {
     )
   }
 
-  /// A plain item that came from its own URL.
   mutating func share(_ arrival: Arrival, isPinned: Bool) {
     guard arrival.terms.isAnonymous || request.policy.tier.sharesAll else { return }
     var answer = OriginAnswer(arrival)
@@ -24,7 +23,6 @@ extension Dispatcher {
     share(answer)
   }
 
-  /// An item that its origin brought now.
   mutating func share(_ item: Int, _ record: ContentRecord) {
     let work = items.active(item)
     guard request.policy.tier.isWritten, !isAd(item), work.toldAt == nil,
@@ -35,7 +33,7 @@ extension Dispatcher {
     share(answer, of: exchange)
   }
 
-  /// A document, or a part of an item, that its origin brought now.
+  /// Offers a document or piece that its origin sent now.
   mutating func share(
     _ body: StagedBody,
     _ response: TransferResponse,
@@ -61,7 +59,7 @@ extension Dispatcher {
   private mutating func share(_ given: OriginAnswer) {
     guard given.isForAll || request.policy.tier.sharesAll else { return }
     var answer = given
-    // A way that was signed for one of us is told to nobody.
+    // Signed redirect URLs are private, so the body alone is shared.
     if answer.redirects.contains(where: { WebURL.redacted($0.target) != $0.target }) {
       answer.isBodyAlone = true
     }

@@ -1,7 +1,6 @@
-/// Requests on their way out, and what comes back.
 extension Dispatcher {
   mutating func startTransfers() {
-    // A job that had to give a place back to wait for that would be overtaken.
+    // Room is measured first: a job that gave its slot back to wait would be overtaken.
     if needsRoomReading { return measureRoom(inDetail: false) }
     var preparations: [Preparation] = []
     var lastRead: Int?
@@ -15,7 +14,7 @@ extension Dispatcher {
       case .document(let number):
         documents[number].host = host
         if let look = lookBefore(asking: number) {
-          // It keeps its place until then.
+          // The document keeps its slot until the look-up ends.
           documents[number].isBeingLookedUp = true
           begun.begin(.documents)
           effects.append(look)
@@ -51,7 +50,7 @@ extension Dispatcher {
         } else if work.isBeingRead {
           items[item].state = .preparing
         } else if let preparation = preparation(of: item)
-          // What has nothing to be read for it overtakes no item whose turn came before.
+          // An item without anything to read overtakes no earlier item.
           ?? (preparations.isEmpty ? nil : Preparation(item: item, record: nil, digest: nil))
         {
           items[item].state = .preparing
@@ -64,7 +63,7 @@ extension Dispatcher {
         }
       }
     }
-    // Behind all whose turn it is: they go on in the order in which they are read.
+    // Read ahead only after the jobs whose turn has come: items start in the order of reading.
     if let lastRead { prepareAhead(of: lastRead, into: &preparations) }
     if !preparations.isEmpty { effects.append(.prepare(preparations)) }
   }
@@ -75,7 +74,6 @@ extension Dispatcher {
 
   // MARK: One way of asking
 
-  /// What a job asks, be it for a document, an item or a piece of one; nil until it is asked for.
   func exchange(of job: Job) -> ExchangeBox? {
     switch job {
     case .document(let number): documents[number].exchange
@@ -83,7 +81,6 @@ extension Dispatcher {
     }
   }
 
-  /// Where it takes a place on the wire.
   private func host(of job: Job) -> HostID? {
     switch job {
     case .document(let number): documents[number].host
@@ -91,13 +88,12 @@ extension Dispatcher {
     }
   }
 
-  /// The exchange that keeps the cookies of a piece: its item's own.
+  /// Returns the exchange of a piece's item, which holds the cookies.
   private func jar(of job: Job) -> ExchangeBox? {
     guard case .item(let item) = job, let parent = bundles.piece(item)?.bundle else { return nil }
     return items.isActive(parent) ? items.active(parent).exchange : nil
   }
 
-  /// The segments on whose behalf.
   func askingSegments(of job: Job) -> [Int] {
     switch job {
     case .document(let number): [documents[number].segment]
@@ -105,7 +101,6 @@ extension Dispatcher {
     }
   }
 
-  /// Puts its next request on the wire, where a place is kept for it.
   mutating func send(_ job: Job) {
     guard let exchange = exchange(of: job) else { return }
     if connections.watchesPlainHTTP,
@@ -126,7 +121,6 @@ extension Dispatcher {
     effects.append(.startTransfer(held))
   }
 
-  /// Gives the place on the wire back without a request.
   mutating func leaveWire(_ job: Job) {
     guard let host = host(of: job) else { return }
     wire.leave(job, on: host)
@@ -159,7 +153,7 @@ extension Dispatcher {
     guard let exchange = exchange(of: job), let host = host(of: job) else { return }
     wire.finished(job, on: host, result, at: now)
     if case .item(let item) = job { items.active(item).result.figures = result.figures }
-    // The hop and the try that this result belongs to, before the exchange goes on.
+    // Hop and attempt of the result, before the exchange goes on.
     let (hop, isRetry) = (exchange.value.hop, exchange.value.isRetry)
     let jar = jar(of: job)
     if let jar { exchange.value.cookies = jar.value.cookies }
@@ -185,8 +179,7 @@ extension Dispatcher {
     answered(job, step, announced: result.announcedSize)
   }
 
-  /// Whether an answer is one of many that no observer wants to hear of by itself; trouble is told
-  /// with its host.
+  /// Counts an answer that no observer needs by itself; returns false for one with trouble.
   private mutating func countAnswer(_ result: TransferResult, of job: Job) -> Bool {
     guard start.isBrief, case .item = job, let status = result.status, !result.isTrouble,
       !result.figures.isRemarkable
@@ -197,7 +190,7 @@ extension Dispatcher {
     return true
   }
 
-  /// A request that never went out: nothing happened, except that its host may have to be left alone.
+  /// Takes back a request that never went out; it does not count as an attempt.
   private mutating func takeBack(_ job: Job) {
     guard let host = host(of: job) else { return }
     wire.takeBack(job, from: host)
@@ -212,7 +205,7 @@ extension Dispatcher {
     reask(job)
   }
 
-  /// Whether the exchange goes on; after a halt it ends where it stands.
+  /// Whether the exchange continues with another request; after a halt it does not.
   private mutating func proceed(_ job: Job, _ step: Exchange.Step) -> Bool {
     guard halt == nil else { return false }
     switch step {

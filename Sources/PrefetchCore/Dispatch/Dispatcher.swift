@@ -1,36 +1,32 @@
-// The compiler's check of what cannot be copied looks at every field at each use of it, which is
-// two thirds of the time that a debug build of this module takes; a release is checked.
+// Debug builds skip the compiler's noncopyable checks, which would take two thirds of the time.
 #if DEBUG
 package typealias Uncopied = Copyable
 #else
 package typealias Uncopied = ~Copyable
 #endif
 
-/// The run as a value: events in, effects out.
+/// State machine of a run: takes events, makes every decision, returns effects, and does no I/O.
 ///
-/// It cannot be copied, so no method that only reads can be handed a copy of all it holds.
-/// It owns every decision and touches nothing. Manifests and items by ``Rank``, then what is durable, then removals. Every item settles exactly once; after an interruption
-/// nothing starts.
+/// Work starts by ``Rank``, removals come last, every item settles exactly once, and nothing starts
+/// after a halt. Not copyable, so no method can get a copy of it.
 package struct Dispatcher: Uncopied {
-  /// What was known when the run began.
   package struct Start: Sendable {
     package var request: RunRequest
     package var segments: [SegmentRecord]
-    /// Whether the object folders changed since the last run looked.
+    /// Whether the object folders have changed since the last run checked them.
     package var hasUnseenChanges: Bool
-    /// Whether objects may be here that a lost index named.
+    /// Whether the store may hold objects that a lost index named.
     package var seeksLostBodies: Bool
-    /// Parts of bodies that earlier runs kept, by the URL of their item.
+    /// Partial bodies of earlier runs, by item URL.
     package var partials: [String: PartialBody]
-    /// Hosts that asked earlier runs to stay away for a while.
+    /// Hosts that asked earlier runs to pause requests.
     package var gates: [HostGate]
-    /// Of the store's digests of request headers.
     package var key: VarianceKey
     package var now: Moment
     package var seed: UInt64
-    /// Whether no observer wants to hear of every item and request by itself.
+    /// Whether no observer needs each item and request by itself.
     package var isBrief: Bool
-    /// The id of an item whose publisher gave it none.
+    /// Function that makes an item's id from its URL, if the publisher gave none.
     package var identify: @Sendable (String) -> String
 
     package init(
@@ -62,24 +58,24 @@ package struct Dispatcher: Uncopied {
 
   enum Phase: Hashable, Sendable {
     case working
-    /// The last commit of the run is under way, or its removals are being read.
+    /// The last commit is in progress, or the removals of a dry run are being read.
     case finishing
     case finished
   }
 
-  /// Why nothing new starts any more.
+  /// Reason to start no new work in this run.
   enum Halt: Hashable, Sendable {
     case interrupted
     case deadline
     case store(Failure)
 
-    /// What failed for good; nil where time alone will bring what is left.
+    /// Store failure that halts the run; nil if a later run can simply continue.
     var failure: Failure? {
       guard case .store(let failure) = self, !failure.isOfWaiting else { return nil }
       return failure
     }
 
-    /// What is said of that which it puts off; nil where no rule did.
+    /// Deferral of the work left undone; nil if no rule caused the halt.
     var deferral: Deferral? {
       switch self {
       case .deadline: Deferral(rule: .deadline)
@@ -89,35 +85,33 @@ package struct Dispatcher: Uncopied {
     }
   }
 
-  /// In one box: the compiler looks at every field of what cannot be copied, at each use of it.
+  /// Boxed, because the compiler checks each field of a noncopyable value at every use.
   let given: Shared<Start>
-  // Inlined, so that no caller gets a copy of all of it for one of its fields.
+  // Inlined, so that reading one field does not copy the whole start value.
   var start: Start {
     @inline(__always) get { given.value }
   }
   var request: RunRequest {
     @inline(__always) get { given.value.request }
   }
-  /// Of the event at hand, and what is to be done for it.
   var now: Moment
   var effects: [Effect] = []
-  /// What the cache held; empty until something had to be looked up.
+  /// Planner's facts; the inventory in them is empty until something has to be looked up.
   var facts: Planner.Facts
-  /// What waits for ``facts``.
   var inventoryQuestions = InventoryQuestions()
   var phase = Phase.working
   var halt: Halt?
-  /// Once the store has refused a commit, nothing more is given to it.
+  /// Failure of a commit; once set, the store gets no further changes.
   var storeFailure: Failure?
   var segments: Segments
   var items = ItemTable()
   var bundles = Bundles()
   var answerCounts = AnswerCounts()
   var declared = DeclaredURLs()
-  /// How items ended that another segment may still name.
+  /// Ends of items that another segment may still name.
   var settled = SettledItems()
   var declaredItems = 0
-  /// What proved to be gone from its server, and the configuration gives up then.
+  /// Keys of items that `on_gone` removes, since their server no longer has them.
   var givenUp: Set<URLKey> = []
   var wire: Wire
   var begun = Obligations.Begun()
@@ -125,22 +119,20 @@ package struct Dispatcher: Uncopied {
   var connections: ConnectionTable
   var documents: Documents
   var batch: CommitBatch
-  /// Bodies that came in this run, where a segment publishes any.
+  /// Bodies received in this run, by URL; filled only if a segment publishes a tree.
   var freshBodies: [URLKey: TreeBody] = [:]
   var claims = Claims()
-  /// By which what another run has brought is judged, once there is any.
+  /// Planner's facts without requests, to judge bodies of other runs; made on first use.
   var keptFacts: Planner.Facts?
   var jitter: Jitter
   let deadline: Duration?
-  /// Nil where no rule of the network holds anything back.
+  /// Network rules of the run; nil if no rule restricts the network.
   var network: NetworkWatch?
-  /// Segments whose manifests ask something of a network that has not been looked at yet.
+  /// Segments that wait for network conditions, with their rejected entries.
   var awaitingConditions: [(segment: Int, rejected: [RejectedEntry])] = []
-  /// Segments of which it is to be looked at whether they still hold others back.
+  /// Segments whose start barrier has to be computed again.
   var unsettledHoldbacks: Set<Int> = []
-  /// Whether this machine has no network.
   var isCutOff = false
-  /// Whether anything was asked about the segments themselves.
   var hasDiscovered = false
   var serverTime = ServerTime()
 
@@ -166,7 +158,7 @@ package struct Dispatcher: Uncopied {
     network = NetworkWatch.ifNeeded(start.request)
     wire = Wire(
       start.request.policy,
-      // What could close at any moment is not handed over ahead of its turn.
+      // Network rules may close at any moment, so no request is handed over early.
       looksAhead: network == nil,
       gates: start.gates,
       deadline: deadline,
@@ -180,16 +172,13 @@ package struct Dispatcher: Uncopied {
     phase == .finished
   }
 
-  /// Of each host that answered.
   package var namedResponseTimes: [String: ResponseTimes] { wire.namedResponseTimes }
 
-  /// Of each host that enough came from.
   package var namedPaces: [String: HostPace] { wire.namedPaces }
 
-  /// The hosts that the next run must leave alone as well.
   package func openGates(at now: Moment) -> [HostGate] { wire.openGates(at: now) }
 
-  /// When something has to happen even if nothing arrives.
+  /// Uptime at which the dispatcher must act even without an event.
   package var nextDeadline: Duration? {
     [
       wire.nextMoment, halt == nil ? deadline : nil, batch.due, networkDeadline,
@@ -247,7 +236,7 @@ package struct Dispatcher: Uncopied {
     }
   }
 
-  /// Whatever the events were: start what may start, write what is due, end when all is done.
+  /// Acts after a batch of events: starts what may start, commits what is due, ends a finished run.
   package mutating func advance(now: Moment, into effects: inout [Effect]) {
     self.now = now
     swap(&self.effects, &effects)
@@ -264,7 +253,7 @@ package struct Dispatcher: Uncopied {
     tryRoomAgain()
     shrinkRoom()
     startTransfers()
-    // Behind these, of which one may end without a request and be the last.
+    // Follows ``startTransfers()``, which may settle the last open item without a request.
     foretell()
     announceAnswers()
     let isIdle = isQuiescent(.wire)
@@ -291,7 +280,7 @@ package struct Dispatcher: Uncopied {
     }
   }
 
-  /// Nothing new starts; what is on the wire is called back, what waits is settled as it is.
+  /// Stops new work: cancels transfers in flight, and settles waiting jobs as they are.
   mutating func stop(_ reason: Halt) {
     switch halt {
     case .interrupted, .store: return
@@ -303,7 +292,7 @@ package struct Dispatcher: Uncopied {
     wakeWaiting()
   }
 
-  /// Asks the same again at once, for an answer that did not fit the question.
+  /// Queues a job again at once, unless a halt or a network rule forbids it.
   mutating func reask(_ job: Job) {
     guard halt == nil else { return settleHalted(job) }
     if let deferral = deferral(of: job) {
@@ -322,7 +311,7 @@ package struct Dispatcher: Uncopied {
 
   // MARK: Active items
 
-  /// An item that is about to be looked at by itself.
+  /// Makes an item active and returns its object, which takes over the data of a plain item.
   @discardableResult
   mutating func activate(_ item: Int) -> ActiveItem {
     if let active = items.ifActive(item) { return active }
@@ -333,7 +322,7 @@ package struct Dispatcher: Uncopied {
   }
 }
 
-/// Who asks for a place on the wire; items count up from zero, documents down from minus one.
+/// Work that takes a slot on the wire: items are numbered from 0 up, documents from -1 down.
 enum Job: Hashable, Sendable {
   case document(Int)
   case item(Int)

@@ -1,51 +1,44 @@
-/// A document under way for a segment: its manifest, a part of that, or what signs one of them.
+/// A document of a segment that the run requests or reads: its manifest, a part or a signature.
 struct DocumentWork {
   enum Role: Hashable, Sendable {
     case manifest
     case part(ManifestPart)
-    /// Of the document of that number.
     case signature(of: Int)
   }
 
   let segment: Int
   let role: Role
-  /// Nil for local files.
+  /// URL of the document; nil for local files.
   let url: WebURL?
-  /// Who named it.
+  /// Provenance of the text that named the document.
   let namer: Provenance
-  /// As the last run left it; nil where that is not to be used again.
+  /// Record from the last run; nil if it must not be reused.
   var stored: DocumentRecord?
-  /// What another configuration was given since then for the same question, which is asked for by its
-  /// validators: a 304 makes it ours.
+  /// Newer record of another configuration for the same request; a 304 makes it ours.
   var offered: DocumentRecord?
   var exchange: ExchangeBox?
-  /// Whether an index page is read as the last run left it, to see whether its server has to be asked.
+  /// Progress of reading the stored index page, which may make a request unnecessary.
   var lookup = PageLookup.none
-  /// Whether it is being looked what other runs have of it, or was.
+  /// Whether the claims and records of other runs are being looked up.
   var isBeingLookedUp = false
   var isLookedUp = false
-  /// Whether no other run asks for it meanwhile.
   var isClaimed = false
-  /// When it turned out first that another run has it under way.
+  /// Uptime at which the claim was first refused.
   var refusedSince: Duration?
   var host: HostID?
-  /// Who served it, and so names what stands in it; until it is asked, who named it.
+  /// Provenance of the URLs in the document; `namer` until a server has answered.
   var provenance: Provenance
-  /// Where its bytes are; nil until they are here.
   var bytes: ManifestSource.Bytes?
   var staged: StagedBody?
   var mime: String?
-  /// Where it came from in the end.
   var finalURL: WebURL?
-  /// What the next run will find recorded of it; of manifests the segment's own record tells.
+  /// Record for the next run; a manifest is recorded with its segment instead.
   var accepted: DocumentRecord?
-  /// What stands in it, until all that belongs together is put together.
+  /// Parsed content, until all parts are merged.
   var manifest: Manifest?
-  /// The numbers of its parts, in order.
   var parts: [Int] = []
-  /// The number of what signs it.
   var signature: Int?
-  /// Whether the segment has let go of it, so that nothing waits for its answer.
+  /// Whether the segment has dropped the document, so that nothing waits for its response.
   var isDropped = false
 
   init(segment: Int, role: Role, url: WebURL?, named provenance: Provenance) {
@@ -65,14 +58,13 @@ struct DocumentWork {
   }
 }
 
-/// How far a run is with the stored page of a package index, before anybody is asked.
 enum PageLookup: Sendable {
   case none
   case reading
   case done
 }
 
-/// How many further documents a segment's manifest named, and which, and what all of them hold.
+/// Counts and limits of the further documents that a segment's manifest names.
 struct PartCount: Sendable {
   private static let maximumItems = 10_000_000
   private static let maximumBytes: Int64 = 4 << 30
@@ -84,7 +76,6 @@ struct PartCount: Sendable {
   private var items = 0
   private var bytes: Int64 = 0
 
-  /// Takes account of what one of the documents holds.
   mutating func add(_ manifest: Manifest) throws(Failure) {
     items += manifest.itemCount
     bytes = bytes.addingSaturated(manifest.document.bytes)
@@ -102,9 +93,7 @@ struct PartCount: Sendable {
     }
   }
 
-  /// Whether the part is to be fetched; throws where that would never end.
-  ///
-  /// A page that comes again is a circle; anything else that does is the same list twice.
+  /// Returns whether a part must be fetched; throws beyond a limit, or if pages form a cycle.
   mutating func admit(_ part: ManifestPart) throws(Failure) -> Bool {
     let isNew = urls.insert(part.url.string).inserted
     switch part.kind {
@@ -129,7 +118,7 @@ struct PartCount: Sendable {
     return true
   }
 
-  /// The manifest itself, which no page may lead back to.
+  /// Records the URL of the manifest, to which no page may lead back.
   mutating func begin(at url: WebURL?) {
     if let url { urls.insert(url.string) }
   }

@@ -1,16 +1,13 @@
-/// The documents that a run asks for or reads: first each segment's manifest, by the segment's number,
-/// then whatever else these name.
-///
-/// It knows what belongs to what, and nothing of requests.
+/// Documents of a run: manifests under the numbers of their segments, then what these name.
 struct Documents: RandomAccessCollection, MutableCollection {
   private var works: [DocumentWork]
-  /// The newest of all configurations, once one is asked for.
+  /// Newest record per request among all configurations; computed on first use.
   private var newest: [Question: DocumentRecord]?
 
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
 
-  // Not by `_read`, as in ``ItemTable``.
+  // Without `_read`; see ``ItemTable``.
   subscript(number: Int) -> DocumentWork {
     @inline(__always) get { works[number] }
     @inline(__always) _modify { yield &works[number] }
@@ -23,7 +20,6 @@ struct Documents: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Takes in one more, and returns its number.
   mutating func add(_ document: DocumentWork) -> Int {
     works.append(document)
     return works.count - 1
@@ -31,8 +27,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
 
   // MARK: Signatures
 
-  /// What an index says of a package is proved by the digests that the signed manifest demands, and
-  /// so is what a registry says of a module.
+  /// Whether a document needs a signature; digests in the manifest prove indexes and modules.
   func isToBeSigned(_ number: Int, in declaration: SegmentDeclaration) -> Bool {
     guard !declaration.manifestKeys.isEmpty else { return false }
     switch works[number].part?.kind {
@@ -42,13 +37,13 @@ struct Documents: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// The path with the suffix behind it, whatever the query.
+  /// Returns the URL of a document's signature: the suffix follows the path, the query stays.
   static func signatureURL(of url: WebURL) -> WebURL? {
     let end = url.string.firstIndex(of: "?") ?? url.string.endIndex
     return try? WebURL(url.string[..<end] + SignatureDemand.suffix + url.string[end...])
   }
 
-  /// Where a document's bytes are, and how they are to be read; nil where they are not here.
+  /// Returns how to read a document; nil while its bytes are not here.
   func source(
     of number: Int,
     in declaration: SegmentDeclaration,
@@ -97,7 +92,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
 
   // MARK: What belongs together
 
-  /// The manifest with all its parts, in the order in which they are named; they are let go of.
+  /// Takes the manifest merged with its parts, in the order in which they are named.
   mutating func wholeManifest(_ index: Int) -> (manifest: Manifest, provenance: Provenance) {
     var whole = works[index].manifest ?? Manifest()
     works[index].manifest = nil
@@ -111,7 +106,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return (whole, provenance)
   }
 
-  /// From the first to the last, each before its own parts.
+  /// Returns the numbers of all parts in order, each before its own parts.
   private func parts(of index: Int) -> [Int] {
     var numbers: [Int] = []
     var line = Array(works[index].parts.reversed())
@@ -122,7 +117,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return numbers
   }
 
-  /// What the index is to remember beside the manifest, and the bodies that are to be stored for it.
+  /// Takes the records of accepted parts and signatures, and the bodies to store for them.
   mutating func takeAccepted(_ index: Int) -> (records: [DocumentRecord], bodies: [StagedBody]) {
     var records: [DocumentRecord] = []
     var bodies: [StagedBody] = []
@@ -137,17 +132,15 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return (records, bodies)
   }
 
-  /// What signed the documents that this run goes by.
   func signatures(of index: Int) -> [DocumentRecord] {
     ([index] + parts(of: index)).compactMap { number in
       works[number].signature.flatMap { works[$0].accepted }
     }
   }
 
-  /// What is let go of with all documents of a segment.
   struct Dropped {
     var bodies: [StagedBody] = []
-    /// Those that are asked for, and the servers that are asked.
+    /// Requests without a response, and their servers.
     var jobs: Set<Job> = []
     var authorities: Set<String> = []
   }
@@ -167,7 +160,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return dropped
   }
 
-  /// Makes a segment's manifest what the last run left, whose parts and signatures are not known yet.
+  /// Resets a segment's manifest to the record of the last run, without parts and signatures.
   mutating func startAnew(_ index: Int, with stored: DocumentRecord) {
     works[index].stored = stored
     works[index].offered = nil
@@ -184,7 +177,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
 
   // MARK: What others have of it
 
-  /// What some configuration had of a document before this run, where it is newer than what we have.
+  /// Returns a newer record that any configuration has of a document; nil if there is none.
   mutating func offer(
     _ number: Int,
     asked: UInt64,
@@ -206,7 +199,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
     return record
   }
 
-  /// None where no other configuration has any.
+  /// Returns the newest record of each request; empty if no other configuration has any.
   private static func newest(
     among segments: [SegmentRecord],
     besides identity: String
@@ -225,7 +218,7 @@ struct Documents: RandomAccessCollection, MutableCollection {
   }
 }
 
-/// What is asked for, and all that is sent with it, as a number.
+/// A request: its URL, and a fingerprint of all else that is sent.
 struct Question: Hashable, Sendable {
   var url: String
   var asked: UInt64

@@ -1,92 +1,82 @@
-/// A fact that reached the run from outside.
+/// An event that a run receives from outside.
 package enum Event: Sendable {
   case started
-  /// Other runs are at work on the cache.
+  /// Other runs use the cache.
   case joined
   indirect case conditionsRead(ConditionsReading)
-  /// A person has said something of an item that is under way.
+  /// The user has paused or removed an item in flight.
   case controlled(item: Int, ItemControl)
-  /// What came is in the books, which hold so much of all runs now.
+  /// Received bytes are recorded; the value is the usage of all runs.
   indirect case booked(TransferUsage)
-  /// What came could not be booked.
   case memoryFailed(Failure)
-  /// No route leads out of this machine.
   case networkLost
   case transferProgressed(TransferID, TransferAdvance)
   case transferFinished(TransferID, TransferResult)
   case transferJudged(TransferID, Outcome)
   case documentRead(Int, Result<Manifest, Failure>)
-  /// Whether a document is ours to ask for, and what some run was given last.
+  /// Whether this run may request a document, and the newest record that any run has of it.
   indirect case documentFound(Int, isOurs: Bool, DocumentRecord?)
-  /// What the documents of an item of several files say.
   indirect case bundleRead(Int, Result<BundleReading, Failure>)
-  /// What is made of them for players is ready to be stored.
   case textsStaged(Int, Result<[StagedBody], Failure>)
   case inventoryTaken(Result<InventoryFacts, Failure>)
-  /// The effect of the same name came back: other work has had its turn.
+  /// Other events have had their turn; see ``Effect/resumePlanning(segment:)``.
   case planningResumed(segment: Int)
   case prepared([Prepared])
   case removalsRead([ContentRecord?])
   indirect case roomMeasured(RoomReading)
   indirect case published(segment: Int, TreeOutcome)
-  /// Nil where the tree has to be looked at.
+  /// Outcome of the last publication; nil if the tree must be inspected.
   indirect case treeFound(segment: Int, TreeOutcome?)
   indirect case committed(removed: [RemovedContent], RoomReading)
   case commitFailed(Failure)
-  /// The same changes may be given again, once it is known what there is room for.
+  /// The store refused the changes for want of room; they may be sent again after a reading.
   case commitRefused
   case interrupted(signal: Int32)
-  /// Nothing but the passing of time; a wait has ended.
+  /// A wait has ended.
   case timePassed
 }
 
-/// Something that the loop has to do now.
+/// An action that the loop performs for the run.
 package enum Effect: Sendable {
-  /// Find out how network and power stand, and unless it is known already what is remembered.
+  /// Reads network and power conditions, and the remembered usage unless `hasMemory`.
   case readConditions(Set<NetworkConditions.Aspect>, hasMemory: Bool)
-  /// Keep for good what was received.
+  /// Stores the received bytes and samples.
   indirect case record(NetworkMemory)
   indirect case startTransfer(TransferRequest)
   case startOrder(TransferID, Order)
   case cancelTransfer(TransferID)
-  /// Give it up, and keep whatever has come of its body.
+  /// Stops a transfer and keeps the received part of its body.
   case interruptTransfer(TransferID)
-  /// Read one of a segment's documents, whose number it is.
   indirect case readDocument(Int, ManifestSource)
-  /// Read the documents of an item of several files.
   case readBundle(Int, [BundleDocument], BundleRules)
-  /// Make bodies of what is made here.
   case stageTexts(Int, [BundleText])
-  /// Gather what the cache holds; asked for once, and only when something has to be looked up.
+  /// Reads the inventory of the cache; sent once, and only if something must be looked up.
   case takeInventory
-  /// Come back with the segment, so that a million items are no single event.
+  /// Returns to a segment after other events, so that a million items are not one event.
   case resumePlanning(segment: Int)
-  /// Keep what is under way from other runs, which have come.
+  /// Claims the URLs in flight, because other runs have joined.
   case claim([String])
-  /// It is not under way any more.
   case release([String])
-  /// Find out what any run was given for a document, and keep it from others if that is said.
+  /// Looks up the newest record of a document, and claims the document if `isClaim`.
   case findDocument(Int, url: String, asked: UInt64, isClaim: Bool)
-  /// Read what items need before they go on the wire.
   case prepare([Preparation])
-  /// Find out how much room there is, and `inDetail` what may go for more.
+  /// Measures the room; `inDetail` also counts the bodies that may be evicted.
   case measureRoom(inDetail: Bool)
-  /// Read the records that a dry run would remove.
+  /// Reads the records, by row number, that a dry run would remove.
   case readRemovals([Int64])
   case commit([StoreChange])
-  /// Make a segment's published tree equal to the plan.
   indirect case publish(segment: Int, TreePlan)
-  /// Find out whether a segment's tree stands as it was published last.
+  /// Checks whether a segment's tree is as it was last published.
   indirect case findTree(segment: Int, SegmentKey, PublishingRules)
   case discard(StagedBody)
-  /// Leave for other machines what is stored here now.
+  /// Offers answers with stored bodies to other machines.
   case share([OriginAnswer])
-  /// Drop what was kept of a body that is not wanted any more.
+  /// Deletes the partial body with this key.
   case forgetPartial(String)
   case announce(RunFact)
 }
 
-/// What the cache holds, and what of it is gone.
+/// Inventory of the cache, and the digests of bodies whose files are missing.
 package struct InventoryFacts: Sendable {
   package var inventory: Inventory
   package var missing: Set<ContentDigest>
@@ -97,26 +87,25 @@ package struct InventoryFacts: Sendable {
   }
 }
 
-/// What an item needs to know before its first request.
+/// Facts to read for an item before its first request.
 package struct Preparation: Hashable, Sendable {
   package var item: Int
-  /// The number of its record.
   package var record: Int64?
-  /// A declared digest under which an object may be stored already.
+  /// Declared digest under which a body may already be stored.
   package var digest: ContentDigest?
-  /// The URL that no other run may ask for meanwhile, where there are others.
+  /// URL to claim; nil if no other run uses the cache.
   package var claimed: String?
-  /// Declared digests by which an object is looked for that a lost index named.
+  /// Declared digests of bodies that a lost index may have named.
   package var lost: [ExpectedDigest] = []
-  /// A file of the user's that may be the body.
+  /// File of the user that may be the body.
   package var adoptable: AdoptableFile?
 }
 
-/// How much the cache takes, and how much more the disk has.
+/// Measured size of the cache and free space of the disk.
 package struct RoomReading: Sendable {
-  /// Nil where no limit asks for it.
+  /// Bytes in the cache; nil if no limit needs them.
   package var used: Int64?
-  /// Another one than before where others have written since.
+  /// Data version of the index; changes when other processes write.
   package var version: Int64?
   package var disk: DiskSpace?
   package var stock: Stock?
@@ -131,13 +120,13 @@ package struct RoomReading: Sendable {
 package struct Prepared: Sendable {
   package var item: Int
   package var stored: (any StoredAnswer)?
-  /// The size of a whole object with the declared digest.
+  /// Size of the stored body with the declared digest; nil if there is none.
   package var adoptedSize: Int64?
-  /// The body that was found under another digest, or among the user's files.
+  /// Body found under another digest, or among the user's files.
   package var found: FoundBody?
-  /// Whether it is ours to ask for, where that had to be found out.
+  /// Whether the run holds the claim; nil if none was needed.
   package var isClaimed: Bool?
-  /// What is here of its body, where another run may have left it.
+  /// Partial body, which another run may have left.
   package var partial: PartialBody?
 
   package init(item: Int, stored: (any StoredAnswer)?, adoptedSize: Int64?) {
@@ -147,33 +136,30 @@ package struct Prepared: Sendable {
   }
 }
 
-/// Where the bytes of a manifest are, and what its relative references mean.
+/// Place of a manifest's bytes, and the context for reading them.
 package struct ManifestSource: Sendable {
   package enum Bytes: Hashable, Sendable {
     case staged(StagedBody)
     case stored(ContentDigest)
     case file(String)
-    /// No server had it.
+    /// No server had the document.
     case nothing
   }
 
   package var bytes: Bytes
-  /// Nil for local files without a `base`: then only absolute URLs can be read.
+  /// Base of relative references; nil for a local file without `base`: absolute URLs only.
   package var base: WebURL?
-  /// The address that was asked, where `base` is the one that redirects led to; nil where `base` was
-  /// declared.
+  /// Requested URL if `base` is the URL after redirects; nil if `base` was declared.
   package var asked: WebURL?
-  /// Where it came from in the end; nil for what is no server's.
+  /// URL after redirects; nil if no server sent the bytes.
   package var address: WebURL?
   package var mime: String?
-  /// For messages: the URL or path as the user knows it.
+  /// URL or path for messages, as the user knows it.
   package var name: String
   package var rules: ManifestRules
-  /// Of its bytes, also unpacked.
+  /// Limit in bytes, before and after unpacking.
   package var maximumSize: Int64 = 512 << 20
-  /// Where it is no manifest by itself, but belongs to one.
   package var part: ManifestPart.Role?
-  /// What has to be proved before anything of it is read.
   package var proof: SignatureDemand?
 
   package init(
@@ -191,23 +177,21 @@ package struct ManifestSource: Sendable {
   }
 }
 
-/// A signature that a document needs, and whose it may be.
+/// A required signature, and the keys that may have made it.
 package struct SignatureDemand: Sendable {
   package var bytes: ManifestSource.Bytes
-  /// For messages: the URL or path as the user knows it.
   package var name: String
-  /// Public keys, of which one must have signed.
+  /// Public keys; one of them must have signed.
   package var keys: [String]
-  /// The name under which the document must have been signed, should the signature tell one.
+  /// Name under which the document must have been signed, if the signature states a name.
   package var fileName: String
 
-  /// What a file of signatures may have, which is a few lines.
+  /// Limit in bytes for a signature file, which has a few lines.
   package static let sizeLimit: Int64 = 64 << 10
   package static let suffix = ".minisig"
 }
 
 extension SignatureDemand {
-  /// Of a local document, with its signature beside it.
   package init(ofFile path: String, keys: [String]) {
     let name = path + Self.suffix
     let last = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""

@@ -1,6 +1,5 @@
-/// What an exchange does about what came back.
 extension Exchange {
-  /// `deadline` is the uptime at which the run ends, `random` in 0..<1.
+  /// Returns the next step after a result; `deadline` is the end of the run as uptime.
   package mutating func receive(
     _ result: TransferResult,
     policy: RunPolicy,
@@ -15,7 +14,7 @@ extension Exchange {
       case .lostRecord where chain.isLedByTier:
         askOrigin()
         return .ask
-      // No other source stands in for a tier that is required.
+      // No other source replaces a required tier.
       case .refusal: return lastWord(.failed(failure, status: nil))
       case .lostRecord, nil: break
       }
@@ -29,9 +28,7 @@ extension Exchange {
     }
   }
 
-  /// Judges a response.
-  ///
-  /// On `again` and `elsewhere` the exchange holds the next request, and the caller sends it.
+  /// Judges a response; for `again` and `elsewhere` the exchange holds the next request to send.
   package mutating func conclude(
     _ response: TransferResponse,
     expecting expected: Expectation,
@@ -63,9 +60,7 @@ extension Exchange {
     return .refused(objection)
   }
 
-  /// Goes to the next source that may be asked, as a fresh chain; `step` is what ended this one.
-  ///
-  /// For what the exchange cannot see itself: a wrong digest, or a host that is not asked now.
+  /// Moves to the next allowed source after `step` ended this one; returns false if none is left.
   package mutating func nextAlternate(after step: Step, policy: RunPolicy, now: Instant) -> Bool {
     let ended = sources.setAside.map { Self.graver($0, step) } ?? step
     var place = source
@@ -93,7 +88,6 @@ extension Exchange {
     return false
   }
 
-  /// The circumstances of one result.
   private struct Chance {
     var now: Moment
     var deadline: Duration?
@@ -107,7 +101,7 @@ extension Exchange {
     _ chance: Chance
   ) -> Step {
     let status = response.status
-    // What a second tier repeats was set for another machine.
+    // The cookies in a second tier's answer were set for another machine.
     if response.toldByTierAt == nil {
       cookies.take(response.headers, from: hop, at: chance.now.wall)
     }
@@ -122,7 +116,7 @@ extension Exchange {
         now: chance.now.wall
       )
       if response.toldByTierAt != nil {
-        // Where it leads is not always where it led for others; what a rule forbids is forbidden to all.
+        // The origin may redirect us elsewhere than others, but a forbidden target stays forbidden.
         if case .failed(let failure, _) = step, failure.code != .redirectForbidden {
           askOrigin()
           return .ask
@@ -139,10 +133,10 @@ extension Exchange {
     if policy.retries.isBusy(status) {
       return busy(status, response.headers[.retryAfter], policy: policy, chance)
     }
-    // With a body it says that the part was the whole.
+    // A 416 with a body means that the part was the whole.
     if status == 416, response.body == nil, part.wasSent, dropPart() { return .ask }
     if Self.isAbsence(status), startOver() { return .ask }
-    // Who does not know HEAD may have the body all the same.
+    // A server without HEAD may still have the body.
     let isOfMethod = status == 501 && !asksForBody
     guard [404, 410].contains(status) || status >= 500 && !isOfMethod else {
       return .answered(response)
@@ -150,7 +144,7 @@ extension Exchange {
     return end(.answered(response), policy: policy, chance)
   }
 
-  /// A server that says when gets asked then, or, where that is too long for this run, in a later one.
+  /// Waits as long as a busy server demands, or defers the job if the run cannot wait so long.
   private mutating func busy(
     _ status: Int,
     _ retryAfter: String?,
@@ -201,26 +195,24 @@ extension Exchange {
     return lastWord(.deferred(deferral, status: status))
   }
 
-  /// The present source is through with us.
   private mutating func end(_ step: Step, policy: RunPolicy, _ chance: Chance) -> Step {
     nextAlternate(after: step, policy: policy, now: chance.now.wall) ? .ask : lastWord(step)
   }
 
-  /// Where the body was looked for, with what came of each place; empty where it was one only.
+  /// Returns the result of each source in order; empty if there was only one.
   package func sources(endingWith failure: Failure?, status: Int?) -> [SourceResult] {
     guard !sources.endings.isEmpty, !sources.isExhausted else { return sources.endings }
     return sources.endings + [SourceResult(url: source, status: status, failure: failure)]
   }
 
-  /// What to tell once no source is left: the gravest of all ends, `step` the last of them.
+  /// Returns the gravest end of all sources; `step` is the last of them.
   func lastWord(_ step: Step) -> Step {
-    // Who called it back knows why.
+    // The caller that cancelled knows why.
     if case .failed(let failure, _) = step, failure.code == .cancelled { return step }
     return sources.setAside.map { Self.graver($0, step) } ?? step
   }
 
-  /// Of two sources that failed, the one to tell: what harms trust, then what time will lift, then
-  /// the first, which is the one that was declared.
+  /// Returns the graver step: a breach of trust, then a deferral, then the first.
   private static func graver(_ first: Step, _ second: Step) -> Step {
     for step in [first, second] {
       if case .failed(let failure, _) = step, failure.code.category == .trust { return step }
@@ -235,7 +227,7 @@ extension Exchange {
     chain = Chain(hop: source, provenance: terms.provenance)
   }
 
-  /// The signature in a redirect's target may have run out between two attempts.
+  /// Restarts the chain once, since the signature in a redirect's target may have expired.
   private mutating func startOver() -> Bool {
     if chain.isLedByTier {
       askOrigin()
@@ -250,7 +242,7 @@ extension Exchange {
     return true
   }
 
-  /// What a second tier has told is no help; the origin says it anew, from the beginning.
+  /// Sends the request to the origin instead of the second tier, from the first hop.
   private mutating func askOrigin() {
     tierQuestion = nil
     attemptCounts.isFollowUp = true
@@ -275,7 +267,6 @@ extension Confirmable {
 }
 
 extension SourceResult {
-  /// How an exchange leaves a source.
   fileprivate init(url: WebURL, _ step: Exchange.Step) {
     self.init(url: url)
     switch step {

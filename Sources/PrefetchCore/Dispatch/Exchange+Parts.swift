@@ -6,7 +6,6 @@ extension Exchange {
     var wasSent = false
     /// Whether a content coding may be requested; a coded body cannot be resumed.
     var allowsCoding: Bool
-    /// Whether the part was dropped once.
     private var wasDropped = false
     /// Number of range requests without progress.
     private var fruitless = 0
@@ -26,7 +25,7 @@ extension Exchange {
     /// Records the part of an interrupted body and returns the bytes gained.
     mutating func keep(_ result: TransferResult) -> Int64 {
       let hasBodyBegun = result.partial != nil || result.figures.firstByte != nil
-      // A coded body cannot be continued, so what breaks off once is asked for as it is.
+      // A coded body cannot be resumed, so an interrupted one is requested uncoded.
       if hasBodyBegun, !wasSent { allowsCoding = false }
       guard let rest = result.partial else {
         if wasSent, hasBodyBegun { kept = nil }
@@ -36,7 +35,7 @@ extension Exchange {
       kept = rest
       if wasSent, gained <= 0, result.figures.firstByte != nil {
         fruitless += 1
-        // A server that keeps on answering with nothing would never let it end.
+        // Without a limit, a server that sends nothing each time would keep the exchange alive.
         if fruitless > 1 { kept = nil }
       }
       return gained
@@ -44,8 +43,8 @@ extension Exchange {
   }
 
   mutating func keepPart(of result: TransferResult) {
-    // A line that drops every few minutes still brings a large body home; only who gets nowhere
-    // runs out of attempts. What a source may cost in all stays bounded.
+    // Progress resets the attempts: a connection that drops often still completes a large body. The
+    // attempts at one source stay limited.
     if part.keep(result) >= Self.realProgress { attemptCounts.noteProgress() }
   }
 
@@ -55,7 +54,7 @@ extension Exchange {
     return true
   }
 
-  /// The transport found another part than the kept one continues, or the kept one is damaged.
+  /// Whether the server continued another body, or the kept part is damaged.
   static func isObjectionToPart(_ failure: Failure) -> Bool {
     failure.code == .badResponse || failure.code.category == .io
   }

@@ -1,4 +1,3 @@
-/// Where redirects may lead.
 extension Exchange {
   mutating func follow(
     _ location: String,
@@ -11,7 +10,7 @@ extension Exchange {
     guard rules.isFollowing else {
       let target = try? hop.resolving(location)
       if let target { chain.redirects.append(RedirectHop(status: status, url: target)) }
-      // Locations are often signed, so only their redacted form is told.
+      // Locations are often signed, so the message shows them redacted.
       let place = target.map { "`\($0.redacted)`" } ?? "another place"
       return .failed(
         Failure(.redirected, "it is redirected to \(place), and `redirects.follow` is false"),

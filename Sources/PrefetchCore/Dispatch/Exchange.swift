@@ -1,23 +1,16 @@
-/// One question to the network until it is answered: sources, hops, attempts, conditions, parts and
-/// credentials.
-///
-/// Every hop is a request of its own under the whole policy; nothing follows a redirect for us.
+/// A request until its answer; each hop is a request of its own under the whole policy.
 package struct Exchange: Sendable {
-  /// What to do after a result.
   package enum Step: Sendable {
-    /// Send the next request at once.
     case ask
-    /// Send it after a pause.
     case wait(Duration)
     case answered(TransferResponse)
     case failed(Failure, status: Int?)
-    /// The server wants to be left alone for longer than the run may wait, or the run ends before.
+    /// The server demands a longer pause than the run may wait, or the run ends before.
     case deferred(Deferral, status: Int?)
   }
 
-  /// What is asked, the same at every hop and in every try.
   let terms: Terms
-  /// How the present source has led to where the question is put now.
+  /// Redirect chain from the present source to the present hop.
   package internal(set) var chain: Chain
   package internal(set) var sources = Sources()
   var attemptCounts = Attempts()
@@ -25,78 +18,67 @@ package struct Exchange: Sendable {
   var method: TransferRequest.Method
   private var conditions: Validators
   private var algorithms: Set<DigestAlgorithm>
-  /// Of the last request.
   private var askedAlgorithms: Set<DigestAlgorithm> = []
-  /// Whether the last request carried what a rule of the configuration adds and proves who we are.
+  /// Whether the last request carried credentials that a rule of the configuration added.
   private var carriesRuleCredentials = false
-  /// What of the last request may have selected its answer.
+  /// Fields of the last request that may have selected its response (`Vary`).
   private var selecting: [HeaderField] = []
-  /// What a second tier may be asked for first; nil where it is passed by.
+  /// Question to ask a second tier first; nil to bypass the tier.
   package var tierQuestion: TierQuestion?
-  /// Whether no request so far proved who asks, and no redirect was for us alone.
+  /// Whether no request so far carried credentials, and no redirect was private.
   var isAnonymous = true
-  /// Whether whatever stands between is to be passed: the question is what the origin has.
+  /// Whether shared caches must be bypassed, since only the origin's state counts.
   private var meansOrigin: Bool
-  /// Cookies of the item that is asked for, whichever of its hops and pieces set them.
   var cookies = CookieJar()
 
   struct Terms: Sendable {
     let url: WebURL
-    /// Further places of the same bytes, in the order in which they are asked.
     let alternates: [WebURL]
     let purpose: RequestPurpose
-    /// Who named the first hop of every source.
     let provenance: Provenance
-    /// Private to the first origin.
+    /// Headers for the first origin only.
     let headers: [HeaderField]
-    /// Headers for every hop, before the private ones of the same names.
+    /// Headers for every hop; they replace `headers` of the same names.
     let everywhere: [HeaderField]
-    /// The media types asked for, on every hop.
     let accept: String?
-    /// For one origin, whichever hop leads there.
+    /// Credentials for one origin, on any hop.
     let credentials: Shared<OriginCredentials>?
-    /// Validators belong to the URL that gave them, which after redirects is not the first one.
+    /// URL that gave the validators; after redirects it differs from `url`.
     let conditionURL: String
     let sizeLimit: Int64?
     let expectedSize: Int64?
     let isPinned: Bool
     let partialKey: String?
     let keepsBody: Bool
-    /// Whether it asks what there is, rather than for an item.
+    /// Whether the request looks up what there is, rather than an item.
     let isLookup: Bool
-    /// Whether the headers hold the license.
     let holdsLicense: Bool
-    /// Whether the first origin was chosen by the configuration, by the user, or by itself.
+    /// Whether the configuration, the user or the origin itself chose the first origin.
     let isOriginChosen: Bool
-    /// Of the store, for digests of what selects answers.
+    /// Key of the store for digests of selecting headers.
     let key: VarianceKey
   }
 
-  /// The hops from a source to the one that is asked now.
   package struct Chain: Sendable {
     package internal(set) var hop: WebURL
-    /// Who named the URL of the present hop.
     package internal(set) var provenance: Provenance
     package internal(set) var redirects: [RedirectHop] = []
-    /// What the answers state that led to ``hop``.
+    /// Freshness and variance that each redirect to ``hop`` states.
     package internal(set) var terms: [HopTerms] = []
-    /// Whether one of the redirects is what a second tier says that the origin said.
+    /// Whether a second tier reported one of the redirects.
     var isLedByTier = false
   }
 
-  /// The places that were asked one after the other.
   package struct Sources: Sendable {
-    /// 0 is the declared URL, others are alternates.
+    /// Index of the present source: 0 is the declared URL, others are alternates.
     package internal(set) var number = 0
-    /// What ended an earlier source; it counts if no later one brings the body.
+    /// Gravest end of the earlier sources, which counts if no later one brings the body.
     var setAside: Step?
-    /// Whether no source is left.
     var isExhausted = false
-    /// What ended each source that was given up, and what spoke against asking others.
+    /// End of each earlier source, or the rule that forbids it.
     package internal(set) var endings: [SourceResult] = []
   }
 
-  /// `partial` is what an earlier run kept under `partialKey`.
   package init(
     url: WebURL,
     alternates: [WebURL] = [],
@@ -161,10 +143,9 @@ package struct Exchange: Sendable {
 
   package var partial: PartialBody? { part.kept }
 
-  /// Requests sent, whatever for.
   package var attempts: Int { attemptCounts.requests }
 
-  /// The URL at which the present chain of hops began.
+  /// URL at which the present redirect chain began.
   package var source: WebURL {
     sources.number == 0 ? url : alternates[sources.number - 1]
   }
@@ -177,7 +158,7 @@ package struct Exchange: Sendable {
     sources.number > 0
   }
 
-  /// Whether the last request repeated what was asked before, there or elsewhere.
+  /// Whether the last request repeated an earlier one, at this source or another.
   package var isRetry: Bool {
     attemptCounts.inAll > 1
   }
@@ -198,7 +179,7 @@ package struct Exchange: Sendable {
       url: hop,
       headers: declared.isEmpty ? conditionFields : declared + conditionFields
     )
-    // A range of a coded body is a range of other bytes.
+    // A range of a coded body covers other bytes.
     request.allowsCoding = part.allowsCoding && kept == nil
     request.sizeLimit = terms.sizeLimit
     request.algorithms = algorithms
@@ -208,7 +189,7 @@ package struct Exchange: Sendable {
     request.partial = kept
     request.connection = connection
     request.keepsBody = terms.keepsBody
-    // Manifests are small, and are read even if the disk has no room for items.
+    // Manifests are small, and needed even if the disk has no room for items.
     request.heedsFreeDisk = terms.purpose != .manifest
     if tierQuestion != nil, method == .get || method == .head, terms.keepsBody,
       sources.number == 0, attemptCounts.inAll <= 1, !meansOrigin,
@@ -221,7 +202,7 @@ package struct Exchange: Sendable {
     return request
   }
 
-  /// The same with what its connection must prove.
+  /// Returns the next request with the headers and checks that its connection needs.
   mutating func nextRequest(
     _ id: TransferID,
     under connections: inout ConnectionTable,
@@ -243,18 +224,17 @@ package struct Exchange: Sendable {
       carriesRuleCredentials = ConnectionTable.add(connection.headers, to: &request)
     }
     let hasCookies = addCookies(to: &request, under: connections, at: now)
-    // What is asked for in a way of our own may be answered so, whether the server says that or not.
+    // The response to such a request may be personal even if the server does not say so.
     if hasCookies || !ownHeaders.isEmpty || !terms.everywhere.isEmpty || carriesCredentials
       || connection.connection?.value.client != nil
     {
       isAnonymous = false
     }
-    // What others were told may not be what we would be.
+    // The origin may answer us otherwise than it answered other machines.
     if !isAnonymous { request.tierQuestion?.granted = nil }
     return request
   }
 
-  /// Adds the cookies for the present hop to a request; returns false where there are none.
   private mutating func addCookies(
     to request: inout TransferRequest,
     under connections: ConnectionTable,
@@ -278,27 +258,26 @@ package struct Exchange: Sendable {
     attemptCounts.takeBack()
   }
 
-  /// Forgets the validators, for an answer that does not fit them; the question stays the same.
+  /// Drops the validators after an answer that does not fit them.
   package mutating func dropConditions() {
     conditions = Validators()
     meansOrigin = true
     attemptCounts.isFollowUp = true
   }
 
-  /// Begins with the head alone, which may show that no body has to come.
+  /// Starts with HEAD, which may show that no body is needed.
   mutating func beginWithHead() {
     method = .head
-    // The size of a coded body would say nothing of the stored one.
+    // The size of a coded body says nothing about the stored one.
     part.allowsCoding = false
   }
 
-  /// Goes on with the body, whose head was not enough.
   mutating func askForBody() {
     method = .get
     attemptCounts.isFollowUp = true
   }
 
-  /// What the answer to the last request states, once every hop before it is counted in.
+  /// Returns the freshness and variance that a response to the last request states.
   package func terms(
     of headers: HeaderBlock,
     at timing: Freshness.Timing,
@@ -314,12 +293,11 @@ package struct Exchange: Sendable {
     )
   }
 
-  /// Digests to take from the next request on.
   package mutating func require(_ more: Set<DigestAlgorithm>) {
     algorithms.formUnion(more)
   }
 
-  /// Whether the answer to the last request comes with these digests.
+  /// Whether the transfer of the last request computes these digests.
   package func hasAsked(for wanted: Set<DigestAlgorithm>) -> Bool {
     wanted.isSubset(of: askedAlgorithms)
   }
@@ -328,7 +306,6 @@ package struct Exchange: Sendable {
     !conditions.isEmpty && SealedURL.isSame(hop.string, terms.conditionURL)
   }
 
-  /// Whether this hop sent something that proves who we are.
   package var carriesCredentials: Bool {
     if carriesRuleCredentials { return true }
     if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
@@ -337,7 +314,6 @@ package struct Exchange: Sendable {
     return ownHeaders.contains { !RequestHeader.isHarmless($0.name) }
   }
 
-  /// Whether the next request would show the license to a proxy.
   func isLicenseReadByProxy(_ connections: ConnectionPolicy) -> Bool {
     guard connections.isReadByProxy(hop, method: method) else { return false }
     if let credentials = terms.credentials, credentials.value.belong(to: hop, besides: ownHeaders) {
@@ -379,15 +355,15 @@ package struct Exchange: Sendable {
     fields.reserveCapacity(3)
     if let tag = conditions.entityTag { fields.append(HeaderField("If-None-Match", tag)) }
     if let date = conditions.lastModified { fields.append(HeaderField("If-Modified-Since", date)) }
-    // Past any shared cache on the way: the question is what the origin holds.
+    // Shared caches on the way must revalidate: only the origin's state counts.
     fields.append(HeaderField("Cache-Control", "max-age=0"))
     return fields
   }
 
-  /// Archives and media do not shrink, and large bodies must stay resumable.
+  /// Whether a content coding pays: not for archives and media, nor for large bodies to resume.
   static func isWorthCoding(size: Int64?, path: String) -> Bool {
     if let size, size > 8 << 20 { return false }
-    // The letters behind the last dot as one number, as long as they fit.
+    // Letters after the last dot, packed into one number.
     var suffix: UInt64 = 0
     let bytes = path.utf8.span
     for place in bytes.indices.suffix(packedLength + 1).reversed() {
@@ -398,7 +374,7 @@ package struct Exchange: Sendable {
   }
 
   private static let packedLength = 5
-  /// Few enough to be looked through faster than hashed.
+  /// Packed suffixes; a linear search of so few is faster than hashing.
   private static let packedSuffixes = [
     "gz", "tgz", "xz", "zst", "bz2", "br", "zip", "7z", "rar", "jar", "whl", "deb", "rpm", "apk",
     "iso", "img", "png", "jpg", "jpeg", "gif", "webp", "avif", "mp3", "m4a", "aac", "ogg", "opus",

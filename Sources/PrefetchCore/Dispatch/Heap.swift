@@ -1,4 +1,4 @@
-/// A binary heap: the least element comes first, and thousands may wait.
+/// Binary heap with the least element first.
 struct Heap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 
@@ -32,7 +32,6 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
     return first
   }
 
-  /// All of them in no order; nothing is left afterwards.
   mutating func drain() -> [Element] {
     defer { elements = [] }
     return elements
@@ -41,7 +40,7 @@ struct Heap<Element: Comparable & Sendable>: Sendable {
   mutating func removeAll(where isMeant: (Element) -> Bool) {
     let kept = elements.filter { !isMeant($0) }
     guard kept.count < elements.count else { return }
-    // Whatever is in order is a heap.
+    // A sorted array is a heap.
     elements = kept.sorted()
   }
 

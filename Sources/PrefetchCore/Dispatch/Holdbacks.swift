@@ -1,6 +1,5 @@
-/// Behind whom nothing may start, since what ranks higher is about to be known.
+/// Start barriers of one host, or of all hosts; the first of them counts.
 struct Holdbacks: Sendable {
-  /// How often each rank is the last that may start.
   private var counts: [Rank: Int] = [:]
   private(set) var last: Rank?
 
@@ -20,14 +19,13 @@ struct Holdbacks: Sendable {
   }
 }
 
-/// Nothing behind a rank starts on some hosts.
+/// Start barrier: on the given hosts, jobs ranked after `last` wait.
 struct Holdback: Hashable, Sendable {
   enum Ground: Hashable, Sendable {
     case hosts(Set<HostID>)
     case everywhere
   }
 
-  /// The last that may start there.
   var last: Rank
   var ground: Ground
 }

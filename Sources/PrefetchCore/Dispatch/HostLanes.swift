@@ -1,4 +1,4 @@
-/// The jobs that wait, in one lane for each host and rank; the lanes of a host stand in order.
+/// Queued jobs, in one lane per host and rank; the lanes of a host are linked in order of rank.
 struct HostLanes: Sendable {
   private struct Lane: Sendable {
     let host: Int32
@@ -6,11 +6,11 @@ struct HostLanes: Sendable {
     let level: Int32
     var jobs = JobLines.JobLine()
     var count: Int32 = 0
-    /// The host's next one, or the next free one.
+    /// Next lane of the host, or next free lane.
     var next: Int32
   }
 
-  /// A job that is in its lane still, and does not count.
+  /// A withdrawn job that is still in its lane's queue.
   private struct Withdrawn: Hashable, Sendable {
     var lane: Int32
     var job: Int32
@@ -20,13 +20,12 @@ struct HostLanes: Sendable {
 
   private var lanes: [Lane] = []
   private var free = Self.none
-  /// By host; a lane stands there as long as anything waits in it.
+  /// First lane of each host; a lane without jobs is unlinked.
   private var firsts: [Int32] = []
-  /// The lane of each host that something came to last: the next job mostly belongs there or behind.
+  /// Lane of each host that last got a job: the next job mostly belongs there or after it.
   private var latest: [Int32] = []
   private var lines = JobLines()
   private var withdrawn: Set<Withdrawn> = []
-  /// How many jobs wait.
   private(set) var count = 0
 
   mutating func append(_ jobs: Range<Int32>, to host: Int32, rank: Rank, level: Int32) {
@@ -36,7 +35,7 @@ struct HostLanes: Sendable {
     count += jobs.count
   }
 
-  /// Who comes next of a host.
+  /// Returns the rank and level of the host's next job.
   func first(of host: Int32) -> (rank: Rank, level: Int32)? {
     guard host < firsts.count, firsts[Int(host)] != Self.none else { return nil }
     let lane = lanes[Int(firsts[Int(host)])]
@@ -54,7 +53,7 @@ struct HostLanes: Sendable {
     return nil
   }
 
-  /// Takes one out that is not the first; the level that it counted at.
+  /// Withdraws a job that need not be the first; returns the level of its lane.
   mutating func withdraw(_ job: Int32, from host: Int32, rank: Rank) -> Int32? {
     guard host < firsts.count else { return nil }
     var number = firsts[Int(host)]
@@ -66,7 +65,7 @@ struct HostLanes: Sendable {
     return level
   }
 
-  /// Everything that waits, by rank and then by host.
+  /// Removes and returns all jobs, by rank, then by host.
   mutating func drain() -> [(job: Int32, level: Int32)] {
     let numbers = firsts.indices.flatMap { self.numbers(of: Int32($0)) }
     let ordered = numbers.sorted { a, b in
@@ -75,7 +74,6 @@ struct HostLanes: Sendable {
     return ordered.flatMap { empty($0) }
   }
 
-  /// Everything of one host, by rank.
   mutating func drain(_ host: Int32) -> [(job: Int32, level: Int32)] {
     numbers(of: host).flatMap { empty($0) }
   }

@@ -1,19 +1,15 @@
-/// What the answers of a run say about when each host may be asked again.
-///
-/// Three things keep a host from being asked: the time it named itself, a connection that cannot be
-/// made, and a row of broken transfers. Hosts without trouble are not remembered at all.
+/// Decides from responses when each host may be asked again; stores only hosts with trouble.
 package struct HostLimits: Sendable {
   package enum Verdict: Hashable, Sendable {
     case open
-    /// Nothing goes to the host before that uptime; the run can wait for it.
+    /// Nothing is sent to the host before that uptime; the run can wait for it.
     case wait(until: Duration)
-    /// The run cannot wait so long.
     case deferred(Deferral)
-    /// The host cannot be reached, so nothing else is tried there.
+    /// The host is unreachable, so no other item is tried there.
     case failed(Failure)
   }
 
-  /// A host that named a time, as it is remembered over runs.
+  /// A host's demanded pause, as stored between runs.
   package struct Gate: Hashable, Sendable {
     package var host: HostID
     package var until: Instant
@@ -21,14 +17,13 @@ package struct HostLimits: Sendable {
 
   private struct Pause: Hashable, Sendable {
     var until: Moment
-    /// Decided once, so that of a host's items not one is deferred and the next one waited for.
+    /// Fixed when the pause begins, so that all items of the host are treated alike.
     var isBeyondRun: Bool
   }
 
   private enum Breaker: Hashable, Sendable {
-    /// So many items in a row ended in broken transfers.
     case closed(failures: Int)
-    /// Until the pause is over; from then on one request at a time may try.
+    /// Open until the pause ends; then one request at a time may try.
     case open(Pause, length: Duration)
   }
 
@@ -38,17 +33,15 @@ package struct HostLimits: Sendable {
     var breaker = Breaker.closed(failures: 0)
   }
 
-  /// So many items in a row open the breaker.
+  /// Items in a row with broken transfers that open the breaker.
   package static let failuresInARow = 5
   private static let firstPause: Duration = .seconds(60)
   private static let longestPause: Duration = .seconds(300)
 
   private var troubles: [HostID: Trouble] = [:]
   private let patience: Duration
-  /// The uptime at which the run ends.
   private let deadline: Duration?
 
-  /// `remembered` are the gates that earlier runs left.
   package init(
     retries: RetryPolicy,
     deadline: Duration? = nil,
@@ -64,9 +57,7 @@ package struct HostLimits: Sendable {
 
   // MARK: Facts
 
-  /// A whole answer came; `retryAfter` is its header.
-  ///
-  /// The host named in a request's URL is the one that answered.
+  /// Records a complete response of the host; `retryAfter` is its header.
   package mutating func noteAnswer(
     _ host: HostID,
     status: Int,
@@ -77,10 +68,10 @@ package struct HostLimits: Sendable {
     if let told = RetryAfter.pause(retryAfter, now: now.wall) { shut(host, for: told, now: now) }
   }
 
-  /// A request ended without an answer; `isExhausted` when it is not tried again.
+  /// Records a request that ended without a response; `isExhausted` if it is not retried.
   ///
-  /// A host that stays busy through every retry counts as well, as `server_busy`. The retries of one
-  /// item count once, at its end. Returns until when the host is left alone if that has just begun.
+  /// The retries of an item count once; a host that stays busy counts too (`server_busy`). Returns
+  /// the end of a new pause.
   @discardableResult
   package mutating func noteFailure(
     _ host: HostID,
@@ -88,10 +79,10 @@ package struct HostLimits: Sendable {
     isExhausted: Bool,
     now: Moment
   ) -> Instant? {
-    // Our own doing says nothing about the host.
+    // A cancellation says nothing about the host.
     guard failure.code != .cancelled else { return nil }
     guard failure.code.category == .connectivity else {
-      // Whatever else was wrong, a server was there and spoke.
+      // After any other failure it is clear that a server answered.
       succeed(host)
       return nil
     }
@@ -119,15 +110,13 @@ package struct HostLimits: Sendable {
     return .open
   }
 
-  /// How many requests may be under way to the host at once; nil where nothing is known against it.
-  ///
-  /// One after a broken row, until an answer comes.
+  /// Returns the limit of requests in flight; nil for none, 1 after a row of broken transfers.
   package func limit(of host: HostID) -> Int? {
     guard let trouble = troubles[host], case .open = trouble.breaker else { return nil }
     return 1
   }
 
-  /// The gates that the next run has to obey as well, by host.
+  /// Returns the gates that the next run must obey.
   package func gates(now: Moment) -> [Gate] {
     troubles.compactMap { host, trouble in
       guard let gate = trouble.gate, now.uptime < gate.until.uptime else { return nil }
@@ -153,14 +142,14 @@ package struct HostLimits: Sendable {
   private mutating func shut(_ host: HostID, for told: Duration, now: Moment) {
     guard told > .zero else { return }
     let gate = pause(min(told, RetryAfter.longest), now: now)
-    // Of several answers the one that asks for the most quiet counts.
+    // The longest demanded pause counts.
     if let known = troubles[host]?.gate, known.until.uptime >= gate.until.uptime { return }
     troubles[host, default: Trouble()].gate = gate
   }
 
   private mutating func succeed(_ host: HostID) {
     guard let trouble = troubles[host] else { return }
-    // Who answers is no longer unreachable: another of its addresses may have been tried.
+    // A host that answers is reachable again, perhaps at another address.
     troubles[host] = trouble.gate.map { Trouble(gate: $0) }
   }
 
@@ -172,7 +161,7 @@ package struct HostLimits: Sendable {
     case .closed:
       return open(host, for: Self.firstPause, now: now)
     case .open(let over, let length):
-      // Of those that were in flight when it opened nothing new is learnt.
+      // Requests that were in flight when the breaker opened add nothing.
       guard over.until.uptime <= now.uptime else { return nil }
       return open(host, for: min(length * 2, Self.longestPause), now: now)
     }

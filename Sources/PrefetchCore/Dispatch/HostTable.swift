@@ -1,4 +1,4 @@
-/// The number by which a run knows a host, so that a million items need not hold its name.
+/// Number of a host in a run, so that a million items need not hold its name.
 package struct HostID: Hashable, Comparable, Sendable {
   package let number: Int32
 
@@ -11,14 +11,13 @@ package struct HostID: Hashable, Comparable, Sendable {
   }
 }
 
-/// Every host that a run has met: names become numbers once, and numbers names when one is told.
 package struct HostTable: Sendable {
   private var numbers: [String: HostID] = [:]
   private var names: [String] = []
 
   package init() {}
 
-  /// `authority` as ``WebURL/authority`` has it.
+  /// Returns the number of a host; `authority` is a ``WebURL/authority``.
   package mutating func host(_ authority: String) -> HostID {
     if let known = numbers[authority] { return known }
     let host = HostID(Int32(names.count))

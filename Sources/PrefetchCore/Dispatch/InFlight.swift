@@ -1,12 +1,9 @@
-/// The transfers under way, by the numbers that the dispatcher gave them.
-///
-/// These only ever rise and mostly end in the order in which they began, so that places in a row do.
+/// Jobs in flight, in an array: transfer numbers rise, and transfers mostly end in order.
 struct InFlight: Sendable {
-  /// Numbers of jobs, from the oldest transfer that is under way.
+  /// Job numbers, from the oldest transfer in flight.
   private var jobs: [Int32] = []
-  /// Of the first of them.
+  /// Transfer number of `jobs[0]`.
   private var first = 1
-  /// How many of the first have ended.
   private var endedCount = 0
   private(set) var count = 0
 
@@ -16,7 +13,7 @@ struct InFlight: Sendable {
     count == 0
   }
 
-  /// Those under way, the oldest first.
+  /// Transfers in flight, oldest first.
   var ids: [TransferID] {
     jobs.indices[endedCount...].filter { jobs[$0] != Self.ended }.map { TransferID(first + $0) }
   }

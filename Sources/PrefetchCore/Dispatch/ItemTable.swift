@@ -1,7 +1,4 @@
-/// Table of the items that a run has work for.
-///
-/// Most of a million items never need more than a row. A plain item takes a little more, and only an
-/// active item takes an object.
+/// Items that a run has work for: a row each, more for plain items, objects for active ones.
 struct ItemTable: RandomAccessCollection, MutableCollection {
   private var rows: [ItemWork] = []
   private var actives: [ActiveItem] = []
@@ -14,7 +11,7 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
   var startIndex: Int { 0 }
   var endIndex: Int { rows.count }
 
-  // Not by `_read`: the compiler (6.3) reads a computed part of a part of what that yields wrongly.
+  // Without `_read`: compiler 6.3 reads a nested computed part of a yielded value wrongly.
   subscript(item: Int) -> ItemWork {
     @inline(__always) get { rows[item] }
     @inline(__always) _modify { yield &rows[item] }
@@ -24,7 +21,7 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows.append(row)
   }
 
-  /// Forgets the last one, which is not under way any more.
+  /// Removes the last row, whose item must be settled.
   mutating func removeLast() {
     rows.removeLast()
   }
@@ -38,7 +35,6 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
 
   func isActive(_ item: Int) -> Bool { rows[item].place > Self.nowhere }
 
-  /// Returns the object of an active item.
   func active(_ item: Int) -> ActiveItem { actives[Int(rows[item].place)] }
 
   func ifActive(_ item: Int) -> ActiveItem? { isActive(item) ? active(item) : nil }
@@ -58,7 +54,6 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     rows[item].place = Self.nowhere - 1 - number
   }
 
-  /// Takes the plain item's data out of the table.
   mutating func endPlain(_ item: Int) -> PlainItem {
     let place = Self.number(at: rows[item].place)
     let plain = plains[place]
@@ -78,7 +73,7 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Frees the slot; holders of the object still see how the item ended, not its exchange and record.
+  /// Frees the slot; holders of the object keep the result, but not exchange and record.
   mutating func deactivate(_ item: Int) {
     guard let active = ifActive(item) else { return }
     active.exchange = nil
@@ -89,32 +84,28 @@ struct ItemTable: RandomAccessCollection, MutableCollection {
   }
 }
 
-/// An item with something to do; one for each URL, however many segments name it.
-///
-/// A million may wait, so everything that only an item under way needs is an ``ActiveItem``.
+/// Row of an item, one per URL; all else is in ``ActiveItem``, since a million may be queued.
 struct ItemWork: Sendable {
   enum State: UInt8, Hashable, Sendable {
     case queued
-    /// Its record is being read.
     case preparing
     case inFlight
-    /// Between two attempts.
     case waiting
-    /// Its own document is here, and what that names is asked for.
+    /// The item's own document is here, and its pieces are requested.
     case gathering
-    /// Its change is decided and not yet durable.
+    /// The item's change is decided but not committed.
     case committing
     case settled
   }
 
   var step: PlannedStep
   var segment: UInt32
-  /// Where it stands among everything that is declared.
+  /// Position among all declared items of the run.
   var position: UInt32
   /// Slot of the plain or active item, encoded by ``ItemTable``.
   fileprivate var place: Int32 = ItemTable.nowhere
   var state = State.queued
-  /// Where it is asked for first: 0 is its own URL, others are its alternates.
+  /// Index of the first source: 0 is the item's URL, others are its alternates.
   var source: UInt8 = 0
 
   init(step: PlannedStep, segment: UInt32, position: UInt32) {
@@ -124,22 +115,16 @@ struct ItemWork: Sendable {
   }
 }
 
-/// An item about which nothing has to be decided as long as its answer is the one that was hoped for:
-/// the body of what is not here, or that what is here still holds.
-///
-/// Most runs have thousands of them. Such an item has no ``ActiveItem`` and is not told of by
-/// itself.
+/// An item without ``ActiveItem``: its expected answer, a body or a 304, needs no decision.
 struct PlainItem: Sendable {
-  /// What is stored of it and to be confirmed; nil where nothing is, or until it is read.
+  /// Stored answer to confirm; nil if nothing is stored, or until it is read.
   var stored: (any StoredAnswer)?
-  /// Whether nothing more has to be read before it can be asked for.
   var isRead = false
-  /// Where it takes a place on the wire.
+  /// Host on which the item holds a slot.
   var host: HostID?
-  /// What the disk has for it, where its size was not told.
+  /// Bytes that the disk has for a body of unknown size.
   var diskLimit: Int64?
-  /// Bytes reserved for its body.
   var reservation: Int64?
-  /// What came and waits for its commit.
+  /// Received body, until its commit.
   var arrival: Arrival?
 }

@@ -1,14 +1,12 @@
-/// What items ask of the network beyond their segments, and what that comes to.
-///
-/// A million items may say the same, and windows take some working out.
+/// Cached verdicts on items with network rules of their own, since time windows are costly.
 struct ItemVerdicts: Sendable {
   struct Key: Hashable, Sendable {
     var segment: Int
-    /// The number of the rules in the segment's table.
+    /// Number of the rules in the segment's entry table.
     var rules: Int
   }
 
-  /// The rules of segments as their items narrow them.
+  /// Rules of the segments, narrowed by those of their items.
   var policies: [Key: NetworkPolicy] = [:]
   var verdicts: [Key: NetworkVerdict] = [:]
 }

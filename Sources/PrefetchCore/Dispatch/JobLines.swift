@@ -1,8 +1,6 @@
-/// Many lines of job numbers in one flat store: consecutive numbers take one entry together.
-///
-/// A million jobs may wait, so no job, no range and no line has memory of its own.
+/// Queues of job numbers in one flat store, since a million may wait; neighbors share an entry.
 struct JobLines: Sendable {
-  /// One line, in the order in which its jobs came.
+  /// Single queue, in order of arrival.
   struct JobLine: Sendable {
     fileprivate var first = JobLines.none
     fileprivate var last = JobLines.none

@@ -1,40 +1,36 @@
-/// The rules of the network over a run: what they say of each segment now, and when to look again.
+/// Network rules of a run: the verdict on each segment, and when to decide again.
 struct NetworkWatch: Sendable {
-  /// So many transfers at once where the network is to be spared.
+  /// Limit of transfers in flight under the verdict `throttle`.
   static let throttledConcurrency = 2
 
   private var rules: Rules
   private(set) var readings = ConditionsReadings()
-  /// Whether a budget counts what comes.
   private(set) var keepsUsage: Bool
   private let keepsSamples: Bool
 
   private(set) var situation = NetworkSituation()
   private(set) var verdicts: [NetworkVerdict]
-  /// Whether a budget of a segment is used up, whatever the verdict names.
+  /// Whether a budget of each segment is used up, whatever rule its verdict names.
   private(set) var isExhausted: [Bool]
   private var items = ItemVerdicts()
   private(set) var quality = NetworkQuality.unknown
-  /// Whether anything was decided yet.
   private(set) var isReady = false
   private(set) var turns = Turns()
   private var books = TrafficBooks()
   private var allowances = AllowanceTable()
-  /// Bytes that may come before the verdicts have to be made anew.
+  /// Bytes that may be received before the verdicts must be renewed.
   private var headroom = Int64.max
   private var day: String?
 
-  /// What the configuration and its segments say.
   private struct Rules: Sendable {
     var common: NetworkPolicy
     var ofSegments: [NetworkPolicy]
     let keys: [SegmentKey]
     let haveItemsOwn: Bool
-    /// Whether the calendar is the one that the configuration means.
     var hasCalendar = false
   }
 
-  /// When the verdicts have to be made anew, by either clock, since one of them may be set.
+  /// Next time to renew the verdicts, on both clocks, since the wall clock may be set.
   struct Turns: Sendable {
     fileprivate(set) var next: Instant?
     fileprivate(set) var uptime: Duration?
@@ -50,7 +46,7 @@ struct NetworkWatch: Sendable {
     }
   }
 
-  /// Nil where no rule forbids anything, so that nothing has to be asked.
+  /// Returns nil if no rule forbids anything, so that no conditions must be read.
   static func ifNeeded(_ request: RunRequest) -> NetworkWatch? {
     guard !request.policy.isOffline else { return nil }
     let watch = NetworkWatch(request)
@@ -70,7 +66,7 @@ struct NetworkWatch: Sendable {
       haveItemsOwn = haveItemsOwn || entries.value.hasNetworkRules
       itemAspects.formUnion(entries.value.networkAspects)
     }
-    // What items say of hours is meant by the clock of the configuration.
+    // Time windows of items use the time zone of the configuration.
     if haveItemsOwn, let calendar = request.policy.zone(nil) {
       hasCalendar = true
       common.calendar = calendar
@@ -94,7 +90,7 @@ struct NetworkWatch: Sendable {
     isExhausted = policies.map { _ in false }
   }
 
-  /// Takes in what a manifest asks; false where the conditions have to be read for it first.
+  /// Adds the rules of a manifest; returns false if conditions must be read for them first.
   mutating func narrow(
     _ segment: Int,
     by more: NetworkPolicy?,
@@ -124,7 +120,6 @@ struct NetworkWatch: Sendable {
     return isReady && needed.isSubset(of: readings.known)
   }
 
-  /// Whether what a segment may receive is limited.
   func limitsVolume(of segment: Int) -> Bool {
     !rules.ofSegments[segment].budgets.isEmpty
   }
@@ -133,7 +128,7 @@ struct NetworkWatch: Sendable {
     verdicts.contains(.throttle)
   }
 
-  /// Whether the books have to be read with the conditions: other processes use up budgets, too.
+  /// Whether the usage must be read with the conditions, since other processes use the budgets too.
   var needsMemory: Bool {
     !isReady || keepsUsage
   }
@@ -153,24 +148,23 @@ struct NetworkWatch: Sendable {
     readings.end(at: now.uptime)
   }
 
-  /// Whether the verdicts may not hold any more.
   func hasTurned(at now: Moment) -> Bool {
     headroom <= 0 || turns.havePassed(at: now)
   }
 
-  /// Makes the verdicts anew; true where the quality is another one.
+  /// Renews the verdicts; returns whether the network quality has changed.
   mutating func decide(at now: Moment) -> Bool {
     isReady = true
     verdicts = rules.ofSegments.map { $0.verdict(in: situation, at: now.wall) }
     isExhausted = rules.ofSegments.map { $0.isExhausted(in: situation, at: now.wall) }
     items.verdicts.removeAll(keepingCapacity: true)
-    // Windows take some working out, and a verdict may be wanted after each transfer.
+    // Time windows are costly to evaluate, and a verdict may be needed after each transfer.
     if !turns.areKnown || keepsSamples && turns.uptime == nil || turns.havePassed(at: now) {
       let all = rules.ofSegments + items.policies.values
       turns.set(all.compactMap { $0.nextTurn(in: situation, after: now.wall) }.min(), at: now)
       turns.areKnown = true
     }
-    // What has no headroom at all is deferred already and need not be looked at again.
+    // A segment without headroom is deferred already.
     headroom =
       rules.ofSegments.compactMap { $0.headroom(in: situation, at: now.wall) }
       .filter { $0 > 0 }.min() ?? .max
@@ -180,7 +174,7 @@ struct NetworkWatch: Sendable {
     return level != quality
   }
 
-  /// The verdict on an item that says more than its segment, by the number of what it says.
+  /// Returns the verdict on an item with rules of its own; `number` identifies these rules.
   mutating func verdict(
     of segment: Int,
     narrowedBy own: NetworkPolicy,
@@ -208,14 +202,14 @@ struct NetworkWatch: Sendable {
     zone: (String?) -> TimeZoneRules?
   ) -> NetworkPolicy {
     var own = more.resolved(for: rules.keys[segment], calendar: rules.common.calendar, zone: zone)
-    // A day's budget is none of a single item.
+    // Budgets do not apply to single items.
     own.budgets = []
     return rules.ofSegments[segment].narrowed(by: own)
   }
 
   // MARK: Allowances
 
-  /// What a transfer of a segment may receive, together with all others under the same budgets.
+  /// Returns the byte allowances of a transfer, which all transfers under the same budgets share.
   mutating func allowances(of segment: Int) -> [TransferRequest.Allowance] {
     guard keepsUsage, let day else { return [] }
     return allowances.of(
@@ -226,27 +220,19 @@ struct NetworkWatch: Sendable {
     )
   }
 
-  /// How many transfers may be in flight.
-  ///
-  /// Under a limit of volume it is as many as can end within it, one at least. Otherwise all of them
-  /// would be cut, in each period anew.
+  /// Limit of transfers in flight: as many as can end within the budgets, but at least one.
   var transferLimit: Int {
     guard keepsUsage, headroom < .max else { return .max }
     return max(1, Int(clamping: headroom / books.expectedTransfer))
   }
 
-  /// Counts anew from what is booked by then.
   mutating func renewAllowances() {
     allowances.renew()
   }
 
   // MARK: Books
 
-  /// Why a transfer of so many bytes would not begin or not end, after all that were foretold before
-  /// it; nil where it would.
-  ///
-  /// One that would not uses up what is left, as it does when it breaks off. The read that uses up the
-  /// rest may bring the end of the body.
+  /// Returns why a transfer would exceed the budgets; nil if it fits. The last read may overshoot.
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type
@@ -269,7 +255,7 @@ struct NetworkWatch: Sendable {
     book(bytes, of: segment)
   }
 
-  /// True where the verdicts may have changed by it.
+  /// Returns whether the verdicts may change.
   mutating func finished(
     _ id: TransferID,
     _ result: TransferResult,
@@ -306,7 +292,7 @@ struct NetworkWatch: Sendable {
     )
   }
 
-  /// Takes in what the books hold; true where others have received some of it.
+  /// Takes the stored usage of all runs; returns whether other runs have received bytes.
   mutating func booked(_ usage: TransferUsage) -> Bool {
     let before = situation.usage
     var usage = usage
@@ -317,11 +303,11 @@ struct NetworkWatch: Sendable {
     return true
   }
 
-  /// What has to be kept for good now, if anything.
+  /// Returns the usage and samples to store now, if any.
   mutating func unrecorded(isIdle: Bool) -> NetworkMemory? {
-    // While the books are read the run writes nothing into them, so it is clear what they hold.
+    // The run writes no usage during a reading, so that it is clear what the reading contains.
     guard !isReading else { return nil }
-    // Other runs hear of it by the books alone: the less is left, the sooner.
+    // Other runs see stored usage only: the less headroom is left, the sooner it is stored.
     return books.take(isIdle: isIdle, headroom: headroom)
   }
 }

@@ -1,19 +1,14 @@
-/// Kinds of open work.
-///
-/// Each ends by an event, and the run ends when none is open.
+/// Kinds of open work: each ends by an event, and the run ends when none is open.
 struct Obligations: OptionSet, Sendable {
   let rawValue: UInt16
 
   static let transfers = Obligations(rawValue: 1 << 0)
-  /// Queued jobs.
   static let queue = Obligations(rawValue: 1 << 1)
   /// Records that the store is reading for items.
   static let preparations = Obligations(rawValue: 1 << 2)
   /// Segments whose plan is not complete.
   static let planning = Obligations(rawValue: 1 << 3)
-  /// Jobs that wait for their next attempt.
   static let backoff = Obligations(rawValue: 1 << 4)
-  /// Items that wait for room.
   static let room = Obligations(rawValue: 1 << 5)
   /// Documents that the engine is reading or looking up.
   static let documents = Obligations(rawValue: 1 << 6)

@@ -1,9 +1,9 @@
-/// How much of each rank is not over yet: what waits, what is under way, and what will come back.
+/// Number of open jobs per rank: queued, in flight, or to be queued again.
 struct OpenRanks: Sendable {
   private struct Level: Sendable {
     let rank: Rank
     var count = 0
-    /// Whether it stands in the heap, with or without anything open.
+    /// Whether the level is in the heap, where it may stay without open jobs.
     var isListed = false
   }
 
@@ -19,10 +19,10 @@ struct OpenRanks: Sendable {
   private var levels: [Level] = []
   private var numbers: [Rank: Int32] = [:]
   private var listed = Heap<Listed>()
-  /// The levels of jobs that are under way or will come back.
+  /// Levels of jobs that are in flight or will be queued again.
   private var jobs: [Int32: Int32] = [:]
 
-  /// The number by which a rank is known here; whether something has begun makes no difference.
+  /// Returns the level of a rank; whether the item has begun makes no difference.
   mutating func level(of rank: Rank) -> Int32 {
     let rank = rank.standing
     if let known = numbers[rank] { return known }
@@ -39,12 +39,12 @@ struct OpenRanks: Sendable {
     listed.insert(Listed(rank: levels[place].rank, level: level))
   }
 
-  /// From here on the job counts by its number.
+  /// Records the level of a job that leaves the queue, for its end.
   mutating func follow(_ job: Int32, at level: Int32) {
     jobs[job] = level
   }
 
-  /// A job that is in no line and will come back.
+  /// Counts a job that is not queued now and will be queued again.
   mutating func expect(_ job: Int32, at level: Int32) {
     end(job)
     jobs[job] = level
@@ -56,7 +56,6 @@ struct OpenRanks: Sendable {
     add(-1, at: level)
   }
 
-  /// Whether nothing that ranks before the level is open.
   mutating func isFirst(_ level: Int32) -> Bool {
     while let top = listed.first {
       if levels[Int(top.level)].count > 0 { return levels[Int(level)].rank <= top.rank }

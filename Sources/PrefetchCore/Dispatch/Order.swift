@@ -1,10 +1,8 @@
-/// Which answer is hoped for: the body of an entry, or that what is stored of it still holds.
-///
-/// It is handed over as it is; the worker that sends it makes the request.
+/// Order to a worker: request of a plain item, and its expected answer, a body or a 304.
 package struct Order: Sendable {
   package let terms: OrderTerms
   package let entry: Int
-  /// What is stored, and to be confirmed; nil where nothing is.
+  /// Stored answer to confirm; nil if nothing is stored.
   let stored: (any StoredAnswer)?
   var sizeLimit: Int64?
 
@@ -12,7 +10,7 @@ package struct Order: Sendable {
     terms.request(id, for: self)
   }
 
-  /// What an answer comes to; nil where it is not the one that was hoped for.
+  /// Returns the outcome of an answer; nil if the answer is not the expected one.
   package func outcome(
     of answer: Result<TransferResponse, Failure>,
     _ figures: TransferFigures,
@@ -39,23 +37,22 @@ package struct Order: Sendable {
   }
 }
 
-/// What the answer came to that was hoped for: judged where it came, and little to hand on.
+/// Expected answer of a plain item, as the worker judged it.
 package struct Outcome: Sendable {
-  /// Nil for a confirmation.
+  /// Received body; nil for a confirmation.
   package let arrival: Arrival?
   package let status: Int
   package private(set) var wireBytes: Int64
   package let version: TransferFigures.Version?
   let responseTime: Duration?
 
-  /// The same with what was received in vain before it.
+  /// Returns the outcome with bytes added that were received in vain.
   package func besides(_ bytes: Int64) -> Outcome {
     var outcome = self
     outcome.wireBytes += bytes
     return outcome
   }
 
-  /// The same for a caller that has to look at the whole story after all.
   var result: TransferResult {
     var figures = TransferFigures()
     figures.wireBytes = wireBytes

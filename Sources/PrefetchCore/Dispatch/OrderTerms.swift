@@ -1,21 +1,17 @@
-/// What the plain items of one segment and one server have in common: how they are asked for, and what
-/// their answers must be.
+/// Request and checks that the plain items of one segment on one server share.
 package final class OrderTerms: Sendable {
-  /// What holds their records; nil where single items are asked for on no segment's behalf.
+  /// Segment that holds the records; nil for single items that no segment requests.
   package let segment: SegmentKey?
   package let table: Shared<EntryTable>
-  /// What each of the requests is, but for its own URL, size and conditions.
+  /// Template of the requests, without URL, size and validators.
   package let request: TransferRequest
   let urls: PlainURLs
-  /// Whether nothing in the requests proves who asks.
   let isAnonymous: Bool
   private let expectations: [ContentExpectation]
   private let honorsNoStore: Bool
-  /// What of a request may select its answer.
   private let selecting: [HeaderField]
   private let key: VarianceKey
 
-  /// `request` is for any of the items.
   init(
     _ request: TransferRequest,
     of declaration: SegmentDeclaration,
@@ -53,7 +49,7 @@ package final class OrderTerms: Sendable {
         TierQuestion(digest: $0)
       }
     }
-    // A record whose URL is another's would be a key met by chance; then nothing is known.
+    // A record with another URL has the same key by chance, and is ignored.
     if let stored = order.stored, stored.url == url.string, let known = stored.confirmable {
       request.confirming = known
       let conditions = Exchange.conditionFields(known.conditions)
@@ -66,7 +62,7 @@ package final class OrderTerms: Sendable {
 // MARK: - What an answer comes to
 
 extension OrderTerms {
-  /// The body that an answer brings, where nothing speaks against it.
+  /// Returns the body of an answer; nil if anything speaks against it.
   func arrival(
     of entry: Int,
     _ response: TransferResponse,
@@ -78,7 +74,7 @@ extension OrderTerms {
       Freshness.mayStore(headers, honorsNoStore: honorsNoStore),
       form(of: body, mime, entry) == nil
     else { return nil }
-    // Its beginning was looked at, and a thousand bodies may wait for the next commit.
+    // The prefix has been checked, and a thousand bodies may wait for the next commit.
     body.prefix = []
     let dependence =
       headers.has(.vary) ? Variance.hop(headers, asked: selecting, url: nil, key: key) : nil
@@ -100,7 +96,6 @@ extension OrderTerms {
     return BundleForm.recognized(type: mime, path: path, prefix: body.prefix)
   }
 
-  /// Whether a body is the one that its entry means.
   private func isDeclared(
     _ body: StagedBody,
     _ headers: HeaderBlock,
@@ -108,7 +103,7 @@ extension OrderTerms {
     _ entry: Int
   ) -> Bool {
     let table = table.value
-    // Most entries say so little that their bodies need no second look.
+    // Most entries declare so little that a short check is enough.
     if body.objection == nil, expectations.isEmpty, !table.hasMediaType(at: entry),
       table.size(at: entry).map({ $0 == body.size }) ?? true
     {

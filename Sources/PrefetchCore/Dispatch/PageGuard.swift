@@ -1,9 +1,7 @@
-/// Keeps login and error pages out of places where no page is declared.
-///
-/// Hotel networks and broken servers answer everything with 200 and a page. No configuration turns
-/// this off; a body whose declared digest matches never comes here.
+/// Rejects pages that broken servers and hotel networks send with a 200 in place of other items. No
+/// setting turns this off, but a body with the declared digest is not checked.
 package enum PageGuard {
-  /// Nil when the body may be what `entry` declares; `prefix` are its first bytes.
+  /// Returns why a body cannot be what `entry` declares; `prefix` are its first bytes.
   package static func objection(
     type: String?,
     prefix: [UInt8],
@@ -14,19 +12,17 @@ package enum PageGuard {
     return Failure(.unexpectedContent, "it is an HTML page, not the expected file")
   }
 
-  /// Whether it takes a second look to tell that a body is no page.
+  /// Whether a closer check must decide if a body is a page.
   static func mayBePage(type: String?, prefix: [UInt8]) -> Bool {
     let first = prefix.first { $0 != 0x20 && !(0x09...0x0D).contains($0) }
     return first == UInt8(ascii: "<") || first == 0xEF || type.map(mayBePageType) == true
   }
 
-  /// What is declared, as far as it cannot be a page.
+  /// Kinds of declared content that cannot be a page.
   enum Material: Hashable, Sendable {
-    /// Pictures, sound, films, archives, fonts, programs.
     case binary
-    /// JSON, playlists, styles, scripts.
     case text
-    /// XML in all its forms, which begins much as a page does.
+    /// XML in all its forms, which begins much like a page.
     case markup
   }
 
@@ -54,7 +50,6 @@ package enum PageGuard {
     return essence.hasPrefix("application/") ? .binary : nil
   }
 
-  /// Behind the last dot of the last part of the path.
   private static func suffix(of url: WebURL) -> String? {
     let path = url.path.utf8
     guard let end = path.lastIndex(where: { dotOrSlash.contains($0) }), path[end] == dotOrSlash[0]
@@ -72,8 +67,7 @@ package enum PageGuard {
       return true
     }
     guard let type, mayBePageType(type), isPageType(BodyCheck.essence(type)) else { return false }
-    // Many servers call everything HTML that they do not know, so bytes that no page begins with
-    // weigh more than that.
+    // Many servers label unknown content as HTML, so bytes that no page begins with weigh more.
     switch kind {
     case .binary: return isText(prefix)
     case .text: return text.first == UInt8(ascii: "<") || text.isEmpty
@@ -81,7 +75,7 @@ package enum PageGuard {
     }
   }
 
-  /// Most types have no such letter, which spares taking them apart.
+  /// Whether a type has an `h`; most types do not, and need not be parsed.
   private static func mayBePageType(_ type: String) -> Bool {
     type.utf8.contains { ASCII.lowercased($0) == UInt8(ascii: "h") }
   }
@@ -90,7 +84,7 @@ package enum PageGuard {
     essence == "text/html" || essence == "application/xhtml"
   }
 
-  /// Behind a byte order mark, blanks, an XML declaration and comments.
+  /// Drops a byte order mark, blanks, an XML declaration and comments.
   static func withoutPreamble(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes.trimmed
     while rest.first == UInt8(ascii: "<") {
@@ -105,7 +99,7 @@ package enum PageGuard {
     return rest
   }
 
-  /// Whether they begin with the tag of an element of this name, which is written in one case.
+  /// Whether bytes begin with a tag of the element; the name is case-sensitive.
   static func begins(_ bytes: ArraySlice<UInt8>, withElement name: String) -> Bool {
     guard bytes.first == UInt8(ascii: "<"), bytes.dropFirst().starts(with: name.utf8) else {
       return false
@@ -119,7 +113,7 @@ package enum PageGuard {
       && zip(bytes, word.utf8).allSatisfy { ASCII.lowercased($0) == $1 }
   }
 
-  /// Packed and coded bytes soon have one that no text has.
+  /// Whether bytes have no control characters, as compressed bytes soon do.
   static func isText(_ bytes: [UInt8]) -> Bool {
     bytes.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
   }
@@ -143,13 +137,13 @@ package enum PageGuard {
 }
 
 extension ArraySlice<UInt8> {
-  /// Behind blanks and a byte order mark.
+  /// Bytes after blanks and a byte order mark.
   var trimmed: ArraySlice<UInt8> {
     let rest = starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
     return rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
   }
 
-  /// Behind the first mention of `end`; nothing where there is none.
+  /// Returns the bytes after the first `end`; none if it is missing.
   fileprivate func behind(_ end: String) -> ArraySlice<UInt8> {
     let end = Array(end.utf8)
     var rest = self

@@ -1,17 +1,13 @@
-/// Who goes first where only one can: the whole order in one number, and the lower one goes first.
-///
-/// It goes by the segment's priority (1 first, none last), then documents before items, then by the
-/// segment's place in the list, then by the item's own priority; what has begun goes before its
-/// equals.
+/// Order of starting, lowest first: segment priority (1 first, none last), documents before items,
+/// segment position, item priority, begun before new.
 package struct Rank: Comparable, Hashable, Sendable {
   private var number: UInt64
 
-  /// A document of the segment at that place of the list.
   package init(documentOf place: Int, priority: Int?) {
     number = Self.field(priority, at: Self.priorityShift) | Self.field(place: place)
   }
 
-  /// An item of the segment at that place of the list; `own` is its priority there.
+  /// Creates the rank of an item; `place` is the position of its segment, `own` its priority there.
   package init(itemOf place: Int, priority: Int?, own: Int? = nil, hasBegun: Bool = false) {
     number = Self.field(priority, at: Self.priorityShift) | Self.itemBit | Self.field(place: place)
     number |= Self.field(own, at: Self.ownShift) | (hasBegun ? 0 : Self.newBit)
@@ -21,17 +17,16 @@ package struct Rank: Comparable, Hashable, Sendable {
     self.number = number
   }
 
-  /// The last of all that a segment of the priority has.
+  /// Returns the last rank of all segments with a priority.
   package static func last(ofPriority priority: Int) -> Rank {
     Rank(number: field(priority + 1, at: priorityShift) - 1)
   }
 
-  /// The same for what has begun, or has not.
   func begun(_ hasBegun: Bool) -> Rank {
     Rank(number: hasBegun ? number & ~Self.newBit : number | Self.newBit)
   }
 
-  /// The same for all who may only have begun or not.
+  /// Rank of the item as if it had begun, for comparisons that must ignore this.
   package var standing: Rank {
     Rank(number: number & ~Self.newBit)
   }
@@ -40,7 +35,7 @@ package struct Rank: Comparable, Hashable, Sendable {
     a.number < b.number
   }
 
-  /// Of a segment or an item that states none.
+  /// Priority of a segment or an item that states none.
   package static let lowestPriority = 101
 
   private static let newBit: UInt64 = 1

@@ -1,27 +1,25 @@
-/// All that is known of one request that ended.
+/// A finished request with all its details, for observers of single requests.
 package struct RequestStory: Hashable, Sendable {
   package var url: WebURL
-  /// On whose behalf.
+  /// Names of the segments that the request serves.
   package var segments: [String]
-  /// Which one it was of those for the same thing, from 1.
+  /// Number of the attempt at the same job, from 1.
   package var attempt: Int
   package var status: Int?
   package var failure: Failure?
-  /// Of the answer.
   package var headers = HeaderBlock()
   package var figures = TransferFigures()
 }
 
-/// What stood in the way of a request.
+/// Host that delays requests, with the status or error that caused the delay.
 package struct RequestTrouble: Hashable, Sendable {
-  /// As ``WebURL/authority`` has it.
+  /// Host in the form of ``WebURL/authority``.
   package var host: String
-  /// Of its answer; nil where none came.
   package var status: Int?
   package var code: ErrorCode?
 }
 
-/// That the same is asked again after a while.
+/// A pause before a request is repeated.
 package struct RequestWait: Hashable, Sendable {
   package var url: WebURL
   package var segments: [String]

@@ -3,17 +3,13 @@ struct Rivalry: Sendable {
   let segment: Int
   let url: String
   let id: String?
-  /// Name of the earlier segment.
   let first: String
   /// Headers in which the two differ.
   let names: Set<String>
-  /// Digests that the later segment declares.
   let digests: [ExpectedDigest]
   let isRequired: Bool
 
-  /// Nil where both segments send the same for the URL.
-  ///
-  /// `fields` returns the header fields of a request.
+  /// Returns nil if both segments send the same headers; `fields` are those of a request.
   init?(
     _ entry: ManifestEntry,
     of second: SegmentDeclaration,
@@ -22,7 +18,7 @@ struct Rivalry: Sendable {
     of first: SegmentDeclaration,
     sending fields: (SegmentDeclaration, ManifestEntry) -> [HeaderField]
   ) {
-    // Tags of one ad space need not be asked with the same headers; their ad is the same.
+    // All tags of an ad space get the same ad, whatever their headers.
     guard entry.zone == nil,
       [first.headers, second.headers, other.headers, entry.headers].contains(where: { !$0.isEmpty })
     else { return nil }
@@ -36,13 +32,13 @@ struct Rivalry: Sendable {
     isRequired = entry.isRequired
   }
 
-  /// Returns whether an answer depends on any of the headers, and is not the declared body.
+  /// Whether an answer depends on any of the headers, and is not the declared body.
   func parts(by selecting: [String], from body: StagedBody?) -> Bool {
     let proofs = digests.filter(\.algorithm.isTrustworthy)
     return isMet(by: selecting) && !(body.map { proofs.contains(where: $0.matches) } ?? false)
   }
 
-  /// Returns whether an answer depends on any of the headers.
+  /// Whether an answer depends on any of the headers.
   func isMet(by selecting: [String]) -> Bool {
     selecting.contains { $0 == Variance.anything || names.contains($0) }
   }

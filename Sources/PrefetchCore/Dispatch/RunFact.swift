@@ -1,9 +1,9 @@
-/// What a run has to tell: the report is a fold over these, and nothing else.
+/// Facts that a run announces; the report is a fold over them.
 package enum RunFact: Sendable {
   indirect case conditionsRead(NetworkConditions)
   case qualityChanged(NetworkQuality)
   case itemsDiscovered(segment: String, count: Int)
-  /// Items that nothing was done about, told together; `fresh` ones no other segment has told of.
+  /// Items kept without any work; `fresh` counts leave out items that another segment has reported.
   case itemsKept(
     segment: String,
     count: Int,
@@ -11,47 +11,42 @@ package enum RunFact: Sendable {
     freshCount: Int,
     freshBytes: SavedBytes
   )
-  /// Items that left the segment's list and stay until their successors are stored.
+  /// Items removed from the segment's list that stay until their successors are stored.
   case itemsRetained(segment: String, count: Int)
-  /// One of these, where a dry run lists what is kept.
+  /// A retained item, in a dry run that lists kept items.
   indirect case itemRetained(ItemResult)
-  /// Items whose servers said "unchanged" and nothing else, where no observer hears of each.
+  /// Plain items confirmed by a 304, if no observer wants each of them.
   case itemsConfirmed(segment: String, count: Int, bytes: Int64)
-  /// Items of which nothing was here, whose bodies are stored now; no observer hears of each.
+  /// Plain items with new stored bodies, if no observer wants each of them.
   indirect case itemsArrived(segment: String, [Arrival])
-  /// Their requests.
+  /// Requests of these plain items.
   case requestsAnswered(segment: String, count: Int, status: Int, wireBytes: Int64)
-  /// Items that are about to be asked for, told together before the first of them is.
   case itemsStarted(segment: String, [WebURL])
   case bytesReceived(Int64)
   indirect case requestFinished(RequestResult)
-  /// The same in full, where an observer hears of each.
+  /// A finished request in detail, if an observer wants each of them.
   indirect case requestTold(RequestStory)
   indirect case requestWaits(RequestWait)
   indirect case manifestSettled(segment: String, ManifestResult)
-  /// A list was read and accepted; only in the mode `lists`.
+  /// A list was accepted; only in the mode `lists`.
   case listRead(segment: String, Shared<Manifest>)
   indirect case itemSettled(ItemResult)
-  /// The body of an item that had come to its end went for others.
   indirect case itemEvicted(ItemResult, was: ItemAction)
-  /// One more segment names an item that has settled already.
+  /// Another segment names an item that has settled already.
   indirect case itemShared(ItemResult, segment: String)
   case segmentSettled(SegmentResult)
-  /// Before its segment settles.
+  /// A published tree, before its segment settles.
   indirect case treePublished(segment: String, TreeOutcome)
-  /// What became of the license before anything else was asked.
+  /// State of the license, before any other request.
   case registration(RegistrationNews)
   case interrupted(signal: Int32)
-  /// A warning that belongs to no segment.
   indirect case warned(Diagnostic)
-  /// Trouble with the store that belongs to no single item.
   case storeFailed(Failure)
 }
 
-/// Bytes that did not have to be transferred.
 package struct SavedBytes: Hashable, Sendable {
   package var all: Int64 = 0
-  /// Of these, what its declaration says to be right for good: see ``PlanReason/isForGood``.
+  /// Bytes of these that are valid until the declaration changes; see ``PlanReason/isForGood``.
   package var pinned: Int64 = 0
 
   package mutating func add(_ bytes: Int64, isPinned: Bool) {
@@ -60,13 +55,10 @@ package struct SavedBytes: Hashable, Sendable {
   }
 }
 
-/// One request that went out, or was to.
 package struct RequestResult: Hashable, Sendable {
   package var url: WebURL?
-  /// On whose behalf.
   package var segments: [String] = []
   package var status: Int?
-  /// Why no whole answer came.
   package var failure: Failure?
   package var isRetry: Bool
   package var figures = TransferFigures()
@@ -89,7 +81,7 @@ package struct ManifestResult: Hashable, Sendable {
   package var httpStatus: Int?
   package var bytes: Int64?
   package var failure: Failure?
-  /// Whether it must be signed, so that whatever is wrong with it may be an attacker's doing.
+  /// Whether a signature is required, so that any fault may be an attacker's doing.
   package var needsSignature = false
   package var warnings: [Diagnostic] = []
 
@@ -104,15 +96,14 @@ package struct RedirectHop: Hashable, Sendable {
   package var url: WebURL
 }
 
-/// What came of one of the places where an item may be.
 package struct SourceResult: Hashable, Sendable {
   package var url: WebURL
   package var status: Int?
-  /// Nil for the one that served.
+  /// Failure of the source; nil for the source that delivered the body.
   package var failure: Failure?
 }
 
-/// Why something waits, and until when if that is known.
+/// Reason why something waits, and the end of the wait if known.
 package struct Deferral: Hashable, Sendable {
   package enum Rule: String, Hashable, Sendable, CaseIterable {
     case window
@@ -140,15 +131,11 @@ package struct Deferral: Hashable, Sendable {
   }
 }
 
-/// Why a body that was stored is stored no more.
+/// Reason why a stored body was removed.
 package enum Departure: String, Hashable, Sendable, CaseIterable {
-  /// Its declaration says until when it is of use.
   case expired
-  /// Declared no more, or by no segment that is subscribed to.
   case unsubscribed
-  /// It went for others.
   case space
-  /// Its server has it no more.
   case deleted
 
   var reason: String {
@@ -161,7 +148,6 @@ package enum Departure: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The end of one item.
 package struct ItemResult: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable, CaseIterable {
     case network
@@ -185,44 +171,42 @@ package struct ItemResult: Hashable, Sendable {
   package var source: Source?
   package var status: Int?
   package var attempts = 0
-  /// Of the stored body, or of the one that a dry run heard of.
+  /// Bytes of the stored body, or of the one that a dry run found.
   package var size: Int64?
   package var digest: ContentDigest?
   package var figures: TransferFigures?
   package var redirects: [RedirectHop] = []
-  /// Where it was looked for, in order, if that was more than one place.
+  /// Results of all sources in order; empty if there was only one.
   package var sources: [SourceResult] = []
   package var finalURL: String?
   package var failure: Failure?
-  /// Why its body is stored no more, where one was.
   package var departure: Departure?
-  /// Why there is nothing, where that is no fault.
+  /// Reason why there is no body although nothing failed.
   package var emptiness: Failure?
   package var deferral: Deferral?
-  /// Where its segment lists it, from 0.
+  /// Position in the segment's list, from 0.
   package var position: Int?
-  /// Whether a body of it is to stay, rather than to warm a cache on the way.
+  /// Whether the body is stored, rather than fetched to warm a cache on the way.
   package var isStored = true
-  /// Whether a body can be used, be it an older one.
+  /// Whether a body can be used, perhaps an older one.
   package var isUsable = false
   package var isRequired = true
-  /// Whether it is kept because its declaration says that what is stored is right for good.
+  /// Whether the stored body is valid until the declaration changes.
   package var isPinned = false
-  /// How long the server's word holds that it does not have the item, as the answer states it.
+  /// Freshness of the server's answer that it does not have the item.
   package var absence: Freshness?
-  /// When a server last confirmed a copy that is served stale.
+  /// Time of the last confirmation of a copy that is served stale.
   package var confirmedAt: Instant?
-  /// Count of the end cards of its ads that are pages and are not kept.
+  /// Number of the ad's end cards that are web pages, which are not kept.
   package var htmlCards = 0
-  /// How long the pieces of a stream took to come, where any came.
   package var download: PastDownload?
 
-  /// Whether the run was interrupted before its end; the next one goes on with it.
+  /// Whether the run was interrupted before the item's end; the next run continues it.
   package var isInterrupted: Bool {
     outcome == .deferred && deferral == nil
   }
 
-  /// An older body that was to stand in is gone.
+  /// Records that the older body, which was still usable, has been removed.
   package mutating func loseBody() {
     isUsable = false
     digest = nil
@@ -252,6 +236,6 @@ package struct SegmentResult: Hashable, Sendable {
   package var priority: Int?
   package var isRequired: Bool
   package var deferral: Deferral?
-  /// Whether items that it held leave it at the end of the run.
+  /// Whether the segment loses items at the end of the run.
   package var isLeft = false
 }

@@ -1,6 +1,4 @@
-/// The segments of a run: how far each is, what it holds, and how it ends.
-///
-/// It counts and decides, and knows nothing of requests, items under way or the store.
+/// Segments of a run: progress, counts and final status of each.
 struct Segments: RandomAccessCollection, MutableCollection {
   private var works: [SegmentWork]
   private let given: Shared<Dispatcher.Start>
@@ -8,7 +6,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
   var startIndex: Int { 0 }
   var endIndex: Int { works.count }
 
-  // Not by `_read`, as in ``ItemTable``.
+  // Without `_read`; see ``ItemTable``.
   subscript(index: Int) -> SegmentWork {
     @inline(__always) get { works[index] }
     @inline(__always) _modify { yield &works[index] }
@@ -39,7 +37,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// Whether any of them makes a tree of files.
   var publishes: Bool { works.contains { $0.declaration.publishing != nil } }
 
   var areSettled: Bool { works.allSatisfy { $0.phase == .settled } }
@@ -48,11 +45,10 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: Ends of items
 
-  /// Counts an item's end for one of its segments, which is as declared without what it does not
-  /// require, unless a rule of trust was broken.
+  /// Counts the end of an item; an optional item's failure counts only after a breach of trust.
   mutating func count(_ result: ItemResult, in index: Int, isRequired: Bool) {
     works[index].openItems -= 1
-    // What a dry run would bring counts as it would after a run.
+    // A dry run counts the items that a run would bring.
     let isForeseen =
       request.mode.foretells && result.failure == nil && result.outcome != .deferred
       && result.state != .deleted
@@ -68,20 +64,19 @@ struct Segments: RandomAccessCollection, MutableCollection {
       works[index].deferral = works[index].deferral ?? result.deferral
       if result.isInterrupted { works[index].isInterrupted = true }
     }
-    // The next run tries again what this one did not bring, whether it counts or not.
+    // The next run must retry an item that this one did not bring, required or not.
     if result.failure != nil || result.outcome == .deferred || result.outcome == .empty {
       works[index].noteQuiet(until: nil)
     }
   }
 
-  /// Counts plain items that a commit has made durable.
   mutating func count(_ items: Int, _ bytes: Int64, in index: Int) {
     works[index].openItems -= items
     works[index].usableCount += items
     works[index].usableBytes += bytes
   }
 
-  /// Takes back what was counted of a body that had to go.
+  /// Takes an evicted body out of the counts.
   mutating func lose(_ size: Int64, in index: Int, isRequired: Bool) {
     if isRequired { works[index].hasFailures = true }
     works[index].usableCount -= 1
@@ -89,12 +84,12 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].noteQuiet(until: nil)
   }
 
-  /// Whether all its items have ended; while it is being planned its last item is not known yet.
+  /// Whether all items have ended; during planning the last item is not known yet.
   func isDone(_ index: Int) -> Bool {
     works[index].openItems == 0 && works[index].phase == .planned
   }
 
-  /// How a segment stands at its end; nil where it stood so when that was asked last.
+  /// Returns the status of a segment at its end; nil if the last call returned the same.
   mutating func newStanding(of index: Int) -> SegmentResult? {
     let work = works[index]
     let hasFailed = work.hasFailures || work.manifest.failure != nil
@@ -120,8 +115,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: What leaves
 
-  /// Takes the items that the list itself dropped, or that have expired, out of those that leave: what
-  /// a rule of the configuration left out does not wait.
+  /// Takes rows that the list dropped or that expired out of `leaving`; excluded items stay in it.
   mutating func retainLeaving(_ index: Int, _ facts: Planner.Facts) {
     let unselected = works[index].unselected
     works[index].unselected = nil
@@ -144,13 +138,13 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].leaving = leaving
   }
 
-  /// Under a list of an earlier run nothing leaves.
+  /// Retains all items, since under a list of an earlier run none leaves.
   mutating func retainAll(_ index: Int) {
     if works[index].heldBack == nil { works[index].retained += works[index].leaving }
     works[index].leaving = []
   }
 
-  /// Decides about them once all items of the segment have ended.
+  /// Decides about expired and unlisted rows, once all items of the segment have ended.
   mutating func concludeRetention(
     _ index: Int,
     _ inventory: Inventory,
@@ -193,7 +187,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     works[index].accepted?.retained = division.staying
   }
 
-  /// The bodies whose files stay in the segment's tree.
   func retainedBodies(_ index: Int, _ inventory: Inventory) -> Set<ContentDigest> {
     let positions = works[index].retained
     guard !positions.isEmpty else { return [] }
@@ -203,7 +196,6 @@ struct Segments: RandomAccessCollection, MutableCollection {
     return bodies
   }
 
-  /// The retained rows, where a dry run lists what is kept.
   func listedRetained() -> [(row: Int, segment: Int)] {
     guard request.listsKept else { return [] }
     return works.indices.flatMap { index in
@@ -211,7 +203,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
     }
   }
 
-  /// The rows that nothing declares any more, with those that held them.
+  /// Returns the rows that no segment declares any more, and the segments that held them.
   func removals(
     _ inventory: Inventory,
     givenUp: Set<URLKey>
@@ -232,7 +224,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: Nothing to do
 
-  /// Whether an unchanged manifest means that nothing has to be looked at.
+  /// Whether an unchanged manifest means that no item must be checked.
   func isQuiet(_ index: Int, at now: Instant) -> Bool {
     guard let mark = works[index].recorded?.quiet, !given.value.hasUnseenChanges,
       mark.rules == request.rules, now < mark.until, !isFromFuture(index, at: now),
@@ -243,15 +235,13 @@ struct Segments: RandomAccessCollection, MutableCollection {
       && request.mode.isOfSegments && request.mode.plansItems
   }
 
-  /// Whether the last run looked at the segment later than now.
   private func isFromFuture(_ index: Int, at now: Instant) -> Bool {
     works[index].recorded?.lastChecked.map { Freshness.isFuture($0, at: now) } ?? false
   }
 
-  /// What spares the next run all of this, if nothing can change by itself before some moment.
+  /// Returns the mark that lets the next run skip the segment; nil if it may change by itself.
   ///
-  /// Items that two segments share would count twice, so these segments are always looked at; and
-  /// so are manifests of several documents, of which each may have changed.
+  /// Shared items would count twice; of several documents each may change: neither gets a mark.
   private func quietMark(of segment: SegmentWork, at now: Instant) -> QuietMark? {
     guard case .remote = segment.declaration.source, segment.accepted?.manifest != nil,
       request.mode.keepsSegments, !segment.hasShared, now < segment.quietUntil,
@@ -268,7 +258,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
 
   // MARK: The end of a run
 
-  /// Removals come after everything else, and never after a halt.
+  /// Returns the last changes of a run; removals come last, and never after a halt.
   func lastChanges(_ inventory: Inventory, at now: Instant, isHalted: Bool) -> [StoreChange] {
     var changes: [StoreChange] = []
     for segment in works {
@@ -285,7 +275,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
         }
         if record.state == .current { record.quiet = quietMark(of: segment, at: now) }
       }
-      // One that was done before the run was ended has succeeded, if nothing of it is to be removed.
+      // A segment that ended before the halt has succeeded if none of its items must be removed.
       if record.state == .current, segment.isConfirmed, !isHalted || segment.leaving.isEmpty {
         record.lastSuccess = now
       }
@@ -295,7 +285,7 @@ struct Segments: RandomAccessCollection, MutableCollection {
     return changes
   }
 
-  /// A manifest that failed or was deferred changes nothing but what is known of the segment's state.
+  /// Returns the old record with a new state, after a manifest that failed or was deferred.
   private func keptGeneration(of segment: SegmentWork, at now: Instant) -> SegmentRecord? {
     if segment.manifest.failure == nil, segment.told?.state == .deferred, !segment.isInterrupted {
       var record = segment.recorded ?? SegmentRecord(key: segment.key)

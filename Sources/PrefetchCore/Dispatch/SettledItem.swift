@@ -1,7 +1,6 @@
-/// How an item ended that another segment may still name; a million of them may be kept.
+/// Compact result of an item that another segment may still name; a million of them may be kept.
 struct SettledItem: Sendable {
   private let size: Int64?
-  /// Of what is stored of it.
   fileprivate let digest: ContentDigest?
   private let state: ItemState
   private let action: ItemAction
@@ -21,7 +20,7 @@ struct SettledItem: Sendable {
     isRequired = result.isRequired
   }
 
-  /// Of an item that was as was hoped for.
+  /// Creates the result of a plain item with the expected answer.
   init(plain size: Int64?, _ digest: ContentDigest?, hasArrived: Bool, _ isRequired: Bool) {
     self.size = size
     self.digest = digest
@@ -33,7 +32,6 @@ struct SettledItem: Sendable {
     self.isRequired = isRequired
   }
 
-  /// Puts the end into what was known of the item at its beginning.
   func complete(_ result: inout ItemResult) {
     result.size = size
     if let digest { result.digest = digest }
@@ -46,15 +44,14 @@ struct SettledItem: Sendable {
   }
 }
 
-/// How items ended, by their numbers.
 struct SettledItems: Sendable {
   private var items: [SettledItem?] = []
-  /// Of the few that had any.
+  /// Failures and deferrals of the few items that had any.
   private var troubles: [Int: Trouble] = [:]
 
-  /// Request headers on which the answers of a few items depend.
+  /// Request headers that the answers of a few items depend on.
   private var selecting: [Int: [String]] = [:]
-  /// Those few whose answers say `no-store`.
+  /// Items whose answers say `no-store`.
   private var unstorable: Set<Int> = []
 
   private struct Trouble: Sendable {
@@ -74,18 +71,16 @@ struct SettledItems: Sendable {
     }
   }
 
-  /// From now on also one that a segment cannot do without.
   mutating func require(_ item: Int) {
     items[item]?.isRequired = true
   }
 
-  /// An answer depends on these headers of its request.
   mutating func note(_ variance: Variance?, of item: Int) {
     guard let variance else { return }
     selecting[item] = variance.hops.flatMap(\.names)
   }
 
-  /// What came for it, as far as it weighs for another segment.
+  /// Records whether the answer for an item says `no-store`.
   mutating func note(_ headers: HeaderBlock, of item: Int) {
     if !Freshness.mayStore(headers, honorsNoStore: true) { unstorable.insert(item) }
   }
@@ -98,7 +93,6 @@ struct SettledItems: Sendable {
     selecting[item] ?? []
   }
 
-  /// Whether time alone will bring it.
   func isDeferred(_ item: Int) -> Bool {
     troubles[item]?.deferral != nil
   }
@@ -115,7 +109,7 @@ struct SettledItems: Sendable {
     items.indices.contains(item) ? items[item]?.source : nil
   }
 
-  /// False where the item has not settled.
+  /// Completes a result; returns false if the item has not settled.
   func complete(_ result: inout ItemResult, of item: Int) -> Bool {
     guard items.indices.contains(item), let settled = items[item] else { return false }
     settled.complete(&result)

@@ -2,14 +2,14 @@
 struct StepLine: Sendable {
   private var steps: [PlannedStep] = []
   private var next = 0
-  /// Steps that wait for the lists of other segments which hold the same body.
+  /// Steps that wait for the lists of other segments with the same body.
   private var waiting: [PlannedStep] = []
 
   init(_ steps: [PlannedStep] = []) {
     self.steps = steps
   }
 
-  /// Whether nothing is left but what waits.
+  /// Whether only waiting steps are left.
   var isTaken: Bool { next == steps.count }
 
   var hasWaiting: Bool { !waiting.isEmpty }

@@ -11,7 +11,6 @@ struct TrafficBooks: Sendable {
   private var bytes: Int64 = 0
   /// Bytes already counted for each transfer in flight.
   private var counted: [TransferID: Int64] = [:]
-  /// Bytes of the largest transfer of this run.
   private var largest: Int64 = 0
 
   var expectedTransfer: Int64 {
@@ -37,7 +36,6 @@ struct TrafficBooks: Sendable {
     unrecorded.samples.note(sample)
   }
 
-  /// Returns what must be written now; nil if that can wait.
   mutating func take(isIdle: Bool, headroom: Int64) -> NetworkMemory? {
     guard !unrecorded.isEmpty else { return nil }
     let patience = min(Self.patience, max(Self.leastPatience, headroom / 16))

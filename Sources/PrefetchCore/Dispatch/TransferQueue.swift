@@ -1,22 +1,19 @@
-/// What waits for a place on the wire, and how many places there are.
+/// Queue of jobs, with the limits for requests in flight.
 ///
-/// A free place goes to the lowest rank that may use it. Hosts whose next jobs rank the same take
-/// turns, so that none starves; a host's own jobs go in order. Only hosts that may be asked now have
-/// a turn, which makes a take independent of how many jobs wait and of how many hosts are full, held
-/// or held back.
+/// A free slot goes to the lowest rank; hosts with equal ranks take turns. Only hosts that may be
+/// asked have a turn, so a take costs the same however many jobs wait.
 package struct TransferQueue: Sendable {
   private struct Host: Sendable {
     var inFlight: Int32 = 0
     var isMultiplexed = false
     var restriction = Int32.max
-    /// How many it may have beyond its places now; trouble takes them all, every answer gives one.
+    /// Jobs beyond the host's slots: trouble takes them all, each good response adds one.
     var lookAhead: Int32
     var heldUntil: Duration?
-    /// The number of its turn, zero for none.
+    /// Number of the host's turn; zero for none.
     var turn: Int64 = 0
-    /// Whose turn it is.
     var rank: Rank?
-    /// Whether it has no turn since what it has ranks behind an item that is waited for.
+    /// Whether a start barrier keeps the host from a turn.
     var isHeldBack = false
   }
 
@@ -30,7 +27,6 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// The hosts that anything waited for; a caller that asks about hosts uses the same numbers.
   package var table = HostTable()
   private var hosts: [Host] = []
   private var lanes = HostLanes()
@@ -44,28 +40,25 @@ package struct TransferQueue: Sendable {
   private var concurrency: Int
   private let perHost: Int32
   private var lookAhead: Int32
-  /// Of all hosts, those beyond the places that each of them has.
+  /// Number of jobs beyond the slots of their hosts, over all hosts.
   private var aheadCount: Int32 = 0
   package private(set) var inFlight = 0
 
-  /// How many jobs wait.
   package var count: Int {
     lanes.count
   }
 
-  /// With `lookAhead` the caller keeps to the other two limits, and has work in hand.
+  /// Creates a queue; with `lookAhead` the caller gets jobs in advance and keeps the other limits.
   package init(concurrency: Int, perHost: Int, lookAhead: Int = 0) {
     self.concurrency = max(1, concurrency)
     self.perHost = Int32(clamping: max(1, min(perHost, 1 << 20)))
     self.lookAhead = Int32(clamping: max(0, min(lookAhead, 1 << 20)))
   }
 
-  /// So many at once from now on; what is in flight stays there.
   package mutating func setConcurrency(_ limit: Int) {
     concurrency = max(1, limit)
   }
 
-  /// Takes no more jobs than may be in flight from now on.
   package mutating func stopLookingAhead() {
     guard lookAhead > 0 else { return }
     lookAhead = 0
@@ -77,12 +70,12 @@ package struct TransferQueue: Sendable {
 
   // MARK: In and out
 
-  /// Job numbers stay below 2³¹.
+  /// Queues a job; its number must be below 2³¹.
   package mutating func append(_ job: Int, to host: HostID, rank: Rank) {
     append(job..<(job + 1), to: host, rank: rank)
   }
 
-  /// Consecutive jobs of one host, which cost no more than one.
+  /// Queues consecutive jobs of a host at the cost of one.
   package mutating func append(_ jobs: Range<Int>, to host: HostID, rank: Rank) {
     guard !jobs.isEmpty else { return }
     reserve(host)
@@ -93,7 +86,7 @@ package struct TransferQueue: Sendable {
     refresh(host.number)
   }
 
-  /// Takes out a job that waits for the host under that rank; false where it does not.
+  /// Withdraws a queued job; returns false if it is not queued with this rank.
   @discardableResult
   package mutating func withdraw(_ job: Int, from host: HostID, rank: Rank) -> Bool {
     guard let level = lanes.withdraw(Int32(job), from: host.number, rank: rank) else {
@@ -103,17 +96,16 @@ package struct TransferQueue: Sendable {
     return true
   }
 
-  /// A job that is in no line now and will come back to one: none behind it goes ahead of turn.
+  /// Counts a job that will be queued again: no job ranked after it is handed out in advance.
   package mutating func expect(_ job: Int, rank: Rank) {
     open.expect(Int32(job), at: open.level(of: rank))
   }
 
-  /// It came back, or never will.
   package mutating func stopExpecting(_ job: Int) {
     open.end(Int32(job))
   }
 
-  /// The next job that may start now; it counts as in flight from here on.
+  /// Takes the next job that may start now, and counts it as in flight.
   package mutating func take(at now: Duration) -> (job: Int, host: HostID)? {
     release(at: now)
     while let turn = turns.first {
@@ -130,7 +122,7 @@ package struct TransferQueue: Sendable {
       }
       guard mayStart(host) || mayGoAhead(host, level) else {
         guard hosts[Int(host)].inFlight >= places(host) else { return nil }
-        // Others may have a place; the end of one of its own jobs gives it a turn again.
+        // Other hosts may have free slots; this one gets a turn when one of its jobs ends.
         _ = turns.removeFirst()
         hosts[Int(host)].turn = 0
         continue
@@ -147,7 +139,7 @@ package struct TransferQueue: Sendable {
     return nil
   }
 
-  /// Gives back a job's place; the version of the answer says how many the host has from now on.
+  /// Frees the slot of a job; the HTTP version decides how many slots the host has.
   package mutating func finished(_ job: Int, on host: HostID, httpVersion: String?) {
     free(job, host) { host in
       if let httpVersion {
@@ -156,16 +148,16 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// The same, and trouble leaves the host with its places alone.
+  /// Frees the slot of a job; after trouble the host gets no jobs in advance.
   package mutating func finished(_ job: Int, on host: HostID, _ result: TransferResult) {
     let limit = lookAhead
     hosts[Int(host.number)].lookAhead =
       result.isTrouble ? 0 : min(hosts[Int(host.number)].lookAhead + 1, limit)
-    // What speaks for a host says nothing of how that is spoken to.
+    // An answer of a second tier says nothing about the host's HTTP version.
     finished(job, on: host, httpVersion: result.isToldByTier ? nil : result.figures.httpVersion)
   }
 
-  /// The same of an answer that was the one that was hoped for.
+  /// Frees the slot of a plain item with the expected answer.
   mutating func finished(_ job: Int, on host: HostID, _ outcome: Outcome) {
     let place = Int(host.number)
     hosts[place].lookAhead = min(hosts[place].lookAhead + 1, lookAhead)
@@ -176,7 +168,7 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// Gives back the place of a job that did not start after all.
+  /// Frees the slot of a job that did not start.
   package mutating func tookBack(_ job: Int, from host: HostID) {
     free(job, host) { $0.lookAhead = 0 }
   }
@@ -198,7 +190,7 @@ package struct TransferQueue: Sendable {
     aheadCount += ahead(hosts[Int(host)])
   }
 
-  /// Everything that has not started, by rank; the queue is empty afterwards.
+  /// Removes and returns all queued jobs, by rank.
   package mutating func drain() -> [Int] {
     lanes.drain().map { job, level in
       open.add(-1, at: level)
@@ -206,7 +198,6 @@ package struct TransferQueue: Sendable {
     }
   }
 
-  /// Everything that waits for one host, by rank; nothing of it waits any more.
   package mutating func removeAll(of host: HostID) -> [Int] {
     lanes.drain(host.number).map { job, level in
       open.add(-1, at: level)
@@ -216,7 +207,6 @@ package struct TransferQueue: Sendable {
 
   // MARK: Places
 
-  /// How many a host may have of its own.
   private func places(_ host: Int32) -> Int32 {
     min(usualPlaces(hosts[Int(host)]), hosts[Int(host)].restriction)
   }
@@ -229,15 +219,14 @@ package struct TransferQueue: Sendable {
     max(0, host.inFlight - usualPlaces(host))
   }
 
-  /// Whether there is a place on the wire for one more of the host's jobs.
+  /// Whether a slot is free for the host's next job.
   private func mayStart(_ host: Int32) -> Bool {
-    // What is ahead of its turn waits for its own host's places.
+    // Jobs in advance wait for slots of their own host.
     inFlight - Int(min(aheadCount, lookAhead)) < concurrency
       && hosts[Int(host)].inFlight < places(host)
   }
 
-  /// Whether the host's next job may wait where it will start: only where nothing else that is open,
-  /// or comes back, ranks before it, since no job overtakes it there.
+  /// Whether the next job may be handed out in advance: only if no open job ranks before it.
   private mutating func mayGoAhead(_ host: Int32, _ level: Int32) -> Bool {
     guard lookAhead > 0, inFlight < concurrency + Int(lookAhead), canLookAhead(host) else {
       return false
@@ -263,7 +252,7 @@ package struct TransferQueue: Sendable {
     heldBackEverywhere.holdsBack(rank) || heldBack[host]?.holdsBack(rank) == true
   }
 
-  /// Gives the host a turn for its next job, where that may start and has none.
+  /// Gives the host a turn for its next job, if that may start and has none.
   private mutating func refresh(_ host: Int32) {
     guard let (rank, _) = lanes.first(of: host) else { return }
     let place = Int(host)
@@ -281,7 +270,7 @@ package struct TransferQueue: Sendable {
 
   // MARK: Hosts
 
-  /// Starts nothing more for the host before that uptime; an earlier hold does not shorten a later.
+  /// Holds the host until that uptime; a later hold in force stays.
   package mutating func hold(_ host: HostID, until due: Duration) {
     reserve(host)
     let number = Int(host.number)
@@ -294,7 +283,7 @@ package struct TransferQueue: Sendable {
     host.number < hosts.count && hosts[Int(host.number)].heldUntil != nil
   }
 
-  /// At most so many of the host at once, nil for as many as any host may have.
+  /// Limits the requests in flight to a host; nil for the usual number.
   package mutating func restrict(_ host: HostID, to limit: Int?) {
     reserve(host)
     hosts[Int(host.number)].restriction = limit.map { Int32(clamping: max(1, $0)) } ?? .max
@@ -305,15 +294,14 @@ package struct TransferQueue: Sendable {
     host.number < hosts.count ? Int(hosts[Int(host.number)].inFlight) : 0
   }
 
-  /// When a host that is held may go on; nil when nothing would start then.
+  /// Uptime at which the first hold ends; nil if no job is queued.
   package var nextRelease: Duration? {
     count > 0 ? holds.earliest : nil
   }
 
-  /// Lets hosts go on whose holds are over.
   package mutating func release(at now: Duration) {
     while let number = holds.take(at: now) {
-      // A hold that was prolonged has another entry.
+      // A prolonged hold has another entry.
       guard let until = hosts[number].heldUntil, until <= now else { continue }
       hosts[number].heldUntil = nil
       refresh(Int32(number))
@@ -324,14 +312,13 @@ package struct TransferQueue: Sendable {
     while hosts.count <= host.number { hosts.append(Host(lookAhead: lookAhead)) }
   }
 
-  /// Over HTTP/2 and HTTP/3 one connection carries so many requests at once.
+  /// Requests that one connection carries over HTTP/2 and HTTP/3.
   private static let streamsPerConnection: Int32 = 8
 }
 
 // MARK: - Held back
 
 extension TransferQueue {
-  /// Starts nothing that ranks behind an item that is about to be known.
   mutating func holdBack(_ holdback: Holdback) {
     switch holdback.ground {
     case .everywhere: heldBackEverywhere.add(holdback.last)

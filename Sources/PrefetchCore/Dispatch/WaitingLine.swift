@@ -1,4 +1,4 @@
-/// Jobs that wait for a moment each, the earliest first.
+/// Jobs that wait for a time each, the earliest first.
 struct WaitingLine: Sendable {
   private struct Wait: Comparable, Sendable {
     var due: Duration
@@ -23,13 +23,11 @@ struct WaitingLine: Sendable {
     entries.insert(Wait(due: due, job: job))
   }
 
-  /// The earliest job, if its moment has come.
   mutating func take(at now: Duration) -> Int? {
     guard let first = entries.first, first.due <= now else { return nil }
     return entries.removeFirst()?.job
   }
 
-  /// Everything that still waits, by number; the line is empty afterwards.
   mutating func drain() -> [Int] {
     entries.drain().map(\.job).sorted()
   }

@@ -1,17 +1,14 @@
-/// The requests of a run: queued, in flight, and waiting for their next attempt; with the limits that
-/// responses set for their hosts.
-///
-/// The wire knows jobs and hosts by their numbers, and nothing of what the jobs are for.
+/// Requests of a run: queued, in flight, and waiting for their next attempt; with host limits.
 struct Wire: Sendable {
   private(set) var queue: TransferQueue
   private(set) var limits: HostLimits
   private var inFlight = InFlight()
   private var backoff = WaitingLine()
-  /// Progress of bodies in flight that have taken longer than a moment.
+  /// Progress of transfers that have taken longer than a moment.
   private(set) var advances: [TransferID: TransferAdvance] = [:]
   /// Response times per host, indexed by `HostID.number`.
   private var responseTimes: [ResponseTimes] = []
-  /// How fast the bodies of each host came, indexed likewise.
+  /// Download rates per host, indexed by `HostID.number`.
   private var paces: [HostPace] = []
 
   init(_ policy: RunPolicy, looksAhead: Bool, gates: [HostGate], deadline: Duration?, now: Moment) {
@@ -37,12 +34,10 @@ struct Wire: Sendable {
 
   // MARK: In line
 
-  /// Result of queueing a job for a host.
   enum Entry: Sendable {
     case inLine
-    /// The host is to be left alone until then.
+    /// The host is blocked until that uptime.
     case behindGate(until: Duration)
-    /// The host is not asked any more in this run.
     case refused(Exchange.Step)
   }
 
@@ -57,7 +52,7 @@ struct Wire: Sendable {
     return entry
   }
 
-  /// Returns the end of a job whose host is not asked any more in this run; nil if the host may be asked.
+  /// Returns the end of a job whose host is not asked any more in this run.
   func refusal(of host: HostID, now: Moment) -> Exchange.Step? {
     switch limits.verdict(host, now: now) {
     case .deferred(let deferral): .deferred(deferral, status: nil)
@@ -66,66 +61,58 @@ struct Wire: Sendable {
     }
   }
 
-  /// Returns until when a host must not be asked; nil if it may be asked now.
+  /// Returns the uptime until which a host is blocked; nil if it may be asked now.
   func pause(of host: HostID, now: Moment) -> Duration? {
     if case .wait(let due) = limits.verdict(host, now: now) { due } else { nil }
   }
 
-  /// Puts a job of the line before or behind others.
   mutating func move(_ job: Job, on host: HostID, from old: Rank, to new: Rank) {
     guard queue.withdraw(job.number, from: host, rank: old) else { return }
     queue.append(job.number, to: host, rank: new)
   }
 
-  /// Leaves a job alone until that uptime; none behind it goes ahead of its turn.
+  /// Delays a job until that uptime; no job ranked after it starts in advance.
   mutating func pause(_ job: Job, until due: Duration, rank: Rank) {
     backoff.insert(job.number, until: due)
     queue.expect(job.number, rank: rank)
   }
 
-  /// The next job whose pause is over.
   mutating func resume(at now: Duration) -> Job? {
     guard let number = backoff.take(at: now) else { return nil }
     queue.stopExpecting(number)
     return Job(number: number)
   }
 
-  /// Takes out all that is in line.
   mutating func drainQueue() -> [Job] {
     queue.drain().map { Job(number: $0) }
   }
 
-  /// Takes out all queued jobs, and those that wait for their next attempt.
+  /// Removes and returns the queued jobs and those that wait for their next attempt.
   mutating func drain() -> [Job] {
     drainQueue() + backoff.drain().map { Job(number: $0) }
   }
 
-  /// Whether a job waits for its next attempt.
   func isPaused(_ job: Job) -> Bool { backoff.contains(job.number) }
 
-  /// Lets no job come back after its pause that is wanted no more.
   mutating func endPauses(of jobs: Set<Job>) {
     backoff.remove(Set(jobs.map(\.number)))
     for job in jobs { queue.stopExpecting(job.number) }
   }
 
-  /// Takes out all that is in line for a host.
   mutating func drainQueue(of host: HostID) -> [Job] {
     queue.removeAll(of: host).map { Job(number: $0) }
   }
 
-  /// Puts a job that was taken out back into its line.
   mutating func putBack(_ job: Job, to host: HostID, rank: Rank) {
     queue.append(job.number, to: host, rank: rank)
   }
 
-  // MARK: Under way
+  // MARK: In flight
 
   mutating func release(at now: Duration) {
     queue.release(at: now)
   }
 
-  /// The next job that may start now; its place is taken from here on.
   mutating func take(at now: Duration) -> (job: Job, host: HostID)? {
     queue.take(at: now).map { (Job(number: $0.job), $0.host) }
   }
@@ -134,7 +121,7 @@ struct Wire: Sendable {
     inFlight.start(job)
   }
 
-  /// Ends a transfer; returns nil for one that has ended already.
+  /// Ends a transfer; returns nil if it has ended already.
   mutating func end(_ id: TransferID) -> Job? {
     guard let job = inFlight.end(id) else { return nil }
     advances[id] = nil
@@ -147,17 +134,17 @@ struct Wire: Sendable {
     return job
   }
 
-  /// The transfers under way, the oldest first.
+  /// Transfers in flight, oldest first.
   var transfers: [(id: TransferID, job: Job)] {
     inFlight.ids.compactMap { id in inFlight[id].map { (id, $0) } }
   }
 
-  /// Gives a place back without a request.
+  /// Frees a slot without a request.
   mutating func leave(_ job: Job, on host: HostID) {
     queue.finished(job.number, on: host, httpVersion: nil)
   }
 
-  /// Gives a place back after a request that never went out.
+  /// Frees a slot after a request that never went out.
   mutating func takeBack(_ job: Job, from host: HostID) {
     queue.tookBack(job.number, from: host)
   }
@@ -170,7 +157,7 @@ struct Wire: Sendable {
     }
   }
 
-  /// Ends a request whose response was the expected one.
+  /// Ends the request of a plain item with the expected answer.
   mutating func finished(_ item: Int, on host: HostID, _ outcome: Outcome, now: Moment) {
     queue.finished(item, on: host, outcome)
     limits.noteAnswer(host, status: 200, retryAfter: nil, now: now)
@@ -201,12 +188,12 @@ struct Wire: Sendable {
 
   // MARK: Hosts
 
-  /// Changes that a result makes for all jobs that wait for its host.
+  /// Effects of a result on the other jobs of its host.
   struct HostNews: Sendable {
-    /// End of the host's pause after a row of broken transfers, and the last one's failure.
+    /// End of the host's pause after a row of broken transfers, and the last failure.
     var broken: (until: Instant, failure: Failure)?
     var isHeld = false
-    /// Jobs that were queued for the host and must go elsewhere; `refusal` says why.
+    /// Jobs removed from the host's queue; `refusal` says why.
     var turnedAway: [Job] = []
     var refusal: Exchange.Step?
   }
@@ -229,7 +216,7 @@ struct Wire: Sendable {
       if case .failed(let failure, _) = step, failure.code == .serverBusy {
         noteFailure(failure, isExhausted: true, of: host, now, &news)
       }
-    // The host was not asked.
+    // The host got no request.
     case .failure where result.figures.tierTrouble != nil: break
     case .failure(let failure):
       let isExhausted = if case .wait = step { false } else { true }
@@ -262,8 +249,7 @@ struct Wire: Sendable {
     queue.isHeld(host)
   }
 
-  /// Puts one holdback in the place of another, the new one first, so that no job slips through
-  /// between the two.
+  /// Replaces a start barrier; the new one comes first, so that no job starts in between.
   mutating func holdBack(_ new: Holdback?, insteadOf old: Holdback?) {
     if let new { queue.holdBack(new) }
     if let old { queue.endHoldback(old) }
@@ -285,12 +271,11 @@ struct Wire: Sendable {
 
   var isBackoffEmpty: Bool { backoff.isEmpty }
 
-  /// Uptime at which the first waiting job may go on.
+  /// Uptime at which the first waiting job may start.
   var nextMoment: Duration? {
     [backoff.earliest, queue.nextRelease].compactMap(\.self).min()
   }
 
-  /// Response times by the name of the host.
   var namedResponseTimes: [String: ResponseTimes] {
     var named: [String: ResponseTimes] = [:]
     for (place, times) in responseTimes.enumerated() where !times.isEmpty {
@@ -299,7 +284,7 @@ struct Wire: Sendable {
     return named
   }
 
-  /// The hosts of which enough came to tell how fast they are, by their names.
+  /// Download rates by host name, where enough bytes came.
   var namedPaces: [String: HostPace] {
     var named: [String: HostPace] = [:]
     for (place, pace) in paces.enumerated() where pace.isTelling {
@@ -308,15 +293,15 @@ struct Wire: Sendable {
     return named
   }
 
-  /// The hosts that the next run must leave alone as well.
+  /// Returns the gates that the next run must obey.
   func openGates(at now: Moment) -> [HostGate] {
     limits.gates(now: now).map { HostGate(host: name(of: $0.host), until: $0.until) }
   }
 }
 
-/// A host that named a time before which it does not want to be asked, as runs remember it.
+/// A host's demanded pause, as stored between runs.
 package struct HostGate: Hashable, Sendable {
-  /// As ``WebURL/authority`` has it.
+  /// Host in the form of ``WebURL/authority``.
   package var host: String
   package var until: Instant
 

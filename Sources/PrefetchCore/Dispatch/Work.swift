@@ -1,106 +1,93 @@
-/// A segment under way.
+/// State of a segment during a run.
 struct SegmentWork: Sendable {
   enum Phase: Hashable, Sendable {
-    /// The manifest is asked for or being read.
     case discovering
-    /// Its items are being taken in, slice by slice.
     case planning
-    /// Its items are known.
     case planned
-    /// Its items have settled, and its tree is being made.
+    /// All items have settled, and the tree is being published.
     case publishing
     case settled
   }
 
   var declaration: SegmentDeclaration
   let key: SegmentKey
-  /// As the last run left it.
+  /// Record from the last run.
   var recorded: SegmentRecord?
-  /// Its own name, as most facts need it.
   let names: [String]
   var phase = Phase.discovering
-  /// Its documents that are asked for and not answered.
+  /// Document numbers of requests without a response.
   var asked: Set<Int> = []
-  /// Whether a document of it was asked for in vain once.
+  /// Whether a document request had to be repeated; then no other segment waits for this one.
   var hasStumbled = false
-  /// The first priority among segments whose items wait for its list.
+  /// First priority among segments that wait for the list.
   var raisedPriority: Int?
-  /// Whom it keeps from starting.
+  /// Start barrier: jobs ranked after it wait until the segment's items are known.
   var holdback: Holdback?
-  /// What last stood in the way of one of its requests.
+  /// Cause of the last delayed request.
   var trouble: RequestTrouble?
-  /// Until when, as uptime, the request waits that met it.
+  /// Uptime until which that request waits.
   var troubledUntil: Duration?
-  /// Nil before it is asked for.
   var expectation: Expectation?
 
-  /// What its items bring in all, as they are declared; nil where one of them tells no size.
+  /// Declared bytes of the items to fetch; nil if any size is unknown.
   struct Expectation: Sendable {
     var bytes: Int64?
   }
   var manifest: ManifestResult
-  /// What the next run will find recorded, once the manifest is accepted.
+  /// Record for the next run, once the manifest is accepted.
   var accepted: SegmentRecord?
-  /// Who names its items: a server out there, or anything nearer.
   var provenance = Provenance.local
-  /// Whether its documents are still wanted: false once one of them has failed, or all are here.
+  /// Whether documents are wanted: false after a failure, or when all are here.
   var isGathering = true
-  /// Documents that are asked for or being read.
   var openDocuments = 0
   var parts = PartCount()
   var hasParts = false
-  /// Further documents as the last run left them, by their URLs.
   var knownDocuments: [String: DocumentRecord]
-  /// Servers that its manifest says have the same paths.
+  /// Servers with the same paths, according to the manifest.
   var mirrors: [WebURL] = []
-  /// What the manifest itself says its references are relative to.
   var statedBase: WebURL?
-  /// In a box: it is handed around where the table would be copied column by column.
+  /// Boxed, since a copy of the table would copy every column.
   private(set) var table = Shared(EntryTable())
-  /// Of the origins in it that were asked for.
+  /// Hosts of the requested origins, by origin number in the table.
   var hosts: [Int: HostID] = [:]
-  /// Of the same.
+  /// Terms of plain items, by origin number.
   var orderTerms: [Int: OrderTerms] = [:]
-  /// Nil until it is asked for.
+  /// Whether items may be plain; computed on first use.
   var asksPlainly: Bool?
-  /// What is granted to answers for its plain items.
+  /// Lifetimes granted to answers for plain items; computed on first use.
   var granted: [Freshness.Lifetime]?
   var steps = StepLine()
   var openItems = 0
-  /// Rows of the inventory that the segment lets go of.
   var leaving: [UInt32] = []
-  /// Rows that its list dropped, until all its items have ended.
+  /// Inventory rows that the list dropped, until all items have ended.
   var unlisted: [UInt32] = []
-  /// Rows whose entries are past their `expires`, until the segment's items have ended.
+  /// Inventory rows past their `expires`, until all items have ended.
   var expired: [UInt32] = []
-  /// Those of them that stay for want of their successors.
+  /// Inventory rows that left the list, but stay until their successors are stored.
   var retained: [UInt32] = []
   var retention = Retention()
-  /// The whole list, until its rows are known, where the segment's rules leave some of it out.
+  /// Full list, if rules of the segment exclude a part; nil once its rows are known.
   var unselected: Shared<EntryTable>?
   var declaredCount = 0
-  /// Whether it is known what it declares.
   var isDeclared = false
   var usableCount = 0
   var usableBytes: Int64 = 0
   var hasFailures = false
-  /// What was last told of how it stands.
+  /// Last announced status.
   var told: SegmentResult?
-  /// What entries without a name of their own would be called in the published tree.
+  /// Names of refused entries in the published tree, whose files stay as they are.
   var heldNames: [String] = []
-  /// Items whose stored body is the answer to another segment.
+  /// Items whose stored body is the answer to another segment's request.
   var otherVariants: Set<URLKey> = []
-  /// Whether another segment of the run names some of its URLs too.
   var hasShared = false
   var deferral: Deferral?
-  /// Whether the run was interrupted before the segment's end.
   var isInterrupted = false
-  /// Why the list of the last run stands in for the one of this run.
+  /// Reason for using the list of the last run instead of a new one.
   var lastList: LastList?
-  /// Until when every item holds without a question.
+  /// Time until which no item needs a request.
   var quietUntil = Instant.distantFuture
 
-  /// What holds back every item, since no list may be asked for now.
+  /// Deferral of all items, if no list may be requested now.
   var heldBack: Deferral? {
     if case .deferred(let deferral) = lastList { deferral } else { nil }
   }
@@ -116,15 +103,12 @@ struct SegmentWork: Sendable {
     }
   }
 
-  /// What the paths of its items are relative to.
   var base: WebURL? {
     statedBase ?? declaration.base
       ?? (accepted ?? recorded)?.manifestFinalURL.flatMap { try? WebURL($0) }
   }
 
-  /// Whether its list, and everything of it that it requires, holds as servers last said.
-  ///
-  /// A list that lies here is asked of nobody.
+  /// Whether servers have confirmed the list and all required items; a local list needs no request.
   var isConfirmed: Bool {
     if case .remote = declaration.source, manifest.status == .skipped { return false }
     return !retention.hasStale
@@ -134,12 +118,12 @@ struct SegmentWork: Sendable {
     declaration.priority ?? accepted?.priority
   }
 
-  /// As far as it is known by now, for who goes first.
+  /// Priority as far as known, for the order of starting.
   var knownPriority: Int? {
     declaration.priority ?? (accepted ?? recorded)?.priority
   }
 
-  /// Its documents go as early as what waits for them.
+  /// Priority of the documents: as urgent as any segment that waits for them.
   var documentPriority: Int? {
     guard let raisedPriority else { return knownPriority }
     return min(knownPriority ?? raisedPriority, raisedPriority)
@@ -166,19 +150,16 @@ struct SegmentWork: Sendable {
   }
 }
 
-/// Why a segment goes by the list that its last run accepted; nothing is removed then.
+/// Reason for using the list of the last run, under which nothing is removed.
 enum LastList: Sendable {
-  /// No list may be asked for now: its items are listed as deferred.
+  /// No list may be requested now: the items are listed as deferred.
   case deferred(Deferral)
-  /// The list of this run could not be had, or may not take its place: the items of the last one are
-  /// kept true.
+  /// The new list is missing or refused: the items of the old one are kept up to date.
   case unread
-  /// The list of this run may be forged or old, or something else came in its place, as a login
-  /// portal's page does: of the last one, only what it pins by digest is asked for.
+  /// The new list may be forged, old or a login page: only items pinned by digest are requested.
   case untrusted
 
-  /// Nil where a failure of that kind forbids to ask for anything; `wasRead` tells a list that a
-  /// guard refused from what is no list.
+  /// Returns nil if the failure forbids all requests; `wasRead` if a guard refused a valid list.
   init?(after failure: Failure, wasRead: Bool) {
     switch failure.code {
     case .signature, .rollback: self = .untrusted
@@ -191,74 +172,64 @@ enum LastList: Sendable {
   }
 }
 
-/// What an item needs from its first request to its last commit.
-///
-/// An object, since a value would be copied whole at every look at a part of it. No code sees
-/// the difference: a dispatcher cannot be copied, and each belongs to one.
+/// State of an item from its first request to its last commit; a class, to avoid copies.
 final class ActiveItem {
-  /// As the segment that it was planned for declares it.
+  /// Entry in the segment that the item was planned for.
   let entry: ManifestEntry
-  /// Those that any segment declares for it, all of which must hold.
+  /// Digests that any segment declares; all must match.
   var digests: [ExpectedDigest]
-  /// As the index had it when its turn came.
   var record: Shared<ContentRecord>?
-  /// Every segment that names it, the one it was planned for first.
+  /// Segments that name the item, the planned one first.
   var segments: [Int]
-  /// Those of the segments that are as declared without it.
+  /// Segments that do not require the item.
   var sparing: [Int] = []
   var exchange: ExchangeBox?
-  /// Those of the segments that ask for it with other headers than the first.
+  /// Segments that request the item with other headers than the first.
   var rivals: [Rivalry] = []
-  /// Those of the segments that declare something of their own of it, besides the first.
+  /// Further segments with declarations of their own for the item.
   var sharers: [Dispatcher.Sharer] = []
-  /// Those segments whose answer is stored while this one's is asked for with other headers.
+  /// Segments with other request headers, for which an answer is stored.
   var elders: [Rivalry] = []
-  /// Whether what has to be known of it is being read.
   var isBeingRead = false
-  /// Whether it is being found out whose it is; what else was being read is read again with that.
+  /// Whether the claim is being decided; other facts are read again with it.
   var isBeingClaimed = false
-  /// When it turned out first that another run has it under way.
+  /// Uptime at which the claim was first refused.
   var refusedSince: Duration?
-  /// What a person has said of it since it began, by which it ends.
+  /// Order of the user that ends the item.
   var control: ItemControl?
-  /// What was kept of its body when it was claimed.
   var leftPart: PartialBody?
-  /// Whether its host is not asked any more, and only its record is waited for.
+  /// Whether the host is not asked any more, and only the record is awaited.
   var isTurnedAway = false
-  /// Whether that was done, whatever came of it.
+  /// Whether the record has been read, with or without a result.
   var isRead = false
-  /// In a dry run: other segments that would refuse the body, and why.
+  /// Segments that would refuse the body, with reasons; only in a dry run.
   var foreseenRefusals: [(sharer: Dispatcher.Sharer, failure: Failure)] = []
-  /// What was read before its turn came.
   var prepared: Prepared?
-  /// Whether another segment has an item of its own for the same URL, of which this one's failure says
-  /// nothing.
+  /// Whether another segment has its own item for the URL, which does not fail with this one.
   var hasTwin = false
-  /// Bytes that the cache's own limit leaves for it, where that is less than any other limit.
+  /// Bytes that `cache.size` leaves, if that is the lowest limit.
   var roomLimit: Int64?
-  /// Bytes that the disk has for it, where its size was not told.
+  /// Bytes that the disk has for a body of unknown size.
   var diskLimit: Int64?
-  /// When the origin said what a second tier has told.
+  /// Time of the origin's answer, if a second tier reported it.
   var toldAt: Instant?
-  /// The size of a body that has to come whole, as an answer told it.
+  /// Size of the whole body, as an answer reported it.
   var toldSize: Int64?
-  /// Among the ranks that its segments give it the first, where there are several.
+  /// First of the ranks that several segments give the item.
   var sharedRank: Rank?
-  /// Where it takes a place on the wire.
   var host: HostID?
   var result: ItemResult
 
-  /// Requests that went out for it.
   var attempts: Int {
     exchange?.value.attempts ?? 0
   }
 
-  /// The digests by which any of its segments may judge a body.
+  /// Digests by which any segment may judge a body.
   var wantedDigests: [ExpectedDigest] {
     digests + rivals.flatMap(\.digests) + sharers.flatMap(\.entry.digests)
   }
 
-  /// The segments by whose declarations a body is judged together: the others judge it alone.
+  /// Segments that judge a body together; sharers judge it alone.
   var judgingSegments: [Int] {
     sharers.isEmpty
       ? segments : segments.filter { index in !sharers.contains { $0.segment == index } }
@@ -277,7 +248,7 @@ final class ActiveItem {
   }
 }
 
-/// An exchange in a place of its own, so that a look at one part of it copies none of the others.
+/// Box for an exchange, so that access to a part copies nothing else.
 final class ExchangeBox {
   var value: Exchange
 
@@ -286,7 +257,7 @@ final class ExchangeBox {
   }
 }
 
-/// A small, seedable source of jitter (SplitMix64), so that runs can be replayed.
+/// Small, seedable source of jitter (SplitMix64), so that runs can be replayed.
 struct Jitter: Sendable {
   private var state: UInt64
 
@@ -294,7 +265,6 @@ struct Jitter: Sendable {
     state = seed
   }
 
-  /// In 0..<1.
   mutating func next() -> Double {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

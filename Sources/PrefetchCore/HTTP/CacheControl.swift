@@ -1,30 +1,30 @@
-/// The directives of a Cache-Control header that matter to a private cache.
+/// Cache-Control directives that matter to a private cache.
 package struct CacheControl: Hashable, Sendable {
   package private(set) var maxAge: Int64?
   package private(set) var hasNoCache = false
   package private(set) var hasNoStore = false
   package private(set) var mustRevalidate = false
   package private(set) var isPrivate = false
-  /// Fields that `no-cache` names: the answer may be kept without them.
+  /// Fields named by `no-cache`: the response may be stored without them.
   package private(set) var withheldFields: [String] = []
 
-  /// Unknown directives are ignored; of one given twice the smaller age counts.
+  /// Reads a header value; ignores unknown directives and uses the smaller of two `max-age`.
   package init(_ header: String?) {
     guard let header else { return }
     var isUnderstood = false
     for directive in Self.directives(of: header) {
       switch directive.name {
       case "max-age":
-        // An age that cannot be read is read as stale.
+        // An unreadable age counts as stale.
         let age = directive.value.flatMap(Self.deltaSeconds) ?? 0
         maxAge = min(maxAge ?? age, age)
       case "no-cache":
         let fields = Self.names(in: directive.value ?? "")
-        // Without a single name it speaks of the whole answer.
+        // `no-cache` without field names applies to the whole response.
         hasNoCache = hasNoCache || fields.isEmpty
         withheldFields += fields
       case "no-store": hasNoStore = true
-      // A cache that understands the status, as we do of all that is stored, may ignore `no-store`.
+      // A cache that knows the status, as for all stored ones, may ignore `no-store` (RFC 9111).
       case "must-understand": isUnderstood = true
       case "must-revalidate": mustRevalidate = true
       case "private": isPrivate = true
@@ -39,7 +39,7 @@ package struct CacheControl: Hashable, Sendable {
     var value: String?
   }
 
-  /// Takes a list apart (RFC 9110 §5.6): quoted strings may hold commas and, escaped, quotes.
+  /// Splits a list (RFC 9110 §5.6), in which quoted strings may hold commas and escaped quotes.
   private static func directives(of header: String) -> [Directive] {
     var directives: [Directive] = []
     var rest = Array(header.utf8)[...]
@@ -51,14 +51,13 @@ package struct CacheControl: Hashable, Sendable {
         rest = rest.dropFirst()
         directive.value = value(&rest)
       }
-      // What follows a quoted string before the comma belongs to nothing.
+      // Text between a quoted string and the next comma is ignored.
       rest = rest.drop { $0 != comma }.dropFirst()
       if !directive.name.isEmpty { directives.append(directive) }
     }
     return directives
   }
 
-  /// A token, or what a quoted string means.
   private static func value(_ rest: inout ArraySlice<UInt8>) -> String {
     rest = rest.drop { $0 == blank || $0 == tab }
     guard rest.first == quote else {
@@ -78,7 +77,6 @@ package struct CacheControl: Hashable, Sendable {
     list.utf8.split(separator: comma).map { text($0).lowercased() }.filter { !$0.isEmpty }
   }
 
-  /// Without the blanks around it.
   private static func text(_ bytes: some BidirectionalCollection<UInt8>) -> String {
     let isBlank: (UInt8) -> Bool = { $0 == blank || $0 == tab }
     guard let first = bytes.firstIndex(where: { !isBlank($0) }),
@@ -87,7 +85,7 @@ package struct CacheControl: Hashable, Sendable {
     return String(decoding: bytes[first...last], as: UTF8.self)
   }
 
-  /// Digits only, at most what RFC 9111 asks a cache to represent.
+  /// Parses digits only; capped at 2³¹, the maximum that RFC 9111 requires a cache to represent.
   static func deltaSeconds(_ text: String) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return min(Int64(text) ?? .max, 1 << 31)

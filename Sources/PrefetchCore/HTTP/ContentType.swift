@@ -1,10 +1,9 @@
-/// The media type that a file's name says it has.
+/// Media type derived from a file name's extension.
 package enum ContentType {
   package static func forFile(named name: String) -> String {
     known(forFileNamed: name) ?? fallback
   }
 
-  /// Nil where the name says nothing.
   package static func known(forFileNamed name: String) -> String? {
     guard let dot = name.lastIndex(of: "."), !name[dot...].contains("/") else { return nil }
     return byExtension[name[name.index(after: dot)...].lowercased()]

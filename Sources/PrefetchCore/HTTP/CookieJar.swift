@@ -1,20 +1,18 @@
-/// Cookies that servers set during the transfer of one item, as RFC 6265 reads them.
+/// Cookies (RFC 6265) that servers set during the transfer of one item; kept in memory only.
 ///
-/// The jar lives in memory and ends with its item. Cookies are taken and sent over https alone, go to
-/// the host that set them, and to others of their `Domain` only where the configuration names these.
+/// Cookies are accepted and sent over https only. They go to the host that set them, and to other
+/// hosts of their `Domain` only if the configuration names those hosts.
 package struct CookieJar: Hashable, Sendable {
   private struct Cookie: Hashable, Sendable {
     var name: String
     var value: String
-    /// The host that set it.
     var host: String
-    /// The `Domain` attribute; nil for a cookie of its host alone.
+    /// `Domain` attribute; nil for a cookie of its host alone.
     var domain: String?
     var path: String
-    /// Nil for a cookie that lasts as long as the jar.
+    /// Expiry; nil for a cookie that lasts as long as the jar.
     var expires: Instant?
 
-    /// Whether a new cookie takes the place of another one.
     func replaces(_ other: Cookie) -> Bool {
       name == other.name && path == other.path && (domain == nil) == (other.domain == nil)
         && (domain ?? host) == (other.domain ?? other.host)
@@ -23,12 +21,11 @@ package struct CookieJar: Hashable, Sendable {
 
   package static let mostOfHost = 50
   package static let mostInAll = 500
-  /// Bytes of a name and its value together.
+  /// Maximum bytes of a name and its value together.
   package static let longestCookie = 4096
-  /// Bytes of one `Cookie` header; servers refuse longer ones.
+  /// Maximum bytes of a `Cookie` header; servers refuse longer ones.
   package static let longestField = 8190
 
-  /// In the order in which their names were first set.
   private var cookies: [Cookie] = []
 
   package init() {}
@@ -37,7 +34,6 @@ package struct CookieJar: Hashable, Sendable {
     cookies.isEmpty
   }
 
-  /// Takes the cookies of a response from `url`.
   package mutating func take(_ headers: HeaderBlock, from url: WebURL, at now: Instant) {
     guard url.scheme == .https, headers.has("Set-Cookie") else { return }
     cookies.removeAll { Self.isOver($0, at: now) }
@@ -47,9 +43,7 @@ package struct CookieJar: Hashable, Sendable {
     }
   }
 
-  /// Returns the value of the `Cookie` header for a request, nil without one.
-  ///
-  /// `declared` is the value of such a header that the configuration gives; its names are kept.
+  /// Returns a request's `Cookie` header with `declared`, whose names win; nil if nothing is added.
   package func field(
     for url: WebURL,
     besides declared: String? = nil,
@@ -66,7 +60,7 @@ package struct CookieJar: Hashable, Sendable {
       !Self.isOver(cookie, at: now) && !own.contains(cookie.name)
         && Self.reaches(cookie, url.host, isNamed: isNamed) && Self.covers(cookie.path, url.path)
     }
-    // The longest path first, as servers with two cookies of one name expect.
+    // Servers expect the cookie with the longest path first among those of one name.
     let ordered = fitting.sorted {
       ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
     }
@@ -81,7 +75,7 @@ package struct CookieJar: Hashable, Sendable {
 
   private mutating func put(_ cookie: Cookie, at now: Instant) {
     let known = cookies.firstIndex { cookie.replaces($0) }
-    // A date in the past is how servers delete a cookie.
+    // Servers delete a cookie by an expiry in the past.
     guard !Self.isOver(cookie, at: now) else {
       if let known { cookies.remove(at: known) }
       return
@@ -102,7 +96,7 @@ package struct CookieJar: Hashable, Sendable {
   // MARK: Reading
 
   private static func read(_ line: String, from url: WebURL, at now: Instant) -> Cookie? {
-    // Nobody can break out of a header line with a value of another server.
+    // A control character could inject lines into a later request's header.
     guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
     let parts = line.split(separator: ";", omittingEmptySubsequences: false)
     guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
@@ -124,12 +118,11 @@ package struct CookieJar: Hashable, Sendable {
     }
   }
 
-  /// What stands behind the value of a cookie; the last of each name counts.
+  /// Attributes of a cookie; the last of each name counts.
   private struct Attributes {
     var path: String?
     var domain: String?
     var expires: Instant?
-    /// The end of its `Max-Age`.
     var age: Instant?
     var isSecure = false
 
@@ -163,11 +156,11 @@ package struct CookieJar: Hashable, Sendable {
     if domain.hasPrefix(".") { domain.removeFirst() }
     guard !domain.isEmpty, domain != host || IPAddress(host: host) == nil else { return .host }
     guard domain == host || isBelow(host, domain) else { return .refused }
-    // A name without a dot is nobody's own: all of `com` would be reached.
+    // A domain without a dot, such as `com`, would cover hosts of many owners.
     return domain.contains(".") ? .domain(domain) : domain == host ? .host : .refused
   }
 
-  /// What the beginning of a name promises has to hold.
+  /// Whether the attributes fulfil the `__Secure-` or `__Host-` prefix of the name.
   private static func isPrefixKept(_ name: String, _ attributes: Attributes) -> Bool {
     let name = name.lowercased()
     if name.hasPrefix("__secure-") { return attributes.isSecure }
@@ -175,7 +168,7 @@ package struct CookieJar: Hashable, Sendable {
     return attributes.isSecure && attributes.path == "/" && (attributes.domain ?? "").isEmpty
   }
 
-  /// The folder of the URL that set a cookie without a path.
+  /// Returns the default path of a cookie without `Path`: the folder of its URL.
   private static func defaultPath(of url: WebURL) -> String {
     guard let slash = url.path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > url.path.startIndex
     else { return "/" }
@@ -186,11 +179,10 @@ package struct CookieJar: Hashable, Sendable {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     if digits.count < text.count { return 0 }
-    // Beyond that it is for ever.
     return Int64(digits.prefix(10)).map { min($0, 4_000_000_000) }
   }
 
-  /// Dates of HTTP, and those with dashes that the first servers with cookies wrote.
+  /// Parses HTTP dates and the dashed form of the first servers that set cookies.
   private static func date(_ text: String) -> Instant? {
     HTTPDate.parse(text) ?? HTTPDate.parse(text.replacing("-", with: " "))
   }

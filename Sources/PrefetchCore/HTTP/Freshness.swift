@@ -1,28 +1,26 @@
-/// Until when a stored answer may be used unasked, by RFC 9111 for a private cache without heuristics.
+/// Freshness that the responses of a redirect chain declare (RFC 9111, private cache, no
+/// heuristics).
 ///
-/// It is what servers state, the least of all hops that led to the body. What the declarer grants
-/// comes in when a caller asks, so that a changed `ttl` holds at once.
+/// The shortest of all hops counts. Lifetimes granted by the declarer are applied at each query, so
+/// that a changed `ttl` takes effect at once.
 package enum Freshness: Hashable, Sendable {
-  /// Every hop states a lifetime, of which the first ends then; perhaps before the answer came.
+  /// Each hop declares a lifetime, and the first of them ends at `until`, possibly before arrival.
   case stated(until: Instant)
-  /// Some hop states none, so that it takes a `ttl`; those that do hold until then.
+  /// At least one hop declares no lifetime, so a `ttl` is needed; the declared ones end at `until`.
   case silent(until: Instant)
-  /// `no-cache` or `Vary: *`: never without a question.
+  /// `no-cache` or `Vary: *`: the body must be revalidated before each use.
   case asked
 
-  /// What the declarer grants: the lifetime where an answer states none, a cap where it states more.
+  /// Lifetime that the declarer grants: a default and upper bound of the response's own.
   package enum Lifetime: Hashable, Sendable {
     case atMost(Duration)
-    /// The body behind this URL never changes.
     case immutable
   }
 
-  /// When an answer was judged, and how old it had become on its way by then.
+  /// Time at which a response is judged, with the durations from which its age is computed.
   package struct Timing: Hashable, Sendable {
     package var now: Instant
-    /// Since its request went out.
     package var elapsed: Duration
-    /// Since its head was here.
     package var sinceHead: Duration
 
     package init(_ now: Instant, elapsed: Duration = .zero, sinceHead: Duration = .zero) {
@@ -41,7 +39,6 @@ package enum Freshness: Hashable, Sendable {
     }
   }
 
-  /// What one answer states of itself.
   package init(_ headers: HeaderBlock, at moment: Timing) {
     let control = CacheControl(headers.combined(.cacheControl))
     guard !control.hasNoCache, !Variance.isUnknowable(headers) else {
@@ -59,7 +56,6 @@ package enum Freshness: Hashable, Sendable {
     self = .stated(until: moment.now + (lifetime - Self.age(headers, moment)))
   }
 
-  /// Of two hops of one chain.
   package func joined(with other: Freshness) -> Freshness {
     switch (self, other) {
     case (.asked, _), (_, .asked): .asked
@@ -70,8 +66,8 @@ package enum Freshness: Hashable, Sendable {
     }
   }
 
-  /// When it became or becomes stale, under what the declarer grants since the last answer; nil where
-  /// every use needs a question.
+  /// Returns the time at which the response becomes stale under `granted` lifetimes, which count
+  /// from `answeredAt`; nil if each use needs revalidation.
   package func end(under granted: [Lifetime], answeredAt: Instant?) -> Instant? {
     if granted.contains(.immutable) { return .distantFuture }
     let capped = { (until: Instant) in
@@ -84,22 +80,21 @@ package enum Freshness: Hashable, Sendable {
     case .asked: return nil
     case .stated(let until): return capped(until)
     case .silent(let until):
-      // What came from no server, as a body that was found by its digest, holds for no time.
+      // Without a server's response, as for a body found by its digest, a body is never fresh.
       guard let answeredAt else { return nil }
       return granted.isEmpty ? min(answeredAt, until) : capped(until)
     }
   }
 
-  /// How far ahead of now a time may be that our own clock has set: clocks are corrected by seconds.
+  /// Tolerated lead of a recorded time over the clock, since clocks are corrected by seconds.
   package static let clockTolerance = Duration.seconds(60)
 
-  /// Whether a time that was recorded as now lies in the future, since the clock was ahead then or is
-  /// behind now.
+  /// Whether a recorded time lies in the future, because the clock was ahead then or is behind now.
   package static func isFuture(_ recorded: Instant, at now: Instant) -> Bool {
     recorded > now + clockTolerance
   }
 
-  /// An end of freshness as it can be believed: an answer from the future is just now stale.
+  /// Returns the end of freshness, or `now` if the response is dated in the future.
   package static func believed(
     _ end: Instant?,
     answeredAt: Instant?,
@@ -118,20 +113,18 @@ package enum Freshness: Hashable, Sendable {
   ) -> Duration? {
     if let maxAge = control.maxAge { return .seconds(maxAge) }
     guard let expires = headers[.expires] else { return nil }
-    // An unreadable Expires, `0` above all, means already expired.
+    // An unreadable `Expires`, especially `0`, means already expired.
     guard let end = HTTPDate.parse(expires) else { return .zero }
     return end - (date(headers) ?? received(moment))
   }
 
-  /// The larger of what caches on the way say and what the clocks say; never negative (§4.2.3).
+  /// Returns the larger of the reported age and the age by the clocks; never negative (§4.2.3).
   private static func age(_ headers: HeaderBlock, _ moment: Timing) -> Duration {
     let apparent = date(headers).map { received(moment) - $0 } ?? .zero
     return max(told(headers) + moment.elapsed, max(apparent, .zero) + moment.sinceHead)
   }
 
-  /// The same of an answer that was judged at a time, by its headers.
-  ///
-  /// What is left of the lifetime that it states says how long its request took.
+  /// Returns a response's age; the rest of its declared lifetime shows how long its request took.
   package static func ageOnArrival(
     _ headers: HeaderBlock,
     _ freshness: Freshness? = nil,
@@ -146,7 +139,7 @@ package enum Freshness: Hashable, Sendable {
     return max(stated, lifetime - (until - instant))
   }
 
-  /// Of a list the first member counts; what is no number counts as nothing (§5.1).
+  /// Returns the first member of `Age`; zero if it is not a number (§5.1).
   private static func told(_ headers: HeaderBlock) -> Duration {
     guard let first = headers[.age]?.utf8.prefix(while: { $0 != UInt8(ascii: ",") }),
       let seconds = CacheControl.deltaSeconds(
@@ -164,7 +157,7 @@ package enum Freshness: Hashable, Sendable {
     moment.now + (.zero - moment.sinceHead)
   }
 
-  /// Whether an answer may be kept: `no-store` counts where it is to be honoured.
+  /// Whether a response may be stored; `no-store` counts only if it is honoured.
   package static func mayStore(_ headers: HeaderBlock, honorsNoStore: Bool) -> Bool {
     !honorsNoStore || !CacheControl(headers.combined(.cacheControl)).hasNoStore
   }
@@ -173,7 +166,6 @@ package enum Freshness: Hashable, Sendable {
 // MARK: - In columns
 
 extension Freshness {
-  /// As one number of a row and one of its kind.
   package var columns: (until: Int64?, kind: Int64) {
     switch self {
     case .stated(let until): (until.milliseconds, 0)

@@ -1,22 +1,21 @@
-/// Dates as HTTP and RFC 3339 write them; the proleptic Gregorian calendar, UTC, no locale.
+/// Dates of HTTP in the proleptic Gregorian calendar, in UTC and without locale.
 package enum HTTPDate {
-  /// Reads the three forms of RFC 9110 §5.6.7; nil for anything else.
+  /// Parses the three forms of RFC 9110 §5.6.7; returns nil for anything else.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     if let instant = fixed(text) { return instant }
-    // Their letters are meant to be as in the grammar, and read whatever their case (RFC 9111 §4.2).
     let bytes = text.utf8.map(ASCII.lowercased)
     switch bytes.count {
     case 29: return Form.fixed.read(bytes[...])
     case 24: return Form.ofC.read(bytes[...])
     default:
-      // The day of the week in full: nothing else about this form varies.
+      // The full name of the weekday is the only part of variable length.
       let weekday = bytes.prefix { $0 != UInt8(ascii: ",") }
       guard weekdayNames.contains(where: { $0.utf8.elementsEqual(weekday) }) else { return nil }
       return Form.old.read(bytes.dropFirst(weekday.count))
     }
   }
 
-  /// One of the three forms: a capital letter stands for a part of the date, all else for itself.
+  /// Date form: capital letters are fields of the date, other characters are literals.
   private enum Form: String {
     case fixed = "WWW, DD NNN YYYY HH:II:SS gmt"
     case old = ", DD-NNN-YY HH:II:SS gmt"
@@ -34,7 +33,7 @@ package enum HTTPDate {
       }
       func number(_ mark: Unicode.Scalar) -> Int? {
         var digits = (parts[UInt8(ascii: mark)] ?? [])[...]
-        // The C library writes a day of one digit behind a second blank.
+        // C's `asctime` pads a one-digit day with a blank.
         if self == .ofC, mark == "D", digits.first == 0x20 { digits = digits.dropFirst() }
         return HTTPDate.number(String(decoding: digits, as: UTF8.self))
       }
@@ -64,8 +63,7 @@ package enum HTTPDate {
     "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
   ]
 
-  /// The form that nearly every server sends, `Sun, 06 Nov 1994 08:49:37 GMT`, from its bytes where
-  /// they stand; nil sends it the long way.
+  /// Parses the usual form of a date without copying; nil for other forms.
   private static func fixed(_ text: some StringProtocol) -> Instant? {
     let read = text.utf8.withContiguousStorageIfAvailable { bytes -> Instant? in
       guard bytes.count == 29, unsafe bytes[3] == UInt8(ascii: ","),
@@ -105,7 +103,6 @@ package enum HTTPDate {
     name.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
   }
 
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`.
   package static func format(_ instant: Instant) -> String {
     let date = CalendarDate(instant)
     let weekday = weekdays[(date.daysSinceEpoch % 7 + 7) % 7]
@@ -113,7 +110,6 @@ package enum HTTPDate {
       + "\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) GMT"
   }
 
-  /// Digits only: no signs.
   private static func number(_ text: some StringProtocol) -> Int? {
     !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int(text) : nil
   }
@@ -121,13 +117,12 @@ package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-  /// 1970-01-01 was a Thursday.
   private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 }
 
-/// RFC 3339 date-times, as configuration, manifests and reports write them.
+/// RFC 3339 date-times of configuration, manifests and reports.
 package enum Timestamp {
-  /// `2026-11-20T05:00:00.123Z`: UTC with milliseconds.
+  /// Formats as `2026-11-20T05:00:00.123Z`: UTC with milliseconds.
   package static func format(_ instant: Instant) -> String {
     let date = CalendarDate(instant)
     let milliseconds = Int((instant.milliseconds % 1000 + 1000) % 1000)
@@ -135,14 +130,14 @@ package enum Timestamp {
       + "T\(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)).\(padded(milliseconds, 3))Z"
   }
 
-  /// `2026-11-20 05:00:01 UTC`, for sentences: rounded up to a whole second.
+  /// Formats as `2026-11-20 05:00:01 UTC` for sentences, rounded up to a whole second.
   package static func readable(_ instant: Instant) -> String {
     let date = CalendarDate(instant + .milliseconds(999))
     return "\(padded(date.year, 4))-\(padded(date.month))-\(padded(date.day))"
       + " \(padded(date.hour)):\(padded(date.minute)):\(padded(date.second)) UTC"
   }
 
-  /// A date alone means its midnight in UTC; a time needs `Z` or an offset.
+  /// Parses a time with `Z` or an offset, or a date alone, which means its midnight in UTC.
   package static func parse(_ text: some StringProtocol) -> Instant? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
@@ -192,7 +187,6 @@ package enum Timestamp {
   }
 }
 
-/// A point of time taken apart, in UTC.
 private struct CalendarDate {
   var year: Int
   var month: Int
@@ -235,8 +229,8 @@ private struct CalendarDate {
     (self.year, self.month, self.day) = (year, month, day)
     (self.hour, self.minute, self.second) = (hour, minute, second)
     guard day > 28 else { return }
-    // The 31st of a short month would be read as a day of the next one. Midnight is asked for,
-    // since a leap second belongs to the day that follows.
+    // The 31st of a short month would become a day of the next one. The check uses midnight, since
+    // a leap second belongs to the next day.
     let check = CalendarDate(Instant(seconds: Int64(daysSinceEpoch) * 86_400))
     guard check.month == month, check.day == day else { return nil }
   }

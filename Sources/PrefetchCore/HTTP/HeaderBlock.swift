@@ -1,4 +1,3 @@
-/// One header line, as it came or as it will be sent; its value as ``HeaderText`` keeps bytes.
 package struct HeaderField: Hashable, Sendable {
   package var name: String
   package var value: String
@@ -9,13 +8,12 @@ package struct HeaderField: Hashable, Sendable {
   }
 }
 
-/// The headers of one response, in the order they came.
+/// Headers of one response, in received order and in the form in which they are stored.
 ///
-/// All fields stand end to end in one buffer, since most answers are asked for one or two of their
-/// headers and then forgotten. It is stored as it stands here.
+/// One buffer holds all fields, since most blocks are queried for one or two and dropped.
 package struct HeaderBlock: Hashable, Sendable {
-  /// Of each field the code of its name, or zero, its length and the name; then the length of its
-  /// value, and that.
+  /// Encoded fields: the code of the name (or zero, its length and the name), then the length of
+  /// the value and the value.
   private var bytes: [UInt8] = []
 
   package init(_ fields: [HeaderField] = []) {
@@ -24,12 +22,10 @@ package struct HeaderBlock: Hashable, Sendable {
     }
   }
 
-  /// As ``HeaderScratch`` has put it together.
   init(copying bytes: UnsafeRawBufferPointer) {
     unsafe self.bytes = [UInt8](bytes)
   }
 
-  /// As it was stored; nil for bytes that no block is made of.
   package init?(stored bytes: RawSpan) {
     var cursor = ByteCursor()
     while let code = cursor.byte(bytes) {
@@ -48,12 +44,11 @@ package struct HeaderBlock: Hashable, Sendable {
     indices.map { HeaderField(name(at: $0), value(at: $0)) }
   }
 
-  /// The first value of a name, whatever its case.
   package subscript(name: HeaderName) -> String? {
     firstIndex(of: name).map { value(at: $0) }
   }
 
-  /// Every value of a name, joined as RFC 9110 joins list fields.
+  /// Returns all values of a name, joined as RFC 9110 joins list fields.
   package func combined(_ name: HeaderName) -> String? {
     guard has(name) else { return nil }
     let values = all(name)
@@ -79,7 +74,7 @@ package struct HeaderBlock: Hashable, Sendable {
 // MARK: - By position
 
 extension HeaderBlock {
-  /// Where the fields begin, which is all that their numbers mean.
+  /// Start offsets of the fields; an index is an offset into the buffer.
   package struct Indices: Sequence, IteratorProtocol {
     fileprivate let block: HeaderBlock
     fileprivate var position = 0
@@ -91,10 +86,8 @@ extension HeaderBlock {
     }
   }
 
-  /// Where one field stands.
   private struct Extent {
     let code: UInt8
-    /// Empty where the code says it.
     let spelled: Range<Int>
     let value: Range<Int>
   }
@@ -109,17 +102,15 @@ extension HeaderBlock {
     return String(decoding: bytes[place.spelled], as: UTF8.self)
   }
 
-  /// The bytes that came, as ``HeaderText`` keeps them.
   package func value(at index: Int) -> String {
     HeaderText.decode(bytes[place(index).value])
   }
 
-  /// Of its name; zero where that is spelled.
   func code(at index: Int) -> UInt8 {
     bytes[index]
   }
 
-  /// Names and values as they stand, without a string for each.
+  /// Passes the bytes of each name and value without making strings.
   package func forEachField(_ body: (Span<UInt8>, Span<UInt8>) -> Void) {
     let span = bytes.span
     for index in indices {
@@ -151,11 +142,10 @@ extension HeaderBlock {
     guard place.code == 0 else {
       return WellKnownNames.number(of: place.code) == name.number
     }
-    // A well-known name may be spelled as no other server does.
+    // Even a well-known name is spelled out if its letter case is unusual.
     return holds(place.spelled, name.text)
   }
 
-  /// Whether the value is that word, whatever its case.
   package func holds(_ index: Int, _ word: String) -> Bool {
     holds(place(index).value, word)
   }
@@ -170,7 +160,6 @@ extension HeaderBlock {
     return true
   }
 
-  /// Whether the value is that text, byte by byte.
   package func isValue(_ index: Int, _ text: String) -> Bool {
     unsafe isSame(place(index).value, text.utf8.span.bytes)
   }
@@ -184,13 +173,11 @@ extension HeaderBlock {
     unsafe bytes.span.bytes.extracting(range).isSame(as: other)
   }
 
-  /// The fields at some places only.
   package func filtered(_ isKept: (Int) -> Bool) -> HeaderBlock {
     guard let first = indices.first(where: { !isKept($0) }) else { return self }
     var kept = HeaderBlock()
     kept.bytes.reserveCapacity(bytes.count)
     kept.bytes += bytes[..<first]
-    // Fields that stand side by side go together.
     var start = place(first).value.upperBound
     var position = start
     while position < bytes.count {
@@ -219,10 +206,9 @@ extension HeaderBlock {
     bytes.removeLast(bytes.count - end)
   }
 
-  /// What a field may take besides its name and value.
   static let longestOverhead = 11
 
-  /// Puts a field down in a place that has room for it, and says where the next one goes.
+  /// Writes a field into a buffer with enough room and returns the end offset.
   static func write(
     _ name: RawSpan,
     _ value: RawSpan,
@@ -261,7 +247,7 @@ extension HeaderBlock {
     return Extent(code: code, spelled: spelled, value: text(at: spelled.upperBound))
   }
 
-  /// Most are shorter than what one byte says.
+  /// Returns the range of a text after its length prefix, which is usually one byte.
   private func text(at start: Int) -> Range<Int> {
     let first = Int(bytes[start])
     guard first >= 0x80 else { return start + 1..<start + 1 + first }
@@ -275,7 +261,6 @@ extension HeaderBlock {
   }
 }
 
-/// Bytes of the one alphabet that protocols use.
 package enum ASCII {
   package static func lowercased(_ byte: UInt8) -> UInt8 {
     byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte

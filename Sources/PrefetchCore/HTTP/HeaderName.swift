@@ -1,7 +1,7 @@
-/// The name of a header field, told from most others by a number.
+/// Header field name; well-known names compare by number.
 package struct HeaderName: ExpressibleByStringLiteral, Sendable {
   package let text: String
-  /// The same for every spelling; zero for a name that is none of the well-known ones.
+  /// Number of a well-known name in any spelling; zero for other names.
   let number: UInt8
 
   package init(_ text: String) {
@@ -22,7 +22,7 @@ package struct HeaderName: ExpressibleByStringLiteral, Sendable {
     a.number == b.number && (a.number != 0 || ASCII.equalsIgnoringCase(a.text, b.text))
   }
 
-  /// Those that every answer is asked for, so that they are not looked up for each.
+  /// Names that are looked up in each response, prepared once.
   package static let age = HeaderName("Age")
   package static let cacheControl = HeaderName("Cache-Control")
   package static let connection = HeaderName("Connection")
@@ -35,7 +35,6 @@ package struct HeaderName: ExpressibleByStringLiteral, Sendable {
   package static let vary = HeaderName("Vary")
 }
 
-/// Several names, most of them told from others by their numbers.
 struct HeaderNames: Sendable {
   private var bits: UInt64 = 0
   private var others: [String] = []
@@ -59,9 +58,8 @@ struct HeaderNames: Sendable {
   }
 }
 
-/// The names that most answers have: each has a number, and its two usual spellings a code each.
+/// Names of most responses: each has a number, and each of its two usual spellings a code.
 enum WellKnownNames {
-  /// The code of a spelling; zero for any other.
   static func code(of name: RawSpan) -> UInt8 {
     let table = table
     for number in table.numbers(ofLength: name.byteCount) {
@@ -76,7 +74,6 @@ enum WellKnownNames {
     return 0
   }
 
-  /// The number that a name has whatever its spelling; zero for any other.
   static func number(of name: RawSpan) -> UInt8 {
     let table = table
     let small = name.byteOffsets.map { ASCII.lowercased(name.byte($0)) }
@@ -89,7 +86,6 @@ enum WellKnownNames {
     (code + 1) / 2
   }
 
-  /// How a code is spelled.
   static func spelling(of code: UInt8) -> String {
     let text = spellings[Int(number(of: code)) - 1]
     return code.isMultiple(of: 2) ? text.lowercased() : text
@@ -101,7 +97,7 @@ enum WellKnownNames {
     body(letters.span.extracting(table.range(of: number(of: code))))
   }
 
-  /// Stored by position: only ever append.
+  /// Well-known names; stored by position, so only ever append.
   static let spellings = [
     "Date", "Content-Type", "Content-Length", "ETag", "Last-Modified", "Cache-Control", "Expires",
     "Age", "Server", "Vary", "Connection", "Accept-Ranges", "Content-Encoding", "Content-Range",
@@ -117,7 +113,7 @@ enum WellKnownNames {
 
   private static let table = Table()
 
-  /// In one place, since each static value is looked for by itself.
+  /// Lookup tables in one static value, since each static access costs a lookup.
   private struct Table {
     let letters = spellings.flatMap { Array($0.utf8) }
     let smallLetters = spellings.flatMap { Array($0.lowercased().utf8) }

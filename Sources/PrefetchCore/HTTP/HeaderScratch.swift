@@ -1,10 +1,9 @@
-/// Where the fields of one head after another are put together, before each becomes a block.
+/// Reusable buffer in which the fields of successive response heads are collected.
 @safe package final class HeaderScratch {
   private let room: UnsafeMutableRawBufferPointer
   private var byteCount = 0
   private var fieldCount = 0
 
-  /// Room for so many fields, and so many bytes of their names and values together.
   package init(fields: Int, bytes: Int) {
     unsafe room = .allocate(byteCount: fields * HeaderBlock.longestOverhead + bytes, alignment: 8)
   }
@@ -25,7 +24,6 @@
     fieldCount += 1
   }
 
-  /// A copy of what was put together.
   package var block: HeaderBlock {
     unsafe HeaderBlock(copying: UnsafeRawBufferPointer(rebasing: room[..<byteCount]))
   }

@@ -1,18 +1,17 @@
-/// The bytes of a header's value as text that gives back the very same bytes.
+/// Lossless conversion between the bytes of a header value and text.
 ///
-/// Servers send what they like, Latin-1 above all, and want their tags back as they were. Text in
-/// UTF-8 stands for itself; each other byte from 0x80 on becomes one scalar of a private range, and
-/// so does each byte of what would be read as such a scalar.
+/// Servers send arbitrary bytes, mostly Latin-1, and need their tags back unchanged. UTF-8 stands
+/// for itself; each other byte from 0x80 on becomes a scalar of a private range, and so does each
+/// byte of such a scalar itself.
 package enum HeaderText {
-  /// U+F780…U+F7FF for the bytes 0x80…0xFF.
+  /// Base of the scalars U+F780…U+F7FF, which stand for the bytes 0x80…0xFF.
   private static let base: UInt32 = 0xF700
   private static let escapes: ClosedRange<UInt32> = 0xF780...0xF7FF
-  /// Every scalar of the range begins with it in UTF-8.
   package static let lead: UInt8 = 0xEF
 
   package static func decode(_ bytes: ArraySlice<UInt8>) -> String {
     var plain = String(decoding: bytes, as: UTF8.self)
-    // What is put in place of bytes that are no UTF-8 begins with it as well.
+    // U+FFFD, the replacement for invalid UTF-8, begins with the same byte.
     let isPlain = plain.withUTF8 { text in !(unsafe text.contains(lead)) }
     return isPlain ? plain : decodeOdd(bytes)
   }
@@ -37,7 +36,7 @@ package enum HeaderText {
     return String(text)
   }
 
-  /// Whether the text stands for bytes that are no UTF-8.
+  /// Whether the text stands for bytes that are not UTF-8.
   package static func hasOddBytes(_ text: String) -> Bool {
     text.utf8.contains(lead) && text.unicodeScalars.contains { escapes.contains($0.value) }
   }
@@ -55,7 +54,7 @@ package enum HeaderText {
     return bytes
   }
 
-  /// As a part of a URL: where it is no UTF-8, each byte beyond ASCII is escaped by itself.
+  /// Returns text for a URL, percent-encoding bytes beyond ASCII if the value is not UTF-8.
   package static func escaped(_ text: String) -> String {
     guard hasOddBytes(text) else { return text }
     var escaped: [UInt8] = []
@@ -69,7 +68,6 @@ package enum HeaderText {
     return String(decoding: escaped, as: UTF8.self)
   }
 
-  /// For people: what is no UTF-8 is shown as such.
   package static func readable(_ text: String) -> String {
     hasOddBytes(text) ? String(decoding: encode(text), as: UTF8.self) : text
   }

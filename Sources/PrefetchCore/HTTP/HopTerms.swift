@@ -1,6 +1,5 @@
-/// What one answer on the way to a body states: a redirect, or the answer that brought or confirmed it.
+/// Caching terms of one response of a redirect chain, either a redirect or the final response.
 package struct HopTerms: Hashable, Sendable {
-  /// Who answered.
   package var url: String
   package var freshness: Freshness
   package var mustRevalidate: Bool
@@ -18,7 +17,7 @@ package struct HopTerms: Hashable, Sendable {
     self.variance = variance
   }
 
-  /// Of an answer to a request with these headers; `item` is the URL that was declared.
+  /// Reads a response to a request with header `fields`; `item` is the declared URL.
   package init(
     _ headers: HeaderBlock,
     from url: String,
@@ -40,30 +39,28 @@ package struct HopTerms: Hashable, Sendable {
 }
 
 extension ContentRecord {
-  /// Takes in what all answers of a chain state, the last of which gave or confirmed the body.
+  /// Stores the terms of a redirect chain; `last` gave or confirmed the body.
   package mutating func note(_ redirects: [HopTerms], _ last: HopTerms) {
     hops = redirects
     freshness = redirects.reduce(last.freshness) { $0.joined(with: $1.freshness) }
     variance = Variance((redirects + [last]).compactMap(\.variance))
   }
 
-  /// Whether nothing but times, of the clock and of freshness, tells it from what is stored.
+  /// Whether two records differ only in times, those of the clock or of freshness.
   package func differsOnlyInTimes(from other: ContentRecord) -> Bool {
     validators == other.validators && variance == other.variance && hops == other.hops
   }
 
-  /// Makes the record one of a body that was never fetched.
   package mutating func forgetBody() {
     digest = nil
     size = 0
-    // What a person has paused stays so; anything else the next run looks at.
     if state != .paused { state = .queued }
     validators = Validators()
     files = []
     forgetAnswer()
   }
 
-  /// Leaves nothing of what answers stated: the body is known by its digest alone, or gone.
+  /// Removes the terms of all responses, for a body that is known only by its digest or is removed.
   package mutating func forgetAnswer() {
     freshness = .silent(until: .distantFuture)
     hops = []
@@ -71,13 +68,12 @@ extension ContentRecord {
     validatedAt = nil
   }
 
-  /// Whether some answer of the chain forbids to use it stale.
   package var mustRevalidate: Bool {
     CacheControl(headers.combined(.cacheControl)).mustRevalidate
       || hops.contains(where: \.mustRevalidate) || freshness == .asked
   }
 
-  /// When it became or becomes stale; nil where every use needs a question.
+  /// Returns when the body becomes stale; nil if each use needs revalidation.
   package func freshUntil(under granted: [Freshness.Lifetime], at now: Instant) -> Instant? {
     let answeredAt = validatedAt ?? fetchedAt
     let end = freshness.end(under: granted, answeredAt: answeredAt)

@@ -1,7 +1,7 @@
-/// What of a request may select its answer: all that is declared for it, and neither conditions and
-/// ranges nor what only the transport knows.
+/// Request headers that can select the response: the declared ones, without conditions, ranges and
+/// fields of the transport.
 package enum RequestFields {
-  /// `own` are for the first origin alone; `everywhere` come before them, at every hop.
+  /// Returns a hop's declared fields; `own` are for the first origin, `everywhere` for each hop.
   static func declared(
     own: [HeaderField],
     everywhere: [HeaderField] = [],
@@ -17,21 +17,20 @@ package enum RequestFields {
     return fields
   }
 
-  /// Those that a request does not have yet: what it says of itself comes from its declarer.
+  /// Returns the fields of `more` that the request lacks; fields of its declarer take precedence.
   package static func missing(_ more: [HeaderField], in fields: [HeaderField]) -> [HeaderField] {
     more.filter { field in
       !fields.contains { ASCII.equalsIgnoringCase($0.name, field.name) }
     }
   }
 
-  /// As `Vary` means them: with our name, without our version.
+  /// Returns the fields that `Vary` refers to, with the agent's name but not its version.
   static func selecting(_ fields: [HeaderField], agent: String) -> [HeaderField] {
     fields + missing([HeaderField("User-Agent", agent)], in: fields)
   }
 }
 
 extension RunPolicy {
-  /// What the rule that holds for a request adds to it, and what netrc has for its host.
   func ruleFields(
     for url: WebURL,
     rule: Int?,
@@ -43,7 +42,7 @@ extension RunPolicy {
       rule.map {
         connections.rules[$0].headers(for: purpose, isFirstOrigin: isFirstOrigin())
       } ?? []
-    // A rule says more of a request than a file that knows only its host.
+    // A rule is more specific than netrc, which knows only the host.
     if let field = netrcField(for: url, purpose: purpose, at: now) {
       fields += RequestFields.missing([field], in: fields)
     }
@@ -52,14 +51,14 @@ extension RunPolicy {
 }
 
 extension SegmentDeclaration {
-  /// Configured headers reach the servers that the configuration names: every inline item's, or the
-  /// manifest's own origin.
+  /// Returns the segment's configured headers if they may go to a URL: any inline item's, otherwise
+  /// one of the manifest's origin.
   package func headers(for url: WebURL) -> [HeaderField] {
     guard !headers.isEmpty else { return [] }
     return headerOwner(for: url)?.origin == url.origin ? headers : []
   }
 
-  /// Whose server gets them; nil where no server does.
+  /// Returns the URL that defines which origin gets the segment's headers; nil for none.
   package func headerOwner(for url: WebURL) -> WebURL? {
     switch source {
     case .inline: url
@@ -69,7 +68,7 @@ extension SegmentDeclaration {
   }
 }
 
-/// Whether stored answers are those that a segment's requests would get now.
+/// Decides whether stored responses match the requests that a segment would send now.
 struct VariantSelector {
   private struct Known: Hashable {
     var variance: Int
@@ -81,7 +80,7 @@ struct VariantSelector {
   private let credentials: Shared<OriginCredentials>?
   private let key: VarianceKey
   private let now: Instant
-  /// Of entries without headers of their own most say the same.
+  /// Cached results, since most entries without own headers get the same one.
   private var known: [Known: Variance.Selection] = [:]
 
   init(
@@ -98,7 +97,7 @@ struct VariantSelector {
     self.now = now
   }
 
-  /// `number` tells variances apart, so that what was found out once serves many entries.
+  /// Returns a cached or new result; a positive `number` identifies the variance for the cache.
   mutating func selection(
     _ variance: Variance,
     number: Int = 0,
@@ -129,7 +128,6 @@ struct VariantSelector {
     }
   }
 
-  /// A number that differs where its request would say something else.
   func fingerprint(of entry: ManifestEntry, for purpose: RequestPurpose) -> UInt64 {
     let fields = fields(of: entry, for: purpose).sorted {
       ($0.name, $0.value) < ($1.name, $1.value)
@@ -137,12 +135,10 @@ struct VariantSelector {
     return key.hash(fields.flatMap { Array("\($0.name.lowercased()):\($0.value)\n".utf8) })
   }
 
-  /// Of the request for the item's own URL.
   func fields(of entry: ManifestEntry, for purpose: RequestPurpose) -> [HeaderField] {
     fields(at: entry.url, of: entry, for: purpose)
   }
 
-  /// As ``Exchange`` puts them together when it is asked.
   private func fields(
     at hop: WebURL,
     of entry: ManifestEntry,
@@ -170,12 +166,11 @@ struct VariantSelector {
 }
 
 extension Planner.Facts {
-  /// The same as ``VariantSelector/fingerprint(of:for:)`` of one entry.
   package func fingerprint(of entry: ManifestEntry, in segment: SegmentDeclaration) -> UInt64 {
     selector(of: segment).fingerprint(of: entry, for: RequestPurpose(itemType: entry.type))
   }
 
-  /// Returns whether a stored answer is the one that the request for an entry would get.
+  /// Returns whether a stored response is the one that the request for an entry would get.
   package func selection(
     of record: ContentRecord,
     for entry: ManifestEntry,

@@ -1,15 +1,13 @@
-/// When the rest of a body that broke off may be asked for, and which answers bring it.
+/// Rules for requesting the rest of a body that broke off, and for accepting the response.
 package enum ResumeRule {
-  /// A date names one version of a body only when the body had rested for so long before it was
-  /// sent.
+  /// Age that a body needs when it is sent for its date to identify one version.
   private static let restingTime: Duration = .seconds(60)
 
-  /// What `If-Range` may send to get the rest of this answer's body, verbatim; nil where a part
-  /// could not be told from the part of another body.
+  /// Returns the `If-Range` validator; nil if parts could belong to another body.
   package static func validator(_ headers: HeaderBlock) -> String? {
     guard headers["Accept-Ranges"].map({ !$0.isSame("none") }) ?? true else { return nil }
     if let tag = headers[.entityTag], Validators.isStrong(tag) { return tag }
-    // A date says nothing of which variant it is, and a later request may be for another one.
+    // A date does not identify a variant, and a later request may be for another one.
     guard !headers.has(.vary) || Variance.names(in: headers).isEmpty else { return nil }
     guard let text = headers[.lastModified], let modified = HTTPDate.parse(text),
       let sent = headers[.date].flatMap({ HTTPDate.parse($0) }), sent - modified >= restingTime
@@ -17,7 +15,7 @@ package enum ResumeRule {
     return text
   }
 
-  /// Why a 206 is not the rest that was asked for; nil when it is.
+  /// Returns the objection to a 206 that is not the requested rest; nil if it is.
   package static func objection(
     to headers: HeaderBlock,
     continuing part: PartialBody
@@ -39,13 +37,12 @@ package enum ResumeRule {
     return headers[field] ?? part.validator == part.validator ? nil : .otherBody
   }
 
-  /// The size of the whole by a 206 without objection.
   package static func wholeSize(_ headers: HeaderBlock) -> Int64? {
     headers.combined("Content-Range").flatMap { ContentRange($0) }?.bounds
       .map { $0.upperBound + 1 }
   }
 
-  /// Whether a 416 says that nothing is missing from the part.
+  /// Whether a 416 shows that the part is already the whole body.
   package static func isWhole(_ part: PartialBody, by headers: HeaderBlock) -> Bool {
     guard let text = headers.combined("Content-Range"), let range = ContentRange(text),
       range.bounds == nil, range.wholeSize == part.offset
@@ -68,16 +65,16 @@ package enum ResumeRule {
 extension ResumeRule {
   private static let longestHead = 24_576
 
-  /// What the whole's head says after a 206 without objection: the first one's fields, renewed as
-  /// RFC 9110 (15.3.7.3) and RFC 9111 (3.4) have it.
+  /// Returns the head of the whole body after a 206 without objection: the first head's fields,
+  /// updated by RFC 9110 §15.3.7.3 and RFC 9111 §3.4.
   ///
-  /// A part's own `wholeSize` has to be the one that the answer told.
+  /// `part.wholeSize` must be the size that the 206 declared.
   package static func head(of part: PartialBody, continuedBy answer: HeaderBlock) -> HeaderBlock {
     renewed(part, by: lastingFields(answer).without(ofTheMessage))
   }
 
-  /// What the whole's head says after a 416 that made the part the whole: the other headers of the
-  /// 416 describe the page that it came with.
+  /// Returns the head of the whole body after a 416; of its fields only `Date` is used, since the
+  /// others describe an error page.
   package static func headers(
     ofWhole part: PartialBody,
     by answer: HeaderBlock
@@ -87,10 +84,10 @@ extension ResumeRule {
     return renewed(part, by: answer.filtered { answer.isNamed($0, .date) })
   }
 
-  /// What of a first head is worth keeping with a part: all but what belonged to the connection, and
-  /// of one that is very long only what decides about the body.
+  /// Returns the fields of a first head to keep with a part: without those of the connection, and
+  /// of a very long head only those about the body.
   ///
-  /// Nil where even that is too long, since what was left out could forbid to keep the body.
+  /// Returns nil if those are still too long, since an omitted field could forbid storing.
   package static func lasting(_ head: HeaderBlock) -> HeaderBlock? {
     let lasting = lastingFields(head)
     guard lasting.byteCount > longestHead else { return lasting }
@@ -99,7 +96,7 @@ extension ResumeRule {
   }
 
   private static func renewed(_ part: PartialBody, by news: HeaderBlock) -> HeaderBlock {
-    // The clock of the first answer would make the whole older than it is.
+    // The date and age of the first response would make the whole body appear too old.
     let first = lastingFields(part.head).without(ofTheMessage).without(ofTheClock)
     var head = first.filtered { index in !news.has(first.headerName(at: index)) }
     let validator: HeaderName = Validators.isStrong(part.validator) ? .entityTag : .lastModified
@@ -112,11 +109,10 @@ extension ResumeRule {
   }
 
   private static func lastingFields(_ head: HeaderBlock) -> HeaderBlock {
-    // Only `identity` can stand there: the rest of a coded body is never asked for.
+    // Only `identity` is possible here, since coded bodies are not resumed.
     Revalidation.storable(head).without(ofTheCoding)
   }
 
-  /// Of one message, and neither of the body nor of the next message.
   private static let ofTheMessage = HeaderNames(["content-range", "content-length"])
   private static let ofTheClock = HeaderNames(["date", "age"])
   private static let ofTheCoding = HeaderNames(["content-encoding"])
@@ -142,9 +138,8 @@ extension HeaderBlock {
   }
 }
 
-/// The value of a Content-Range header: `bytes 5-9/10`, `bytes 5-9/*` or `bytes */10`.
 package struct ContentRange: Hashable, Sendable {
-  /// The first and the last byte; nil where none of the body was sent.
+  /// First and last byte; nil if the response has no part of the body.
   package var bounds: ClosedRange<Int64>?
   package var wholeSize: Int64?
 
@@ -175,7 +170,7 @@ package struct ContentRange: Hashable, Sendable {
 }
 
 extension ResumeRule.Objection: CustomStringConvertible {
-  /// Goes on after "`host` answered with", and on with "though the rest of a body was asked for".
+  /// Phrase between "`host` answered with" and "though the rest of a body was asked for".
   package var description: String {
     switch self {
     case .severalParts: "several parts"
@@ -189,7 +184,6 @@ extension ResumeRule.Objection: CustomStringConvertible {
 }
 
 extension StringProtocol {
-  /// Equal but for the case of ASCII letters.
   fileprivate func isSame(_ other: String) -> Bool {
     utf8.count == other.utf8.count
       && zip(utf8, other.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }

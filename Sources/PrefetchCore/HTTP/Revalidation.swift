@@ -1,11 +1,10 @@
-/// What a 304 does to stored headers.
 package enum Revalidation {
-  /// The stored headers renewed by those of a 304, and whether anything but a clock moved.
+  /// Merges stored headers with those of a 304; `isChanged` ignores clock fields.
   package static func merge(
     stored: HeaderBlock,
     confirmed: HeaderBlock
   ) -> (headers: HeaderBlock, isChanged: Bool) {
-    // An age or date of the old answer would make the renewed one old again.
+    // The old age or date would make the renewed response appear old.
     var merged = stored.filtered { !stored.isNamed($0, anyOf: ofTheAnswer) }
     var isChanged = false
     let withheld = withheldNames(confirmed)
@@ -20,7 +19,7 @@ package enum Revalidation {
         places.count == known.count
         && zip(known, places).allSatisfy { merged.hasSameValue($0, as: confirmed, at: $1) }
       guard places.first == index, !isSame else { continue }
-      // A server that compresses on the way weakens its tag for the body and not for the 304.
+      // A server that compresses on the fly weakens its tag for the body but not for the 304.
       if let held = known.first, name == .entityTag,
         opaque(confirmed.value(at: index)) == opaque(merged.value(at: held))
       {
@@ -37,8 +36,7 @@ package enum Revalidation {
     return (merged, isChanged)
   }
 
-  /// Whether a 304 only repeats what is stored, the clock aside: most do, and nothing has to be
-  /// merged then.
+  /// Whether a 304 repeats the stored headers except for clock fields; most do, and need no merge.
   package static func repeats(stored: HeaderBlock, confirmed: HeaderBlock) -> Bool {
     guard !stored.indices.contains(where: { stored.isNamed($0, anyOf: ofTheLifetime) }) else {
       return false
@@ -51,17 +49,17 @@ package enum Revalidation {
     return true
   }
 
-  /// What of a response is worth keeping: all but what belonged to the connection.
+  /// Returns the headers to store: all except those of the connection.
   package static func storable(_ headers: HeaderBlock) -> HeaderBlock {
     let withheld = withheldNames(headers)
     return headers.filtered { !isWithheld(headers, $0, besides: withheld) }
   }
 
-  /// Fields that `Connection` names are for the next hop alone, those that `no-cache` names not to be
-  /// used without a question.
+  /// Returns field names that `Connection` limits to the next hop or `no-cache` forbids to use
+  /// without revalidation.
   private static func withheldNames(_ headers: HeaderBlock) -> [String] {
     var names: [String] = []
-    // Most name nothing but what is dropped anyway.
+    // Most `Connection` fields name only headers that are dropped in any case.
     let isNaming = headers.indices.contains { index in
       headers.isNamed(index, .connection) && !headers.holds(index, "keep-alive")
         && !headers.holds(index, "close")
@@ -86,22 +84,22 @@ package enum Revalidation {
       }
   }
 
-  /// Without these it could not be told how long the rest may be used, or what it is.
+  /// Fields that are always kept, since they define type and freshness.
   private static let neverWithheld: Set<String> = [
     "cache-control", "content-length", "content-type", "date", "etag", "expires", "last-modified",
     "vary",
   ]
 
-  /// Whether two stored header blocks tell the reader different things.
+  /// Whether two stored header blocks differ in more than clock and connection fields.
   package static func isDifferent(_ a: HeaderBlock, _ b: HeaderBlock) -> Bool {
     let (a, b) = (lasting(a), lasting(b))
     return a != b && comparable(a) != comparable(b)
   }
 
-  /// Whether a 304 may be believed: it names no entity tag, or the one we hold.
+  /// Whether a 304 is credible: it has no entity tag, or the stored one.
   ///
-  /// Tags are compared weakly: only ours was asked about, and servers that compress on the way send
-  /// a weak tag with the body and the strong one with the 304.
+  /// Tags are compared weakly, since only the stored tag was sent, and servers that compress on the
+  /// fly send a weak tag with the body and a strong one with the 304.
   package static func confirms(_ response: HeaderBlock, stored: Validators) -> Bool {
     guard let place = response.firstIndex(of: .entityTag) else { return true }
     if let tag = stored.entityTag, response.isValue(place, tag) { return true }
@@ -109,7 +107,7 @@ package enum Revalidation {
     return stored.entityTag.map { opaque($0) == opaque(told) } ?? false
   }
 
-  /// What to ask with from now on; a validator that a 304 does not name stays as it was.
+  /// Returns the validators after a 304; those that it lacks stay unchanged.
   package static func renewed(_ stored: Validators, by response: HeaderBlock) -> Validators {
     let told = Validators(response)
     var renewed = stored
@@ -120,11 +118,11 @@ package enum Revalidation {
     return renewed
   }
 
-  /// What may be asked with: a date alone proves nothing for a body that changed in the second in
-  /// which it was sent, since it may have changed once more in it.
+  /// Returns the validators for a conditional request; empty if only an unconditional one is safe.
   ///
-  /// Empty where only asking for the whole is safe. `stored` are the headers kept with the body. A
-  /// date that lies well ahead was set by hand, and does not tell when the body changed.
+  /// A date is left out if the body changed in the second in which it was sent, since it may have
+  /// changed again within it. A date well ahead of the clock was set by hand and is kept. `stored`
+  /// are the headers stored with the body.
   package static func conditions(
     _ validators: Validators,
     stored: HeaderBlock,
@@ -140,7 +138,6 @@ package enum Revalidation {
     return Validators(entityTag: validators.entityTag)
   }
 
-  /// The same of what is stored.
   package static func conditions(
     of record: ContentRecord,
     _ selection: Variance.Selection = .same

@@ -1,7 +1,7 @@
-/// Whether an older copy may stand in for an answer that could not be had.
+/// Rules for using a stale body when no response was received.
 package enum StaleRule {
-  /// As `stale-if-error` of RFC 5861, with the user's bound in place of the server's: counted from
-  /// the moment at which the copy became stale, be that before it came.
+  /// Whether a stale body may be used, like `stale-if-error` (RFC 5861) but with the user's bound,
+  /// counted from the time at which it became stale, even if that was before it arrived.
   package static func mayServe(
     _ record: ContentRecord,
     granted: [Freshness.Lifetime],
@@ -16,9 +16,8 @@ package enum StaleRule {
     return now - end <= maximumStale
   }
 
-  /// Whether a failure only means that the server cannot be asked now.
-  ///
-  /// What is gone, refused or not trusted is an answer, however unwelcome.
+  /// Whether a failure only means that the server cannot be reached now; removed, refused or
+  /// untrusted content is a valid response.
   package static func covers(_ failure: Failure, status: Int?) -> Bool {
     failure.code.category == .connectivity || (failure.code == .http && status ?? 0 >= 500)
   }

@@ -1,15 +1,14 @@
-/// The two strings by which a server recognises what we hold, verbatim as it gave them.
+/// Entity tag and modification date of a stored body, verbatim from its server.
 package struct Validators: Hashable, Sendable {
   package var entityTag: String?
   package var lastModified: String?
 
-  /// What would not be understood, or mean something else, is left out.
+  /// Stores valid strings only; others could be misread by the server.
   package init(entityTag: String? = nil, lastModified: String? = nil) {
     self.entityTag = entityTag.flatMap { Self.isTag($0) ? $0 : nil }
     self.lastModified = lastModified.flatMap { HTTPDate.parse($0) == nil ? nil : $0 }
   }
 
-  /// Those of a local list, whose tag is made of its digest.
   package init(ofFile digest: ContentDigest?) {
     self.init(entityTag: digest.map { "\"\($0)\"" })
   }
@@ -22,18 +21,18 @@ package struct Validators: Hashable, Sendable {
     entityTag == nil && lastModified == nil
   }
 
-  /// Whether the tag names one representation among all, byte by byte.
+  /// Whether the entity tag is strong, that is, identifies one representation byte by byte.
   package var hasStrongTag: Bool {
     entityTag.map(Self.isStrong) ?? false
   }
 
-  /// What may be asked with although another answer of the same URL would serve: a strong tag tells
-  /// representations apart, all else only the times of one.
+  /// Validators that are safe when another variant of the URL may match: only a strong tag, since
+  /// other validators do not distinguish variants.
   package var acrossVariants: Validators {
     Validators(entityTag: hasStrongTag ? entityTag : nil)
   }
 
-  /// Quotes around anything but quotes and controls; `W/` makes a tag weak.
+  /// Whether text is a quoted tag without quotes or control characters inside, and without `W/`.
   package static func isStrong(_ text: String) -> Bool {
     let bytes = text.utf8
     guard bytes.count >= 2, bytes.count <= longestTag, bytes.first == quote, bytes.last == quote
@@ -41,9 +40,8 @@ package struct Validators: Hashable, Sendable {
     return bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != quote }
   }
 
-  /// Whether it is one tag, in quotes or the bare word that some servers call so and know again.
-  ///
-  /// `*` would match whatever there is, a list more than one thing.
+  /// Whether text is a single tag, quoted or the bare word that some servers send; `*` and lists
+  /// would match more.
   private static func isTag(_ text: String) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count <= longestTag else { return false }
@@ -64,6 +62,6 @@ package struct Validators: Hashable, Sendable {
   }
 
   private static let quote = UInt8(ascii: "\"")
-  /// More would only swell every later request.
+  /// Maximum bytes of a tag, since each later request repeats it.
   private static let longestTag = 1_024
 }

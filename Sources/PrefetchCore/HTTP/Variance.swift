@@ -1,11 +1,8 @@
-/// The request headers that selected the answers of a chain (`Vary`), with a keyed digest of what they
-/// were; nothing of them stands in clear anywhere.
+/// Request headers that selected the responses of a chain (`Vary`), stored only as a keyed digest.
 package struct Variance: Hashable, Sendable {
-  /// One answer that depends on its request.
   package struct Hop: Hashable, Sendable {
-    /// Nil for the item's own URL.
     package var url: String?
-    /// Small letters, sorted; `*` alone for what cannot be compared.
+    /// Header names in lower case and sorted; `*` alone if the response cannot be compared.
     package var names: [String]
     package var digest: UInt64
 
@@ -16,26 +13,22 @@ package struct Variance: Hashable, Sendable {
     }
   }
 
-  /// Never empty.
   package var hops: [Hop]
 
-  /// Nil where no answer depends on its request.
   package init?(_ hops: [Hop]) {
     guard !hops.isEmpty else { return nil }
     self.hops = hops
   }
 
-  /// How a stored answer stands to a request.
   package enum Selection: Hashable, Sendable {
-    /// It is the answer that the request would get.
     case same
-    /// It may be: `*` says no more.
+    /// The request may get the stored response, since `Vary` is `*`.
     case unknown
-    /// It is the answer to another request and serves nothing.
+    /// The stored response belongs to another request and cannot be used.
     case other
   }
 
-  /// `fields` are those of the request that would go to a URL, nil meaning the item's own.
+  /// Compares a request; `fields` returns its headers for a URL (nil: the item's own URL).
   package func selection(
     key: VarianceKey,
     fields: (String?) -> [HeaderField]
@@ -51,7 +44,7 @@ package struct Variance: Hashable, Sendable {
     return selection
   }
 
-  /// What an answer to a request with these headers depends on.
+  /// Returns the variance of a response to a request with `fields`; nil if it has none.
   package static func hop(
     _ headers: HeaderBlock,
     asked fields: [HeaderField],
@@ -64,12 +57,11 @@ package struct Variance: Hashable, Sendable {
     return Hop(url: url, names: names, digest: digest)
   }
 
-  /// Whether it depends on what cannot be told.
   package static func isUnknowable(_ headers: HeaderBlock) -> Bool {
     headers.has(.vary) && names(in: headers) == [anything]
   }
 
-  /// The coding does not count, since bodies are stored decoded.
+  /// Returns the names of `Vary` without `Accept-Encoding`, since bodies are stored decoded.
   package static func names(in headers: HeaderBlock) -> [String] {
     guard let vary = headers.combined(.vary) else { return [] }
     var names = Set(
@@ -82,7 +74,7 @@ package struct Variance: Hashable, Sendable {
     return names.sorted()
   }
 
-  /// Several lines of one name are one list, and blanks around its members mean nothing.
+  /// Returns a field's value with repeated lines joined and blanks around list members removed.
   package static func value(of name: String, in fields: [HeaderField]) -> String? {
     let values = fields.filter { ASCII.equalsIgnoringCase($0.name, name) }.map(\.value)
     guard !values.isEmpty else { return nil }
@@ -99,7 +91,7 @@ package struct Variance: Hashable, Sendable {
     var bytes: [UInt8] = []
     for name in names {
       bytes += Array(name.utf8)
-      // What is not sent differs from what is sent empty.
+      // An absent field differs from an empty one.
       let value = value(of: name, in: fields)
       bytes.append(value == nil ? 0 : 1)
       bytes += Array((value ?? "").utf8)
@@ -108,7 +100,6 @@ package struct Variance: Hashable, Sendable {
     return key.hash(bytes)
   }
 
-  /// The names, in small letters, of what two requests say differently.
   static func difference(_ one: [HeaderField], _ other: [HeaderField]) -> Set<String> {
     Set((one + other).map { $0.name.lowercased() }).filter {
       value(of: $0, in: one) != value(of: $0, in: other)
@@ -118,21 +109,19 @@ package struct Variance: Hashable, Sendable {
   package static let anything = "*"
 }
 
-/// The key of a cache's digests of request headers, made once with its index.
+/// Secret key of a cache's digests of request headers, created with its index.
 package struct VarianceKey: Hashable, Sendable {
   private let low: UInt64
   private let high: UInt64
 
   package static let byteCount = 16
 
-  /// Nil for anything but sixteen bytes.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     low = Self.word(bytes[..<8])
     high = Self.word(bytes[8...])
   }
 
-  /// For questions that nothing stored answers.
   package init() {
     low = 0
     high = 0
@@ -142,7 +131,7 @@ package struct VarianceKey: Hashable, Sendable {
     [low, high].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
   }
 
-  /// SipHash-2-4: without the key it cannot be told what was hashed.
+  /// Returns a SipHash-2-4 digest, which reveals nothing without the key.
   func hash(_ bytes: [UInt8]) -> UInt64 {
     var state = State(low, high)
     var rest = bytes[...]

@@ -1,8 +1,7 @@
-/// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`; one address is one too.
+/// Addresses that begin with the same bits: `192.0.2.0/24`, `2001:db8::/32`, a single address.
 package struct AddressRange: Hashable, Sendable {
-  /// The first address.
   package let address: IPAddress
-  /// Bits.
+  /// Number of shared bits.
   package let length: Int
 
   package init?(_ text: some StringProtocol) {
@@ -18,7 +17,7 @@ package struct AddressRange: Hashable, Sendable {
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit), var length = Int(digits) else {
       return nil
     }
-    // A version 4 address in the clothes of version 6 counts its bits from there.
+    // The prefix of an IPv4-mapped address counts the 96 bits before it.
     if width == 32, literal.contains(":") { length -= 96 }
     guard (0...width).contains(length) else { return nil }
     self.init(address, length: length)
@@ -39,7 +38,7 @@ package struct AddressRange: Hashable, Sendable {
 }
 
 extension AddressRange: CustomStringConvertible {
-  /// The shortest spelling; two ranges with the same spelling are the same.
+  /// Canonical spelling, the same for equal ranges only.
   package var description: String {
     length == address.bytes.count * 8 ? address.description : "\(address)/\(length)"
   }

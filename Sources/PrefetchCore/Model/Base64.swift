@@ -1,13 +1,12 @@
-/// Bytes as base64, as RFC 4648 defines it.
 package enum Base64 {
   package enum Form: Hashable, Sendable {
-    /// `+` and `/`, padding required, unused bits zero.
+    /// Alphabet with `+` and `/`; padding required.
     case standard
-    /// Written with `-` and `_` and no padding; either alphabet is read, with padding or without.
+    /// Written with `-` and `_` without padding; read in either alphabet, padded or not.
     case urlSafe
   }
 
-  /// Nil for anything but one whole, canonical encoding: no spaces, no line ends, no loose bits.
+  /// Decodes one whole canonical encoding (RFC 4648); nil for spaces, line ends or loose bits.
   package static func decode(_ text: some StringProtocol, as form: Form = .standard) -> [UInt8]? {
     let characters = Array(text.utf8)
     let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count

@@ -1,4 +1,4 @@
-/// Goes through bytes of which each text begins with its length: seven bits a byte, lowest first.
+/// Cursor over bytes in which its length precedes each text: seven bits a byte, lowest first.
 package struct ByteCursor {
   package private(set) var offset: Int
 
@@ -12,7 +12,7 @@ package struct ByteCursor {
     return bytes.byte(offset)
   }
 
-  /// Where the next text lies.
+  /// Returns the range of the next text; nil if the bytes are malformed.
   package mutating func text(_ bytes: RawSpan) -> Range<Int>? {
     var count = 0
     var shift = 0
@@ -38,7 +38,7 @@ package struct ByteCursor {
 }
 
 extension RawSpan {
-  /// One byte, at a place that is known to be there.
+  /// Returns the byte at an offset that must be valid.
   package func byte(_ offset: Int) -> UInt8 {
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }

@@ -1,14 +1,14 @@
-/// Where the parts of a URL lie that is written as ``WebURL`` would write it.
+/// Offsets of the parts of a URL that is written in ``WebURL``'s spelling.
 struct CanonicalParts: Sendable {
   let scheme: WebURL.Scheme
   let hostStart: Int
   private(set) var hostEnd = 0
-  /// Nil for the scheme's own.
+  /// Port number; nil for the scheme's own.
   private(set) var port: Int?
   private(set) var targetStart = 0
   private(set) var queryMark: Int?
 
-  /// Nil also for some that are written so: those have to go the long way.
+  /// Parses a canonical URL; nil also for some canonical ones, which have to take the slow path.
   init?(of text: String) {
     var text = text
     let parts = text.withUTF8 { unsafe CanonicalParts(of: RawSpan(_unsafeElements: $0)) }
@@ -39,7 +39,8 @@ struct CanonicalParts: Sendable {
     queryMark = (targetStart..<text.byteCount).first { text.byte(at: $0) == UInt8(ascii: "?") }
   }
 
-  /// Names in small letters, the last label of which begins with one, and addresses of version 4.
+  /// Returns the end of an IPv4 address, or of a lower-case name whose last label begins with a
+  /// letter.
   private static func hostEnd(in text: RawSpan, from start: Int) -> Int? {
     var place = start
     var label = start
@@ -65,7 +66,6 @@ struct CanonicalParts: Sendable {
     }
   }
 
-  /// Four numbers up to 255, written without needless zeros.
   private static func isAddress(_ text: RawSpan, from start: Int, to end: Int) -> Bool {
     var (numbers, number, digits) = (1, 0, 0)
     for place in start..<end {
@@ -99,7 +99,7 @@ struct CanonicalParts: Sendable {
 }
 
 extension RawSpan {
-  /// Zero, which no URL holds, past the end.
+  /// Returns the byte at an offset; past the end zero, which no URL holds.
   fileprivate func byte(at place: Int) -> UInt8 {
     place < byteCount ? unsafe unsafeLoad(fromByteOffset: place, as: UInt8.self) : 0
   }

@@ -1,8 +1,7 @@
-/// The SHA-256 of a decoded body, which is also its name in the store.
+/// SHA-256 of a decoded body; also the body's name in the store.
 package struct ContentDigest: Hashable, Comparable, Sendable {
   private var words: (UInt64, UInt64, UInt64, UInt64)
 
-  /// Needs exactly 32 bytes.
   package init?(bytes: some Collection<UInt8>) {
     let parsed = bytes.withContiguousStorageIfAvailable { unsafe Self.words(of: $0) }
     let words =
@@ -13,7 +12,6 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     self.words = words
   }
 
-  /// Needs exactly 32 bytes; nothing is copied.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     guard let words = unsafe Self.words(of: bytes.bindMemory(to: UInt8.self)) else { return nil }
     self.words = words
@@ -30,7 +28,7 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     return (word(0), word(1), word(2), word(3))
   }
 
-  /// Stands for the absence of a digest where columns have no room for an optional.
+  /// Placeholder for no digest, in columns without room for an optional.
   package static let none = ContentDigest(words: (0, 0, 0, 0))
 
   package var isNone: Bool {
@@ -41,12 +39,12 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     self.words = words
   }
 
-  /// Four words, the first byte of the digest being the highest of the first word.
+  /// Creates a digest from four words, the first byte being the highest of the first word.
   package init(first: UInt64, second: UInt64, third: UInt64, fourth: UInt64) {
     words = (first, second, third, fourth)
   }
 
-  /// Accepts 64 hexadecimal digits, with or without the `sha256:` that ``description`` writes.
+  /// Parses 64 hexadecimal digits, with or without `sha256:` before them.
   package init?(_ text: String) {
     let digits = text.hasPrefix("sha256:") ? text.dropFirst(7) : text[...]
     guard let bytes = Hexadecimal.decode(digits) else { return nil }
@@ -57,12 +55,12 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     unsafe withUnsafeBytes(of: ordered) { unsafe Array($0) }
   }
 
-  /// Its bytes where they lie, for the length of the call.
+  /// Calls `read` with the bytes, which are valid during the call only.
   package func withBytes<Value>(_ read: (UnsafeRawBufferPointer) -> Value) -> Value {
     unsafe withUnsafeBytes(of: ordered) { unsafe read($0) }
   }
 
-  /// The first eight bytes as one number, which tells all but crafted digests apart.
+  /// First eight bytes as a number, which tells all but crafted digests apart.
   package var mark: Int64 {
     Int64(bitPattern: words.0)
   }
@@ -71,17 +69,14 @@ package struct ContentDigest: Hashable, Comparable, Sendable {
     (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
   }
 
-  /// The first byte alone, which needs no array.
   package var firstByte: UInt8 {
     UInt8(truncatingIfNeeded: words.0 >> 56)
   }
 
-  /// 64 lower-case digits.
   package var hexadecimal: String {
     unsafe withUnsafeBytes(of: ordered) { unsafe Hexadecimal.encode($0) }
   }
 
-  /// The digits of the first bytes alone.
   package func hexadecimal(ofFirst count: Int) -> String {
     unsafe withUnsafeBytes(of: ordered) { unsafe Hexadecimal.encode($0.prefix(count)) }
   }
@@ -106,22 +101,21 @@ extension ContentDigest: CustomStringConvertible {
   }
 }
 
-/// A digest function that manifests name.
 package enum DigestAlgorithm: String, Hashable, Sendable {
   case md5
   case sha1
   case sha256
   case sha384
   case sha512
-  /// Go's `h1:` of a module's zip file: over the files in it, so the bytes around them do not count.
+  /// Go's `h1:` hash of a module's zip file, over the files in it and not over its bytes.
   case goZip = "h1-zip"
-  /// The same of a module's go.mod, which stands alone.
+  /// Go's `h1:` hash of a module's go.mod.
   case goMod = "h1-mod"
 
-  /// Those over the bytes as they are, which people may write down.
+  /// Algorithms over the raw bytes, which users may declare.
   package static let ofBytes: [Self] = [.md5, .sha1, .sha256, .sha384, .sha512]
 
-  /// Whether it can be taken while the bytes pass, rather than from the whole.
+  /// Whether the digest is computed while the bytes pass, rather than from the whole body.
   package var isOfBytes: Bool {
     switch self {
     case .md5, .sha1, .sha256, .sha384, .sha512: true
@@ -129,7 +123,7 @@ package enum DigestAlgorithm: String, Hashable, Sendable {
     }
   }
 
-  /// Whether a match proves anything against an attacker.
+  /// Whether a match protects against an attacker.
   package var isTrustworthy: Bool {
     self >= .sha256
   }
@@ -151,7 +145,6 @@ extension DigestAlgorithm: Comparable {
   }
 }
 
-/// What a manifest says a body's digest must be.
 package struct ExpectedDigest: Hashable, Sendable {
   package var algorithm: DigestAlgorithm
   package var bytes: [UInt8]
@@ -167,13 +160,12 @@ extension ExpectedDigest: CustomStringConvertible {
     algorithm.isOfBytes ? "\(algorithm.rawValue):\(text)" : text
   }
 
-  /// Hexadecimal digits, or `h1:` and base64.
   package var text: String {
     algorithm.isOfBytes ? Hexadecimal.encode(bytes) : "h1:\(Base64.encode(bytes))"
   }
 
-  /// Spelling of the lists that use this function: locks of npm, yarn and pnpm write SHA-384 and
-  /// SHA-512 as `sha512-BASE64=`, lists of Python and checksum files write SHA-256 in hexadecimal.
+  /// Spelling in lists: `sha512-BASE64=` in locks of npm, yarn and pnpm (SHA-384, SHA-512),
+  /// hexadecimal in lists of Python and checksum files (SHA-256).
   package var spelled: String {
     switch algorithm {
     case .sha384, .sha512: "\(algorithm.rawValue)-\(Base64.encode(bytes))"

@@ -1,12 +1,11 @@
-/// A URL as it is declared: what is asked for, and the digests that stand behind its `#`.
+/// Declared URL, and the digests after its `#`.
 package struct DeclaredURL: Hashable, Sendable {
   package var url: WebURL
-  /// Those that the body must have; they are never sent.
+  /// Digests that the body must have; never sent.
   package var digests: [ExpectedDigest] = []
-  /// What else stands behind the `#`, which means nothing when it is fetched.
+  /// First fragment part that is not a digest; ignored by the fetch.
   package var otherFragment: String?
 
-  /// A reference means what it means on a page at the base.
   package init(_ text: some StringProtocol, base: WebURL? = nil) throws(WebURL.Fault) {
     url = if let base { try base.resolving(text) } else { try WebURL(text) }
     guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return }
@@ -24,7 +23,7 @@ package struct DeclaredURL: Hashable, Sendable {
     self.url = url
   }
 
-  /// Together with what is declared beside it; nil where that says that the body is another.
+  /// Returns all digests with those declared elsewhere; nil if they contradict each other.
   package func digests(beside others: [ExpectedDigest]) -> [ExpectedDigest]? {
     var all = others
     for digest in digests where !all.contains(digest) {
@@ -34,7 +33,7 @@ package struct DeclaredURL: Hashable, Sendable {
     return all
   }
 
-  /// `sha256=` and hexadecimal digits or base64; nil for what names no function of digests.
+  /// Parses `sha256=` and hexadecimal digits or base64; nil if the name is no digest algorithm.
   private static func digest(in part: Substring) throws(WebURL.Fault) -> ExpectedDigest? {
     guard let equals = part.firstIndex(of: "=") else { return nil }
     let name = part[..<equals].lowercased().filter { $0 != "-" }

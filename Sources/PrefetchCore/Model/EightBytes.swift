@@ -1,7 +1,5 @@
-/// Eight bytes of a text, asked all at once.
-///
-/// Every answer has the highest bit of a byte set where it says yes; of several the lowest is
-/// exact, and those above it only where the doc comment says so.
+/// Eight bytes of a text, tested all at once: masks have the highest bit of each matching byte set,
+/// and are exact once bytes beyond ASCII are ruled out.
 package struct EightBytes: Sendable {
   package let word: UInt64
 
@@ -17,19 +15,16 @@ package struct EightBytes: Sendable {
 
   private static let highs: UInt64 = 0x8080_8080_8080_8080
 
-  /// Where the byte is beyond ASCII, exactly.
   @inline(__always)
   var beyondASCII: UInt64 {
     word & Self.highs
   }
 
-  /// Where an ASCII byte is at least `bound`, exactly; anything beyond ASCII must be ruled out.
   @inline(__always)
   func atLeast(_ bound: UInt8) -> UInt64 {
     (word &+ EightBytes(repeating: 0x80 - bound).word) & Self.highs
   }
 
-  /// Where an ASCII byte is just this one, exactly; anything beyond ASCII must be ruled out.
   @inline(__always)
   func equal(to byte: UInt8) -> UInt64 {
     let differing = word ^ EightBytes(repeating: byte).word

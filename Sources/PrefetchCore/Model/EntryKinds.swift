@@ -1,7 +1,7 @@
-/// What many entries of a manifest say in the same words: type, provider and media type.
+/// Table of the combinations of type, provider and media type that many entries share.
 package struct EntryKinds: Sendable {
   package struct Combination: Hashable, Sendable {
-    /// Each into the words, zero for none.
+    /// Number in `words` from 1; 0 for none.
     package var type: UInt16 = 0
     package var provider: UInt16 = 0
     package var mime: UInt16 = 0
@@ -18,7 +18,7 @@ package struct EntryKinds: Sendable {
 
   package init() {}
 
-  /// The number of a word of valid UTF-8; nil once there are too many different ones.
+  /// Returns the number of a word of valid UTF-8, added if new; nil when the table is full.
   mutating func number(ofWord word: RawSpan) -> UInt16? {
     let key = URLKey(word)
     if let known = index.position(of: key, keyAt: { keys[$0] }) { return UInt16(known + 1) }
@@ -29,7 +29,6 @@ package struct EntryKinds: Sendable {
     return UInt16(words.count)
   }
 
-  /// The number of a combination; nil once there are too many different ones.
   mutating func number(of kind: Combination) -> UInt16? {
     if last.kind == kind { return last.number }
     if let known = numbers[kind] {
@@ -48,7 +47,6 @@ package struct EntryKinds: Sendable {
     kinds.count
   }
 
-  /// The number here of another table's combination; nil once there are too many.
   mutating func number(of number: UInt16, in other: EntryKinds) -> UInt16? {
     let kind = other.kinds[Int(number)]
     return self.number(
@@ -58,7 +56,6 @@ package struct EntryKinds: Sendable {
     )
   }
 
-  /// The number of a combination in words; nil once there are too many.
   mutating func number(type: String?, provider: String?, mime: String?) -> UInt16? {
     if Self.isSame(type, lastWords.type), Self.isSame(provider, lastWords.provider),
       Self.isSame(mime, lastWords.mime)
@@ -79,7 +76,7 @@ package struct EntryKinds: Sendable {
     return number
   }
 
-  /// Byte by byte: strings are equal as well where only the eye sees no difference.
+  /// Compares bytes: Swift's `==` also equates canonically equivalent strings.
   private static func isSame(_ a: String?, _ b: String?) -> Bool {
     guard let a, let b else { return a == nil && b == nil }
     return a.utf8.elementsEqual(b.utf8)
@@ -96,7 +93,6 @@ package struct EntryKinds: Sendable {
     word(kinds[Int(number)].type)
   }
 
-  /// The combinations whose type is one of these.
   func numbers(ofTypes types: Set<String>) -> Set<UInt16> {
     let known = words.indices.filter { types.contains(words[$0]) }
     guard !known.isEmpty else { return [] }

@@ -1,6 +1,5 @@
-/// Entries taken over from another table, columns as columns.
 extension EntryTable {
-  /// Everything of another table, in its order; a URL that is named here already is passed over.
+  /// Appends all of another table in its order, except URLs that are here already.
   package mutating func append(contentsOf other: EntryTable) {
     guard !isEmpty else {
       let duplicates = duplicateCount
@@ -8,23 +7,22 @@ extension EntryTable {
       noteDuplicates(duplicates)
       return
     }
-    // Room made to measure for each of a thousand parts would copy all of them a thousand times.
+    // Exact reservations for each of a thousand parts would copy all entries a thousand times.
     if other.count > count { reserveCapacity(count + other.count) }
     append(other, at: other.indices)
     noteDuplicates(other.duplicateCount)
   }
 
-  /// Some of another table, in the order given.
   package mutating func append(_ other: EntryTable, at positions: some Collection<Int>) {
     takeIdentifierMaker(of: other)
     var numbers = Numbers(other)
     for position in positions { append(position, of: other, &numbers) }
   }
 
-  /// What the numbers of another table's columns are here; nil until one is met.
+  /// Numbers in this table of another table's origins and kinds; nil until first met.
   private struct Numbers {
     var origins: [UInt32?]
-    /// The second nil where there is no room for one more kind.
+    /// Kind numbers; the inner nil means that this table has no room for the kind.
     var kinds: [UInt16??]
 
     init(_ other: EntryTable) {

@@ -1,14 +1,12 @@
-/// Entries that need no value of their own, taken from the bytes they were written in.
+/// Appending plain entries straight from the bytes of a document.
 extension EntryTable {
-  /// Where relative references begin.
   struct Folder: Sendable {
     fileprivate var origin: Int
     fileprivate var originLength: Int
-    /// The origin and the path up to its last slash.
+    /// Origin and path up to the last slash.
     fileprivate var bytes: [UInt8]
   }
 
-  /// Where a URL leads that is written so that nothing in it needs repair.
   package struct PlainAddress: Sendable {
     fileprivate enum Form: Sendable {
       case whole
@@ -18,17 +16,15 @@ extension EntryTable {
 
     fileprivate var form: Form
     fileprivate var origin: Int
-    /// Of the URL made whole, before what is written.
+    /// Bytes of the complete URL before the written ones.
     fileprivate var leading: Int
     fileprivate var originLength: Int
   }
 
-  /// What an entry may say beside its URL and still be plain.
   package struct Details: Sendable {
-    /// See ``kind(type:provider:mime:)``.
     package var kind: UInt16 = 0
     package var size: Int64?
-    /// No more than one of the two.
+    /// SHA-256; excludes `strongDigest`.
     package var digest: ContentDigest?
     package var strongDigest: StrongDigest?
     package var published: Instant?
@@ -36,7 +32,6 @@ extension EntryTable {
     package init() {}
   }
 
-  /// Says what relative references mean from here on.
   package mutating func resolveReferences(against base: WebURL) {
     let number = origins.number(of: base)
     let prefix = origins.prefix(number)
@@ -50,7 +45,7 @@ extension EntryTable {
     candidateLeading = 0
   }
 
-  /// Nil for what has to go the long way through ``WebURL``, whether it is good or not.
+  /// Resolves a URL that needs no repair; nil sends it through ``WebURL``, whether valid or not.
   package mutating func place(of url: RawSpan) -> PlainAddress? {
     guard url.byteCount > 0, url.byteCount <= WebURL.maximumLength else { return nil }
     if let origin = origins.number(beginning: url) {
@@ -79,7 +74,6 @@ extension EntryTable {
     )
   }
 
-  /// The number of a combination of words of valid UTF-8; nil once there are too many.
   package mutating func kind(type: RawSpan?, provider: RawSpan?, mime: RawSpan?) -> UInt16? {
     var kind = EntryKinds.Combination()
     if let type {
@@ -97,9 +91,7 @@ extension EntryTable {
     return kinds.number(of: kind)
   }
 
-  /// A URL that is named already is passed over.
-  ///
-  /// The id and the path must be valid UTF-8 of 1 to 65,535 bytes.
+  /// Appends an entry unless its URL is here; id and path need valid UTF-8 of 1 to 65,535 bytes.
   package mutating func appendPlain(
     _ url: RawSpan,
     at place: PlainAddress,
@@ -125,9 +117,9 @@ extension EntryTable {
     }
   }
 
-  /// The number of the type and the like of an entry that the columns hold whole; nil for others.
+  /// Returns the kind number of an entry that fits the columns; nil for others or in a full table.
   mutating func plainKind(of entry: ManifestEntry) -> UInt16? {
-    // An id that was made is made again when it is read, if the table can.
+    // A made id is not stored: a table with an identifier maker makes it again on reading.
     guard !entry.isIdentifierMade || makeIdentifier != nil, entry.isBrief else { return nil }
     return kinds.number(type: entry.type, provider: entry.provider, mime: entry.mime)
   }
@@ -183,7 +175,6 @@ extension EntryTable {
 }
 
 extension ManifestEntry {
-  /// Whether it says nothing that columns have no place for.
   fileprivate var isBrief: Bool {
     caption.isEmpty && zone == nil && revision == nil && entityTag == nil && lifetime == nil
       && expires == nil
@@ -193,7 +184,7 @@ extension ManifestEntry {
       && fits(id) && fits(path)
   }
 
-  /// Digits that are all zero mean in a column that there is no digest.
+  /// Whether a digest fits its column, in which zeros stand for no digest.
   private static func hasPlace(_ digest: ExpectedDigest) -> Bool {
     digest.algorithm == .sha256 && ContentDigest(bytes: digest.bytes)?.isNone == false
   }

@@ -13,7 +13,7 @@ extension EntryTable {
     rows[position].size < 0 ? nil : rows[position].size
   }
 
-  /// What the known ones come to, and how many are not known.
+  /// Sum of the known sizes in bytes, and the number of entries of unknown size.
   package var sizes: (known: Int64, unknown: Int) {
     var (known, unknown) = (Int64(0), 0)
     for row in rows {
@@ -22,7 +22,7 @@ extension EntryTable {
     return (known, unknown)
   }
 
-  /// The declared SHA-256 where the entry says no more than the columns hold.
+  /// Returns the declared SHA-256; nil if there is none or the entry is special.
   package func plainDigest(at position: Int) -> ContentDigest? {
     guard !isSpecial(at: position), position < digests.count, !digests[position].isNone else {
       return nil
@@ -30,44 +30,39 @@ extension EntryTable {
     return digests[position]
   }
 
-  /// See ``kinds``; of an entry that the columns describe.
+  /// Returns the entry's number in ``kinds``; 0 for an entry kept whole.
   func kind(at position: Int) -> UInt16 {
     rows[position].kind
   }
 
-  /// Whether the entry says more than the columns hold.
+  /// Whether the entry declares more than a row and its SHA-256, and so needs storage beside them.
   package func isSpecial(at position: Int) -> Bool {
     rows[position].beside != 0
   }
 
-  /// Any URL of the entry's origin.
   package func origin(at position: Int) -> WebURL {
     origins.urls[originNumber(at: position)]
   }
 
-  /// As ``WebURL/authority``.
   package func authority(at position: Int) -> String {
     origin(at: position).authority
   }
 
-  /// The number of the entry's origin among ``allOrigins``.
   package func originNumber(at position: Int) -> Int {
     Int(rows[position].origin)
   }
 
-  /// Any URL of each origin there is.
+  /// Some URL of each origin, indexed by the origin's number.
   package var allOrigins: [WebURL] {
     origins.urls
   }
 
-  /// URL under which the store knows the entry: ``ManifestEntry/recordURL``.
   package func url(at position: Int) -> String {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1].recordURL }
     return WebURL.text(origins.prefix(Int(row.origin)), target(of: row))
   }
 
-  /// What follows the origin in its URL.
   private func target(of row: Row) -> ArraySlice<UInt8> {
     text[row.start..<row.start + Int(row.length)]
   }
@@ -88,13 +83,12 @@ extension EntryTable {
     return row.beside > 0 ? special[Int(row.beside) - 1].mime : kinds.mediaType(row.kind)
   }
 
-  /// The id that the manifest gave, if it gave any.
+  /// Returns the stored id: the declared one, or for an entry kept whole perhaps a made one.
   package func id(at position: Int) -> String? {
     let row = rows[position]
     return row.beside > 0 ? special[Int(row.beside) - 1].id : id(of: row)
   }
 
-  /// Whether it says of what media type its content is.
   package func hasMediaType(at position: Int) -> Bool {
     let row = rows[position]
     return row.beside > 0
@@ -106,7 +100,6 @@ extension EntryTable {
     return row.beside > 0 ? special[Int(row.beside) - 1].priority : nil
   }
 
-  /// The URL of an entry that says no more than the columns hold.
   package func plainURL(at position: Int) -> WebURL {
     let origin = Int(rows[position].origin)
     return WebURL(
@@ -116,7 +109,6 @@ extension EntryTable {
     )
   }
 
-  /// The same of many entries of one origin.
   func plainURLs(like position: Int) -> PlainURLs {
     let origin = Int(rows[position].origin)
     return PlainURLs(
@@ -127,7 +119,6 @@ extension EntryTable {
     )
   }
 
-  /// As ``ManifestEntry/descriptionHash`` of the whole entry.
   package func descriptionHash(at position: Int) -> UInt64 {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1].descriptionHash }
@@ -139,7 +130,6 @@ extension EntryTable {
     )
   }
 
-  /// The id that the manifest gave, if it gave any.
   private func id(of row: Row) -> String? {
     guard row.idLength > 0 else { return nil }
     let start = row.start + Int(row.length)
@@ -152,13 +142,11 @@ extension EntryTable {
     return String(decoding: text[start..<start + Int(row.pathLength)], as: UTF8.self)
   }
 
-  /// The published name that the manifest gives, if it gives any.
   package func path(at position: Int) -> String? {
     let row = rows[position]
     return row.beside > 0 ? special[Int(row.beside) - 1].path : path(of: row)
   }
 
-  /// When it came out, as the manifest says.
   package func published(at position: Int) -> Instant? {
     guard position < times.count, times[position] != Self.noTime else { return nil }
     return Instant(milliseconds: times[position])
@@ -175,7 +163,7 @@ extension EntryTable: RandomAccessCollection {
     entry(at: position, identified: true)
   }
 
-  /// The whole entry; ids that have to be made cost more than all the rest.
+  /// Returns the whole entry; `identified` makes a missing id, which costs more than all the rest.
   package func entry(at position: Int, identified: Bool) -> ManifestEntry {
     let row = rows[position]
     if row.beside > 0 { return special[Int(row.beside) - 1] }
@@ -218,9 +206,8 @@ extension EntryTable: ExpressibleByArrayLiteral {
   }
 }
 
-/// The URLs of entries that say no more than columns hold, and that one server has.
-///
-/// A caller of a method of a whole table that others hold gets a copy of it, array by array.
+/// URLs of plain entries at one origin, with own references to the arrays: a method call on a
+/// shared table copies the table, array by array.
 struct PlainURLs: Sendable {
   fileprivate let text: [UInt8]
   fileprivate let rows: [EntryTable.Row]

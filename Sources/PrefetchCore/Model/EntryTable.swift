@@ -1,34 +1,29 @@
-/// The entries of a manifest as columns: a million of them take some 150 bytes each.
-///
-/// Most entries say where the content is and perhaps its size, digest, id, type, time and published
-/// name; these live in the columns alone. Whatever says more is kept whole beside them.
+/// Entries of a manifest as columns: about 150 bytes each in a table of a million. Entries that
+/// declare more than the columns hold are kept whole in ``special``.
 package struct EntryTable: Sendable {
   struct Row: Sendable {
-    /// Into ``text``: what follows the origin in the URL, then the id and the path, where there are.
+    /// Offset in ``text`` of the URL after its origin; the id and the path follow.
     var start: Int
-    /// Negative for unknown.
+    /// Declared bytes; negative if unknown.
     var size: Int64
-    /// Into ``origins``.
     var origin: UInt32
-    /// From 1 into ``special``, or from -1 into ``strongDigests``; zero for nothing beside.
+    /// Number from 1 in ``special``, or from -1 in ``strongDigests``; 0 for neither.
     var beside: Int32 = 0
     var length: UInt16 = 0
     var idLength: UInt16 = 0
     var pathLength: UInt16 = 0
-    /// Into ``kinds``.
     var kind: UInt16 = 0
   }
 
-  /// Who makes the ids of entries that have none of their own.
   package typealias IdentifierMaker = @Sendable (WebURL) -> String
 
   var text: [UInt8] = []
   var rows: [Row] = []
   var keys: [URLKey] = []
-  /// In step with the rows once any has one; a digest of zeros stands for none.
+  /// SHA-256 column, zeros for none; empty until an entry has one, then parallel to `rows`.
   var digests: [ContentDigest] = []
   var strongDigests: [StrongDigest] = []
-  /// When they came out, in milliseconds; in step with the rows once any is known.
+  /// Publication times in milliseconds; empty until one is known, then parallel to `rows`.
   var times: [Int64] = []
   static let noTime = Int64.min
   var special: [ManifestEntry] = []
@@ -36,34 +31,28 @@ package struct EntryTable: Sendable {
   var origins = OriginTable()
   var index = KeyTable()
   private(set) var makeIdentifier: IdentifierMaker?
-  /// Of the entries that are kept whole.
   private var specialByteCount = 0
-  /// How often a URL was named again; the first mention counts.
+  /// Number of repeated URLs; only the first of each is kept.
   package private(set) var duplicateCount = 0
-  /// Whether any entry asks something of the network, and what has to be known for it.
   package var hasNetworkRules: Bool { !networkRules.isEmpty }
   package private(set) var networkAspects: Set<NetworkConditions.Aspect> = []
-  /// All that entries ask of the network, each once.
   package private(set) var networkRules: [NetworkPolicy] = []
   private var networkNumbers: [NetworkPolicy: Int32] = [:]
-  /// Into ``networkRules``, negative for nothing; as long as ``special`` up to the last that asks.
+  /// Index in ``networkRules`` per entry of ``special``, -1 for none; ends with the last rule.
   private var networkNumber: [Int32] = []
-  /// Whether any entry states a priority.
   package private(set) var hasPriorities = false
-  /// Whether any entry belongs to a category, has a thumbnail, or says what runs fetch of it.
   package private(set) var hasCategories = false
   package private(set) var hasThumbnails = false
   package private(set) var hasBehaviors = false
-  /// The category that each is a part of, where its manifest says so.
+  /// Parent of each category that the manifest declares as part of another.
   package var categoryParents: [String: String] = [:]
-  /// How many items its publisher wants to be taken of each category.
   package var countPerCategory: Int?
   var folder: Folder?
-  /// What a relative reference follows, then one of them, to make one text of both.
+  /// Scratch buffer of a complete URL: `candidateLeading` bytes of the base, then a reference.
   var candidate: [UInt8] = []
   var candidateLeading = 0
 
-  /// The bytes of all URLs, references made whole, and of what else the columns hold.
+  /// Bytes of the text column and of ``special``, after references were made absolute.
   package var byteCount: Int { text.count + specialByteCount }
 
   package init(makeIdentifier: IdentifierMaker? = nil) {
@@ -75,10 +64,10 @@ package struct EntryTable: Sendable {
     for entry in entries { append(entry) }
   }
 
-  /// No text is made room for beyond this on the strength of a guess.
+  /// Limit in bytes of a text reservation, which is only an estimate.
   private static let maximumReserve = 256 << 20
 
-  /// Makes room for so many entries in all, as long as those that are there.
+  /// Reserves room for `count` entries in all, of the average length so far.
   package mutating func reserveCapacity(_ count: Int) {
     let length = text.count / Swift.max(1, rows.count) + 1
     text.reserveCapacity(Swift.min(count * length, Self.maximumReserve))
@@ -89,12 +78,11 @@ package struct EntryTable: Sendable {
     if index.count == 0 { index = KeyTable(minimumCapacity: count) }
   }
 
-  /// A URL that is named already is passed over.
+  /// Appends an entry unless its URL is here already.
   package mutating func append(_ entry: ManifestEntry) {
     add(entry, kind: nil)
   }
 
-  /// The same in columns alone, where these hold all that the entry says.
   package mutating func appendBriefly(_ entry: ManifestEntry) {
     add(entry, kind: plainKind(of: entry))
   }
@@ -146,7 +134,6 @@ package struct EntryTable: Sendable {
     networkNumber.append(number)
   }
 
-  /// Which of ``networkRules`` an entry asks for.
   package func networkRule(at position: Int) -> Int? {
     let place = Int(rows[position].beside) - 1
     guard networkNumber.indices.contains(place), networkNumber[place] >= 0 else { return nil }

@@ -1,5 +1,5 @@
 extension ErrorCode {
-  /// What a person does about a failure of this code, in one line without a full stop.
+  /// User's next step after a failure of this code, in one line without a full stop.
   package var nextStep: String {
     switch self {
     case .noNetwork: "connect this machine to a network, and run it again"
@@ -26,9 +26,10 @@ extension ErrorCode {
     case .storeDamaged:
       "`prefetch verify --repair` removes what is damaged, and the next run fetches it"
     case .locked: "wait for the other process with `--wait`"
-    case .licenseRefused, .bundleMismatch:
-      "check `license` and `bundle_id`; `prefetch register` tries again at once"
-    case .credentialsRefused: "check the credentials in `headers` or `network.netrc`"
+    case .licenseRefused: "check `license`; `prefetch register` tries again at once"
+    case .bundleMismatch: "check `bundle_id`: it must be that of the list or the license"
+    case .credentialsRefused:
+      "check the credentials in `headers`, `transport.rules` or `network.netrc`"
     case .http: "check the URL, and why the server refuses it"
     case .gone: "remove it from the list, or set `on_gone: remove`"
     case .badName: "give the item a name with `path`"

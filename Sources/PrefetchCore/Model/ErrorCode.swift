@@ -1,4 +1,4 @@
-/// Why an item or a manifest failed: the closed list of the report.
+/// Reason for a failure: the closed list of the report.
 package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   // Connectivity
   case noNetwork = "no_network"
@@ -26,7 +26,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   case disk
   case permission
   case storeDamaged = "store_damaged"
-  /// Another process has what is needed, for longer than this one waits.
+  /// Another process holds the resource for longer than this one waits.
   case locked
   // Denied
   case licenseRefused = "license_refused"
@@ -66,7 +66,7 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
     case content
   }
 
-  /// What kind of trouble it is, which alone decides the exit status.
+  /// Kind of failure, which alone decides the exit status.
   package var category: Category {
     switch self {
     case .noNetwork, .dns, .connect, .tls, .timeout, .stalled, .reset, .truncated, .serverBusy:
@@ -87,16 +87,16 @@ package enum ErrorCode: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Why one thing could not be had, decided once, by the code that saw it happen.
+/// Failure of one item or document, decided once, by the code that saw it happen.
 package struct Failure: Error, Hashable, Sendable {
   package var code: ErrorCode
   package var message: String
-  /// Whether the same request may well succeed in a moment.
+  /// Whether the same request may succeed in a moment.
   package var isTransient: Bool
-  /// What an ad server would be told, which no run does.
+  /// VAST error number for the report; no run sends it to an ad server.
   package var vast: Int?
 
-  /// Whether nothing is wrong but that another process was waited for, in vain or until a signal came.
+  /// Whether another process was waited for, in vain or until a signal, and nothing else is wrong.
   package var isOfWaiting: Bool {
     code == .locked || code == .cancelled
   }

@@ -4,7 +4,7 @@ package enum Glob {
     matches(Array(pattern.unicodeScalars)[...], Array(text.unicodeScalars)[...])
   }
 
-  /// Greedy with one point of return, so that no pattern takes more than quadratic time.
+  /// Backtracks only to the last `*`, so that no pattern takes more than quadratic time.
   private static func matches(
     _ pattern: ArraySlice<Unicode.Scalar>,
     _ text: ArraySlice<Unicode.Scalar>
@@ -29,7 +29,7 @@ package enum Glob {
     return pattern[p...].allSatisfy { $0 == "*" }
   }
 
-  /// Where the pattern goes on after it took this character; nil when it does not take it.
+  /// Returns the pattern's index after it matched a character; nil if it does not match.
   static func step(
     _ pattern: ArraySlice<Unicode.Scalar>,
     _ at: Int,
@@ -39,7 +39,7 @@ package enum Glob {
     case "?":
       return at + 1
     case "[":
-      // A bracket that stands first, also behind a negation, is a member and does not close.
+      // A bracket that is first, also after a negation, is a member and does not close the set.
       let isNegated = pattern[(at + 1)...].first.map { $0 == "!" || $0 == "^" } ?? false
       let members = pattern[(at + (isNegated ? 2 : 1))...]
       guard let close = members.dropFirst().firstIndex(of: "]") else {

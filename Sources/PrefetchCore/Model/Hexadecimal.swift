@@ -1,4 +1,3 @@
-/// Bytes as pairs of hexadecimal digits.
 package enum Hexadecimal {
   package static func encode(_ bytes: some Collection<UInt8>) -> String {
     unsafe String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
@@ -16,7 +15,7 @@ package enum Hexadecimal {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }
 
-  /// Nil unless the text is an even number of digits and nothing else.
+  /// Decodes an even number of digits; nil for anything else.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -32,7 +31,7 @@ package enum Hexadecimal {
     return high == nil ? bytes : nil
   }
 
-  /// A text without its percent-encoding; what is no UTF-8 then is repaired.
+  /// Removes percent-encoding; invalid UTF-8 is repaired.
   static func decodePercent(_ text: some Collection<UInt8>) -> String {
     let text = Array(text)
     var bytes: [UInt8] = []
@@ -51,7 +50,7 @@ package enum Hexadecimal {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The same, and nil where an escape is broken or the whole is no UTF-8.
+  /// Removes percent-encoding; nil for a broken escape or invalid UTF-8.
   package static func decodePercent(strictly text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -76,7 +75,7 @@ package enum Hexadecimal {
     }
   }
 
-  /// With every byte escaped that a form or a path would.
+  /// Escapes all bytes but ASCII letters, digits and `-._~`.
   package static func encodePercent(_ text: String, blank: String = "%20") -> String {
     var encoded = ""
     for byte in text.utf8 {

@@ -1,9 +1,8 @@
-/// A literal IPv4 or IPv6 address, IPv4-mapped IPv6 read as IPv4.
+/// Literal IPv4 or IPv6 address; IPv4-mapped IPv6 is read as IPv4.
 package struct IPAddress: Hashable, Sendable {
-  /// 4 or 16 bytes.
   package let bytes: [UInt8]
 
-  /// Only the strict spellings: four decimal numbers without leading zeros, or RFC 4291 text.
+  /// Parses only strict spellings: four decimal numbers without leading zeros, or RFC 4291 text.
   package init?(_ text: some StringProtocol) {
     guard
       let parsed = text.contains(":")
@@ -15,12 +14,11 @@ package struct IPAddress: Hashable, Sendable {
     bytes = parsed.count == 16 && parsed.starts(with: mappedPrefix) ? Array(parsed[12...]) : parsed
   }
 
-  /// Of the host of a URL, where version 6 stands in brackets.
   package init?(host: String) {
     if host.utf8.first == UInt8(ascii: "[") {
       self.init(host.dropFirst().dropLast())
     } else {
-      // Names end in a letter or a dot.
+      // A name ends in a letter or a dot.
       guard let last = host.utf8.last, ASCII.isDigit(last) || host.utf8.contains(0x3A) else {
         return nil
       }
@@ -28,12 +26,12 @@ package struct IPAddress: Hashable, Sendable {
     }
   }
 
-  /// 4 or 16 bytes, not a mapped address.
+  /// Creates an address from 4 or 16 bytes that are not IPv4-mapped.
   init(bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// Loopback, private, link-local, unique-local or unspecified: not reachable from elsewhere.
+  /// Whether the address is loopback, private, shared, link-local, unique-local or unspecified.
   package var isLocal: Bool {
     if let inner = translated { return inner.isLocal }
     if bytes.count == 4 {
@@ -46,12 +44,11 @@ package struct IPAddress: Hashable, Sendable {
     return bytes[0] & 0xFE == 0xFC || (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80)
   }
 
-  /// This machine itself.
   package var isLoopback: Bool {
     bytes.count == 4 ? bytes[0] == 127 : bytes[15] == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
   }
 
-  /// The version 4 address that a translator on the way would go to (RFC 6052).
+  /// IPv4 address to which NAT64 would translate this one (RFC 6052); nil for others.
   private var translated: IPAddress? {
     let prefix: [UInt8] = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
     guard bytes.count == 16, bytes.starts(with: prefix) else { return nil }
@@ -106,7 +103,7 @@ package struct IPAddress: Hashable, Sendable {
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// Decimal numbers, or as RFC 5952 has it: small letters, the longest run of zeros left out.
+  /// Decimal numbers, or RFC 5952: lower case, the longest run of zeros omitted.
   package var description: String {
     guard bytes.count == 16 else { return bytes.map { "\($0)" }.joined(separator: ".") }
     let groups = stride(from: 0, to: 16, by: 2).map {

@@ -1,4 +1,4 @@
-/// A point of wall-clock time, in milliseconds since 1970-01-01T00:00:00Z.
+/// Wall-clock time in milliseconds since 1970-01-01T00:00:00Z.
 package struct Instant: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 
@@ -29,10 +29,10 @@ package struct Instant: Hashable, Comparable, Sendable {
   }
 }
 
-/// What time it is, twice: the calendar for HTTP dates and reports, uptime for every interval.
+/// Present time on two clocks: wall time for HTTP dates and reports, uptime for intervals.
 package struct Moment: Hashable, Sendable {
   package var wall: Instant
-  /// Monotonic, from an arbitrary start; never compared between processes.
+  /// Monotonic time from an arbitrary start; never compared between processes.
   package var uptime: Duration
 
   package init(wall: Instant, uptime: Duration) {
@@ -42,7 +42,7 @@ package struct Moment: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded towards zero, clamped to what 64 bits hold.
+  /// Whole milliseconds, rounded towards zero, clamped to 64 bits.
   package var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -50,7 +50,6 @@ extension Duration {
     return whole.addingSaturated(attoseconds / 1_000_000_000_000_000)
   }
 
-  /// Whole microseconds, rounded towards zero, clamped to what 64 bits hold.
   package var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,25 +1,23 @@
 internal import CIdn
 
-/// Host names beyond ASCII in the form in which the net knows them (`xn--…`).
-///
-/// libidn2 maps them (UTS 46). Transfers get the ASCII form, so that what is looked at here under one name
-/// is not fetched under another, whatever libcurl would make of it.
+/// Conversion of non-ASCII host names to `xn--…` by libidn2 (UTS 46), so that the name that is
+/// checked here is the name that libcurl fetches from.
 package enum InternationalName {
-  /// The ASCII form of a whole name, itself where it has nothing else; nil for what is no name.
+  /// Returns the ASCII form of a whole name; nil if the text is not a name.
   package static func ascii(_ name: some StringProtocol) -> String? {
     if name.utf8.allSatisfy({ $0 < 0x80 }) { return name.lowercased() }
     let bytes = Array(name.utf8) + [0]
     let (ascii, status) = lookUp(bytes, IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
-    // Symbols such as ☃ are no letters by the newer rules, and are in names that exist. By the older
-    // rules they are taken, as far as both rules map the rest to the same name.
+    // Symbols such as ☃ occur in existing names but are disallowed by the newer rules. The older
+    // rules accept them, and are used if both map the rest to the same name.
     guard status == IDN2_DISALLOWED.rawValue, name.unicodeScalars.allSatisfy(isMappedAlike) else {
       return ascii
     }
     return lookUp(bytes, IDN2_TRANSITIONAL.rawValue).ascii
   }
 
-  /// Whether the older rules neither map a character to others than the newer ones, nor pass over what
-  /// these demand of it: of joiners their neighbours, of letters from right to left their order.
+  /// Whether the older rules map a character like the newer ones and skip none of their checks,
+  /// such as the neighbours of joiners and the order of right-to-left letters.
   private static func isMappedAlike(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0xDF, 0x3C2, 0x1E9E, 0x200C...0x200F: false
@@ -30,7 +28,6 @@ package enum InternationalName {
     }
   }
 
-  /// libidn2's version as it runs.
   package static var libraryVersion: String {
     unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "unknown"
   }

@@ -1,10 +1,7 @@
-/// Positions by key, in one flat array of slots.
-///
-/// The keys themselves stay where they are, in whatever the positions mean.
+/// Hash table of positions by key, in one flat array; the caller keeps the keys.
 package struct KeyTable: Sendable {
-  /// A position, counted from one, in the bits that the mask covers, and zero for none.
-  ///
-  /// Above them stand bits of its key, so that the key of another one is seldom looked up.
+  /// Position plus 1 in the bits of the mask, 0 for an empty slot; bits of the key in the rest, so
+  /// that the keys of other positions are seldom read.
   private var slots: [UInt32]
   private var mask: Int
   package private(set) var count = 0
@@ -16,7 +13,6 @@ package struct KeyTable: Sendable {
     mask = size - 1
   }
 
-  /// The position of a key, nil where it is not known; `keyAt` gives the key of a position.
   package func position(of key: URLKey, keyAt: (Int) -> URLKey) -> Int? {
     var slot = key.slot(mask: mask)
     while slots[slot] != 0 {
@@ -26,7 +22,7 @@ package struct KeyTable: Sendable {
     return nil
   }
 
-  /// Notes a position for a key unless the key has one already, which is then returned.
+  /// Inserts a position unless the key has one, which is then returned.
   package mutating func insert(
     _ key: URLKey,
     at position: Int,

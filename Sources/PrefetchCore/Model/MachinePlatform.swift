@@ -1,15 +1,14 @@
-/// What packages have to be made for to run on a machine.
 package struct MachinePlatform: Hashable, Sendable {
   package enum Library: Hashable, Sendable {
     case glibc(major: Int, minor: Int)
     case musl(major: Int, minor: Int)
   }
 
-  /// As Node.js names it: `linux`.
+  /// Node.js's name of the system: `linux`.
   package var system: String
-  /// As `uname` names it: `x86_64`, `aarch64`.
+  /// `uname`'s name of the machine: `x86_64`, `aarch64`.
   package var machine: String
-  /// Nil where it is not known; then any will do.
+  /// C library; nil if unknown, which any package fits.
   package var library: Library?
 
   package init(system: String, machine: String, library: Library? = nil) {

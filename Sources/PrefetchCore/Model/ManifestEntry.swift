@@ -1,49 +1,43 @@
-/// One item as a manifest or the configuration declares it.
+/// Item as a manifest or the configuration declares it.
 package struct ManifestEntry: Hashable, Sendable {
   package var url: WebURL
-  /// Unique per provider; the manifest's own, else made from the URL.
+  /// Id, unique per provider: the manifest's own, else made from the URL.
   package var id: String?
-  /// Whether the id was made from the URL, and so says nothing that the URL does not.
+  /// Whether ``id`` was made from the URL and adds nothing to it.
   package var isIdentifierMade = false
   package var provider: String?
-  /// `file` unless said otherwise.
+  /// Kind of item; nil means `file`.
   package var type: String?
   package var caption = ItemCaption()
-  /// Bytes after decoding.
+  /// Declared bytes, after decoding.
   package var size: Int64?
-  /// Every one must match; SRI alternatives are one algorithm with several values.
+  /// Declared digests: each algorithm must match one of its values, several being SRI alternatives.
   package var digests: [ExpectedDigest]
-  /// A name that the publisher gives to what the content is now; with another one it is another.
+  /// Publisher's name of the present content; another name means other content.
   package var revision: String?
-  /// The server's exact entity tag, where the publisher knows it.
   package var entityTag: String?
   package var mime: String?
   package var lifetime: Freshness.Lifetime?
-  /// Past it the content is not to be kept.
+  /// Time after which the content must not be kept.
   package var expires: Instant?
   package var priority: Int?
-  /// Request headers.
   package var headers: [HeaderField]
-  /// The published name.
+  /// Name in published trees.
   package var path: String?
-  /// Other places of the same bytes, the best first.
+  /// Other URLs of the same bytes, best first.
   package var alternates: [WebURL]
-  /// When it came out, as the manifest says; `keep` counts from the newest.
+  /// Publication time as the manifest declares it; `keep` counts from the newest.
   package var published: Instant?
-  /// How much of a stream to take, 0 for all; nil for what its segment says.
+  /// Seconds of a stream to fetch, 0 for all; nil for the segment's setting.
   package var seconds: Int?
-  /// What it asks of the network beyond what its segment does.
   package var network: NetworkPolicy?
-  /// Whether its segment is not as declared without it.
+  /// Whether the segment is incomplete without the item.
   package var isRequired = true
   package var categories: [String] = []
-  /// A small picture of it, an item of its own.
   package var thumbnail: Thumbnail?
-  /// What runs fetch of it; nil for what its segment says.
   package var behavior: ItemBehavior?
-  /// Whether it is the thumbnail of another one.
   package var isThumbnail = false
-  /// Name of the ad space whose ad it is; all tags of one space have one ad.
+  /// Ad space of the ad; all tags of one space share one ad.
   package var zone: String?
 
   package init(url: WebURL) {
@@ -54,14 +48,12 @@ package struct ManifestEntry: Hashable, Sendable {
   }
 }
 
-/// What runs fetch of an item.
 package enum ItemBehavior: String, Hashable, Sendable, CaseIterable {
   case all
   case thumbnails
-  /// Only a caller that asks for it by itself gets it.
+  /// Fetched only by a caller that asks for the item itself.
   case none
 
-  /// Whether runs leave an item alone.
   package func withholds(isThumbnail: Bool) -> Bool {
     switch self {
     case .all: false
@@ -71,7 +63,6 @@ package enum ItemBehavior: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// A small picture that belongs to an item.
 package struct Thumbnail: Hashable, Sendable {
   package var url: WebURL
   package var size: Int64?
@@ -83,13 +74,12 @@ package struct Thumbnail: Hashable, Sendable {
   }
 }
 
-/// Texts of a publisher about an item, for people and players.
 package struct ItemCaption: Hashable, Sendable {
-  /// Longest text of either that is kept, in bytes.
+  /// Longest title or info that is kept, in bytes.
   package static let longest = 64 << 10
 
   package var title: String?
-  /// Data for whoever shows the item, as compact JSON; passed through unread.
+  /// Data for players, as compact JSON; passed through unread.
   package var info: String?
 
   package init() {}
@@ -108,19 +98,19 @@ extension ManifestEntry {
     set { caption.info = newValue }
   }
 
-  /// URL under which the store knows it: its own, or that of its ad space, whichever tag is asked.
+  /// URL under which the store records the item: its own, or its ad space's for any tag.
   package var recordURL: String {
     zone.map { AdSpace.recordURL(ofZone: $0) } ?? url.string
   }
 
-  /// Whether a body that turns out to be a playlist or an ad is taken for one: nothing declares its
-  /// bytes, nor another kind of content.
+  /// Whether a body that turns out to be a playlist or an ad is stored in that form: neither a
+  /// digest nor another kind of content is declared.
   package var isRecognizable: Bool {
     guard digests.isEmpty, !isThumbnail else { return false }
     return type.map { $0 == "video" || $0 == "audio" } ?? true
   }
 
-  /// A number that differs when what it says about the item, besides its content, does.
+  /// Hash of the declared facts about the item, without its content.
   package var descriptionHash: UInt64 {
     var hash = Self.descriptionHash(
       id: isIdentifierMade ? nil : id,
@@ -129,7 +119,7 @@ extension ManifestEntry {
       expires: expires,
       revision: revision
     )
-    // Most have none of these, and are described as they were before there were any.
+    // Most entries have neither, and keep the hash of earlier versions.
     if !categories.isEmpty || thumbnail != nil {
       var more = StableHash()
       more.combine(String(hash))
@@ -142,7 +132,7 @@ extension ManifestEntry {
     more.combine(String(hash))
     more.combine(title)
     more.combine(info)
-    // The row keeps how long the item holds, for those who read it without any list.
+    // The row keeps the lifetime for readers that have no list.
     switch lifetime {
     case .immutable: more.combine("immutable")
     case .atMost(let limit): more.combine(limit.milliseconds)
@@ -151,7 +141,7 @@ extension ManifestEntry {
     return more.value
   }
 
-  /// The same with what is declared of its bytes: a change may make good what failed.
+  /// Hash of the description and the declared bytes; after a change, a failed item may succeed.
   package var declarationHash: UInt64 {
     var hash = StableHash()
     hash.combine(String(descriptionHash))
@@ -162,7 +152,6 @@ extension ManifestEntry {
     return hash.value
   }
 
-  /// Its thumbnail as an item.
   package var thumbnailEntry: ManifestEntry? {
     guard let thumbnail else { return nil }
     var entry = ManifestEntry(url: thumbnail.url)
@@ -172,7 +161,7 @@ extension ManifestEntry {
     entry.digests = thumbnail.digests
     entry.mime = thumbnail.mime
     entry.expires = expires
-    // What is meant for one server is not for another.
+    // Headers for one server must not reach another.
     if thumbnail.url.origin == url.origin { entry.headers = headers }
     entry.network = network
     entry.isRequired = isRequired
@@ -184,7 +173,7 @@ extension ManifestEntry {
 }
 
 extension ManifestEntry {
-  /// As a thumbnail that another item has as well: for as long, as widely and as urgently as any.
+  /// Merges another item's declaration of the same thumbnail: the longest life, the widest use.
   mutating func share(with other: ManifestEntry, under standard: ItemBehavior) {
     expires = if let expires, let later = other.expires { max(expires, later) } else { nil }
     let order: [ItemBehavior] = [.all, .thumbnails, .none]
@@ -210,14 +199,13 @@ extension ManifestEntry {
     hash.combine(provider)
     hash.combine(type)
     hash.combine(expires?.milliseconds)
-    // Most have none, and are described as they were before there were any.
     if revision != nil { hash.combine(revision) }
     return hash.value
   }
 }
 
 extension ManifestEntry {
-  /// The bytes of its `info` and its URLs, which a long base makes much longer than what was written.
+  /// Bytes of `info` and the URLs, which a long base makes much longer than the text in the list.
   var urlByteCount: Int {
     alternates.reduce(url.string.utf8.count + (info?.utf8.count ?? 0)) {
       $0 + $1.string.utf8.count
@@ -226,8 +214,8 @@ extension ManifestEntry {
 }
 
 extension ContentRecord {
-  /// Takes over what the entry says about the item; that it has a revision is told only once the
-  /// body is of that revision.
+  /// Takes over the entry's facts; the hash of one with a revision waits for a body of that
+  /// revision.
   package mutating func describe(_ entry: ManifestEntry) {
     id = entry.id ?? id
     provider = entry.provider
@@ -241,7 +229,6 @@ extension ContentRecord {
     if entry.revision == nil { description = entry.descriptionHash }
   }
 
-  /// Whether it says of the item what the entry says.
   package func isDescribed(by entry: ManifestEntry) -> Bool {
     (entry.id == nil || entry.id == id) && entry.provider == provider
       && describedType(by: entry) == type && entry.caption == caption
@@ -259,19 +246,17 @@ extension ContentRecord {
   }
 }
 
-/// Ad spaces, of which the store keeps one ad each.
 package enum AdSpace {
   package static let scheme = "vast:"
 
   package static func recordURL(ofZone zone: String) -> String { scheme + zone }
 
-  /// The ad space whose ad is stored under a URL; nil for URLs of servers.
   package static func zone(ofRecord url: String) -> String? {
     url.hasPrefix(scheme) ? String(url.dropFirst(scheme.count)) : nil
   }
 }
 
-/// An entry that breaks a rule; it fails alone.
+/// Entry that breaks a rule; only this entry fails.
 package struct RejectedEntry: Error, Hashable, Sendable {
   package var url: String
   package var id: String?
@@ -285,23 +270,19 @@ package struct RejectedEntry: Error, Hashable, Sendable {
     self.isRequired = isRequired
   }
 
-  /// Whether the segment is not as declared for it.
   package var counts: Bool {
     isRequired || failure.code.category == .trust
   }
 }
 
-/// Whom the items of a manifest come from, and the groups they are in, by their names.
 package struct Catalogue: Hashable, Sendable {
   package var sources: [CatalogueName] = []
   package var categories: [CatalogueName] = []
 }
 
-/// A source or a category, as a manifest names it.
 package struct CatalogueName: Hashable, Sendable {
   package var id: String
   package var name: String?
-  /// The category that it is a part of.
   package var parent: String?
 
   package init(id: String, name: String? = nil, parent: String? = nil) {
@@ -311,7 +292,6 @@ package struct CatalogueName: Hashable, Sendable {
   }
 }
 
-/// A manifest that was read and found well-formed.
 package struct Manifest: Hashable, Sendable {
   package var entries: EntryTable
   package var rejected: [RejectedEntry]
@@ -320,19 +300,16 @@ package struct Manifest: Hashable, Sendable {
   package var bundleID: String?
   package var segment: String?
   package var priority: Int?
-  /// What its publisher asks of the network.
   package var network: NetworkPolicy?
   package var maximumFileSize: Int64?
-  /// Further documents that belong to it; without them it is not whole.
   package var parts: [ManifestPart]
-  /// Servers that have the same paths below the folder of the base, the best first.
+  /// Servers with the same paths below the base's folder, best first.
   package var alternates: [WebURL]
-  /// What relative references of its items mean, where it says so itself.
+  /// Base of the items' relative references, if the manifest declares one.
   package var base: WebURL?
   package var warnings: [Diagnostic]
-  /// Who its items come from, and the groups they are in.
   package var catalogue = Catalogue()
-  /// Whether a page of a package index lacks files that a requirement names by their digests.
+  /// Whether a package index lacks files that a requirement names by digest.
   package var lacksFiles = false
   package var document = DocumentFacts()
 
@@ -344,16 +321,14 @@ package struct Manifest: Hashable, Sendable {
     warnings = []
   }
 
-  /// Everything it lists, what it repeats included.
+  /// Number of listed items, repeated and rejected ones included.
   package var itemCount: Int {
     entries.count + entries.duplicateCount + rejected.count
   }
 }
 
-/// The bytes that a manifest was read from.
 package struct DocumentFacts: Hashable, Sendable {
-  /// Length of the document, packed where it is packed.
   package var bytes: Int64 = 0
-  /// SHA-256 of a local file, by which a later reader knows that the file has changed.
+  /// SHA-256 of a local file, by which a later reader notices a change.
   package var fileDigest: ContentDigest?
 }

@@ -1,4 +1,3 @@
-/// The kinds of documents that name what a segment holds, by the names that `format` takes.
 package enum ManifestFormat: String, Hashable, Sendable, CaseIterable {
   case native
   case ndjson

@@ -1,20 +1,18 @@
-/// A further document that a manifest says belongs to it: the next page, a sitemap of an index, the
-/// files that an index knows of a package.
+/// Further document of a manifest: a next page, a child sitemap, a package index.
 package struct ManifestPart: Hashable, Sendable {
   package enum Role: Hashable, Sendable {
-    /// Further items in the same format.
     case page
-    /// A child of a sitemap index; `level` counts from 1.
+    /// Child of a sitemap index; `level` counts from 1.
     case sitemap(level: Int)
-    /// What a package index has of a project; of its files those that the requirement admits.
+    /// Package index of a project; the requirement selects its files.
     case packageIndex(PackageWish)
-    /// Where a Bazel registry says that the source of a module is; the digest is that of the document.
+    /// Bazel registry document with the source of a module; the digest is the document's.
     case moduleSource(ContentDigest)
   }
 
   package var url: WebURL
   package var kind: Role
-  /// What to ask for in place of `*/*`.
+  /// Value of `Accept`; nil for `*/*`.
   package var accept: String?
 
   package init(url: WebURL, kind: Role, accept: String? = nil) {
@@ -24,12 +22,11 @@ package struct ManifestPart: Hashable, Sendable {
   }
 }
 
-/// What a requirement says of the files of one Python project.
 package struct PackageWish: Hashable, Sendable {
-  /// Normalised.
+  /// Normalized project name.
   package var project: String
   package var version: String
-  /// Any of them is good.
+  /// Digests of which a file needs one.
   package var digests: [ExpectedDigest]
 
   package init(project: String, version: String, digests: [ExpectedDigest]) {

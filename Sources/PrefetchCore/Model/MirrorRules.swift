@@ -1,39 +1,35 @@
-/// What sets the folder of a mirror apart from other published trees: files have the times that their
-/// servers state, names begin with the host only where there are several, and the cache lies within.
+/// Rules for the folder of a mirror: files have their servers' times, names begin with the host
+/// only if there are several, and the cache lies within.
 package struct MirrorRules: Hashable, Sendable {
-  /// Whether names that come from URLs begin with the host; nil until it is known how many there are.
+  /// Whether names made from URLs begin with the host; nil until the hosts are known.
   package var namesHosts: Bool?
-  /// How many folders every name loses at its front.
   package var cutFolders = 0
-  /// Whether the list and its signature are files of the tree, too.
+  /// Whether the list and its signature are files of the tree.
   package var includesList = false
 
   package init() {}
 
-  /// Adds everything that no key of a configuration says.
   package func combine(into hash: inout StableHash) {
     hash.combine(namesHosts.map { $0 ? 1 : 0 })
     hash.combine(Int64(cutFolders))
     hash.combine(includesList ? 1 : 0)
   }
 
-  /// The folder of the cache and the state, of which no list may name a file.
+  /// Folder of the cache and the state, in which no list may name a file.
   package static let ownFolder = ".prefetch"
 
-  /// The command that runs again over a cache with this file: a mirror's has no configuration.
+  /// Returns the command that runs again over this cache; a mirror has no configuration.
   package static func runCommand(over path: String) -> String {
     PathText.parts(of: path).contains { $0 == ownFolder } ? "`prefetch mirror`" : "`prefetch run`"
   }
 
-  /// Whether a list could reach that folder by the name, also where a file system takes large
-  /// letters for small ones.
+  /// Whether a list could reach ``ownFolder`` by a name, also on a case-insensitive file system.
   package static func isInOwnFolder(_ name: String) -> Bool {
     PathText.parts(of: name).first.map { $0.lowercased() == ownFolder } ?? false
   }
 }
 
 extension PublishingRules {
-  /// The same once all names are known that will stand beside each other.
   func decided(by entries: EntryTable) -> Self {
     guard let mirror, mirror.namesHosts == nil else { return self }
     var rules = self
@@ -41,7 +37,6 @@ extension PublishingRules {
     return rules
   }
 
-  /// Of those that have no name besides their URL.
   private static func haveSeveralHosts(_ entries: EntryTable) -> Bool {
     var first: (origin: Int, authority: String)?
     for position in entries.indices where entries.path(at: position) == nil {

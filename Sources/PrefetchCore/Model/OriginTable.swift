@@ -1,8 +1,7 @@
-/// The different origins among many URLs, numbered as they are met.
+/// Distinct origins of many URLs, numbered in the order of appearance.
 package struct OriginTable: Sendable {
-  /// One URL for each.
   package private(set) var urls: [WebURL] = []
-  /// `https://host:port`, as every URL of the origin begins.
+  /// `https://host:port`, with which every URL of the origin begins.
   private var prefixes: [[UInt8]] = []
   private var keys: [URLKey] = []
   private var index = KeyTable()
@@ -25,15 +24,13 @@ package struct OriginTable: Sendable {
     return keys.count - 1
   }
 
-  /// The same where its bytes are at hand, which most often begin as those before.
   mutating func number(of url: WebURL, written bytes: RawSpan) -> Int {
     if last < prefixes.count, Self.begins(bytes, with: prefixes[last]) { return last }
     last = number(of: url)
     return last
   }
 
-  /// The origin that these bytes of a whole URL begin with; nil unless they spell it as
-  /// ``WebURL`` would.
+  /// Returns the origin that a whole URL begins with; nil if ``WebURL`` would spell it otherwise.
   mutating func number(beginning url: RawSpan) -> Int? {
     if last < prefixes.count, Self.begins(url, with: prefixes[last]) { return last }
     guard let length = Self.originLength(of: url) else { return nil }
@@ -59,7 +56,7 @@ package struct OriginTable: Sendable {
     let length = prefix.count
     guard url.byteCount > length, length >= 8 else { return false }
     let prefix = unsafe prefix.span.bytes
-    // Words, of which the last overlaps the one before: no prefix is shorter than one.
+    // Words are compared, the last overlapping: no prefix is shorter than a word.
     var offset = 0
     while offset < length {
       let place = min(offset, length - 8)
@@ -71,7 +68,6 @@ package struct OriginTable: Sendable {
     return unsafe url.unsafeLoad(fromByteOffset: length, as: UInt8.self) == UInt8(ascii: "/")
   }
 
-  /// Up to the slash that begins the path.
   private static func originLength(of url: RawSpan) -> Int? {
     unsafe url.withUnsafeBytes { bytes in
       var slashes = 0

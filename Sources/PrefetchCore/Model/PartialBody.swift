@@ -1,16 +1,15 @@
-/// What has arrived of a body that is not whole, kept so that a later request can ask for the rest.
+/// Received part of a body, kept so that a later request can ask for the rest.
 package struct PartialBody: Hashable, Sendable {
-  /// The URL that answered, after redirects: its server gave the validator.
+  /// URL that answered, after redirects: its server gave the validator.
   package var source: String
-  /// What `If-Range` sends, verbatim: a strong entity tag, or a date that counts as one.
+  /// `If-Range`, verbatim: a strong entity tag, or a date that counts as one.
   package var validator: String
-  /// How many bytes are there already.
   package var offset: Int64
-  /// The size of the whole, where the server told it.
+  /// Bytes of the whole body; nil if the server did not declare them.
   package var wholeSize: Int64?
-  /// What the first answer said of the whole, renewed by the later ones.
+  /// Headers of the first response, updated by later ones.
   package var head: HeaderBlock
-  /// The stored body that has these bytes; nil where they are a part by themselves.
+  /// Stored body that has these bytes; nil if the part has its own file.
   package var object: ContentDigest?
 
   package init(
@@ -28,30 +27,28 @@ package struct PartialBody: Hashable, Sendable {
   }
 }
 
-/// What is known of a body before its first byte.
 package struct BodyPlan: Hashable, Sendable {
   package var expectedSize: Int64?
-  /// Digests to take besides SHA-256.
+  /// Digests to compute in addition to SHA-256.
   package var algorithms: Set<DigestAlgorithm>
-  /// The name under which a part of it may be kept: the item's declared URL; nil keeps nothing.
+  /// Declared URL of the item, under which a part may be kept; nil keeps none.
   package var partialKey: String?
   /// Whether the body must leave free disk space, see ``BodyStaging/keepFree(_:)``.
   package var heedsFreeDisk = false
-  /// Whether its bytes are wanted, rather than its digests alone.
+  /// Whether the bytes are wanted, rather than the digests alone.
   package var keepsBytes: Bool
-  /// So many of its first bytes are told with it.
+  /// Number of first bytes that are reported with the body.
   package var prefixLength = StagedBody.prefixLength
-  /// The smallest part that is worth keeping when it breaks off.
   package var smallestPart: Int64 = 64 << 10
   package var resumption: Resumption
 
-  /// How the rest can be asked for should it break off.
+  /// Way to request the rest if the transfer breaks off.
   package enum Resumption: Hashable, Sendable {
-    /// It cannot be told.
     case unknown
-    /// As the answer says that brings the whole; most bodies are never broken off.
+    /// Response that begins the whole body; the part is derived on demand, since few bodies break
+    /// off.
     case from(WholeAnswer)
-    /// With an `offset` the body begins with the bytes that are kept under the key.
+    /// Kept part; with an `offset` the body begins with its bytes.
     indirect case with(PartialBody)
   }
 
@@ -69,12 +66,11 @@ package struct BodyPlan: Hashable, Sendable {
     self.resumption = resumption
   }
 
-  /// What is kept and goes on here, or may be kept of it.
   package var partial: PartialBody? {
     if case .with(let part) = resumption { part } else { nil }
   }
 
-  /// What the body is described by should it break off.
+  /// Description of the part if the transfer breaks off.
   package var part: PartialBody? {
     switch resumption {
     case .unknown: nil
@@ -84,12 +80,9 @@ package struct BodyPlan: Hashable, Sendable {
   }
 }
 
-/// What says how a part of a body would be described.
 package struct WholeAnswer: Hashable, Sendable {
-  /// The URL that answered.
   package var source: String
   package var head: HeaderBlock
-  /// What the head says of the size.
   package var size: Int64?
 
   package init(source: String, head: HeaderBlock, size: Int64?) {
@@ -102,7 +95,7 @@ package struct WholeAnswer: Hashable, Sendable {
     head["Accept-Ranges"]?.lowercased() == "none"
   }
 
-  /// Nil where a part could not be told from the part of another body, or the rest not be had.
+  /// Part without bytes; nil if it could not be identified later, or the server refuses ranges.
   package var part: PartialBody? {
     guard let validator = ResumeRule.validator(head), !refusesRanges else { return nil }
     return PartialBody(

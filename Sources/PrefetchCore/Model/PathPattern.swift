@@ -1,12 +1,13 @@
-/// A shell pattern over the paths of a tree, as rsync reads them: one without a slash is about the
-/// last part of a path, one with a slash about the whole of it.
+/// Shell pattern over the paths of a tree, in rsync's way: without a slash it matches the last part
+/// of a path, with one the whole.
 ///
-/// `*`, `?` and sets stay within one part; `**` goes over several, and `**/` over none as well.
+/// `*`, `?` and sets stay within one part; `**` spans several, and `**/` also none.
 package struct PathPattern: Hashable, Sendable {
   private let scalars: [Unicode.Scalar]
   private let isWhole: Bool
 
-  /// A slash at the beginning says no more than any other; one at the end takes all below a folder.
+  /// Parses a pattern; a leading slash counts like any other, a trailing one takes all below a
+  /// folder.
   package init(_ text: String) {
     let rooted = text.hasPrefix("/") ? text.dropFirst() : text[...]
     isWhole = text.contains("/")
@@ -17,10 +18,9 @@ package struct PathPattern: Hashable, Sendable {
     matches(isWhole ? path.scalars[...] : path.scalars[path.base...])
   }
 
-  /// A path taken apart once for many patterns.
+  /// Path split once for many patterns.
   package struct Path: Sendable {
     fileprivate let scalars: [Unicode.Scalar]
-    /// Where its last part begins.
     fileprivate let base: Int
 
     package init(_ text: some StringProtocol) {
@@ -29,14 +29,13 @@ package struct PathPattern: Hashable, Sendable {
     }
   }
 
-  /// Where to go on after something did not match.
   private struct Return {
     var pattern: Int
     var text: Int
   }
 
-  /// Greedy with two points of return: a `*` is only ever about the present part of the path, and
-  /// only the last `**` matters, so that no pattern takes more than quadratic time.
+  /// Backtracks to two points only, since a `*` stays within the present part and only the last
+  /// `**` matters: no pattern takes more than quadratic time.
   private func matches(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
     var (p, t) = (0, text.startIndex)
     var star: Return?
@@ -70,7 +69,7 @@ package struct PathPattern: Hashable, Sendable {
     }
   }
 
-  /// What follows a `**`, with the slash behind it where it stands for whole parts.
+  /// Returns the index after a `**`, and after its slash if it stands for whole parts.
   private func afterDoubleStar(_ p: Int) -> Int? {
     guard p + 1 < scalars.count, scalars[p] == "*", scalars[p + 1] == "*" else { return nil }
     let end = scalars[p...].firstIndex { $0 != "*" } ?? scalars.count
@@ -78,17 +77,15 @@ package struct PathPattern: Hashable, Sendable {
     return isPart ? end + 1 : end
   }
 
-  /// The next place at which what follows a `**` may begin.
   private func resumption(_ back: Return, in text: ArraySlice<Unicode.Scalar>) -> Int? {
     guard back.text < text.endIndex else { return nil }
-    // Only one that stands for whole parts is followed by what begins a part.
+    // After `**/` the text has to begin a part.
     guard back.pattern > 0, scalars[back.pattern - 1] == "/" else { return back.text + 1 }
     return text[back.text...].firstIndex(of: "/").map { $0 + 1 }
   }
 
   private func step(_ p: Int, _ scalar: Unicode.Scalar) -> Int? {
     guard p < scalars.count else { return nil }
-    // No set and no `?` takes the slash.
     if scalar == "/" { return scalars[p] == "/" ? p + 1 : nil }
     return Glob.step(scalars[...], p, scalar)
   }

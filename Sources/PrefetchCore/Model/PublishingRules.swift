@@ -1,4 +1,4 @@
-/// A folder in which a segment's items appear under names that other tools look for.
+/// Rules for a folder in which a segment's items have names that other tools look for.
 package struct PublishingRules: Hashable, Sendable {
   package enum Layout: String, Hashable, Sendable, CaseIterable {
     case url
@@ -11,11 +11,12 @@ package struct PublishingRules: Hashable, Sendable {
     case yarn
     case hls
 
-    /// Whether the tool that reads the tree also writes into it, which no stored body may suffer.
+    /// Whether the tool that reads the tree also writes into it, so that no file may be a stored
+    /// body.
     package var isWrittenByTools: Bool {
       switch self {
       case .npm, .pip, .bazel, .yarn: true
-      // What cargo adds lies beside the files that it reads, none of which it changes.
+      // cargo adds files beside those that it reads, and changes none of them.
       case .url, .basename, .go, .cargo, .hls: false
       }
     }
@@ -28,33 +29,29 @@ package struct PublishingRules: Hashable, Sendable {
     case copy
   }
 
-  /// The times of the files.
   package enum Times: String, Hashable, Sendable, CaseIterable {
-    /// When the file was made; a second name of a stored body has that body's time.
+    /// Creation time of the file; a link to a stored body has the body's time.
     case made
-    /// What the server states in `Last-Modified`.
     case server
   }
 
-  /// An absolute path.
+  /// Absolute path.
   package var folder: String
   package var layout = Layout.url
   package var link = Link.auto
-  /// Whether the whole tree changes in one moment, or not at all.
   package var isAtomic = false
   package var keptGenerations = 1
   package var times = Times.made
-  /// Permission bits of the files; nil leaves them to how the files come.
+  /// Permission bits of the files; nil keeps those that the files come with.
   package var mode: UInt16?
-  /// Whether files of the user's that are the items' own bytes become the tree's.
+  /// Whether the user's own files with the items' bytes become part of the tree.
   package var adopts = false
-  /// What precedes module paths in the URLs of layout `go`.
+  /// URL prefix of module paths in the layout `go`.
   package var goProxy: WebURL?
-  /// Set for the folder of a mirror alone.
   package var mirror: MirrorRules?
 
-  /// Whether times or modes are demanded that no stored body may get, so that no file can be a second
-  /// name of one.
+  /// Whether files need times or modes that no stored body may get, so that none can be a link to
+  /// one.
   package var needsOwnFiles: Bool { times != .made || mode != nil }
 
   package init(folder: String) {

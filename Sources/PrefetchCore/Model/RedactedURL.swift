@@ -1,6 +1,6 @@
 extension WebURL {
-  /// A text that should be a URL, for reports and logs: also of one that was refused neither user-info
-  /// nor the values of parameters that sign or authorise are shown.
+  /// Returns a text for reports and logs, with user-info and the values of signing parameters
+  /// masked even if it is not a valid URL.
   package static func redacted(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") }) else {
       return text

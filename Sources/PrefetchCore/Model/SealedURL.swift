@@ -1,5 +1,5 @@
-/// The address that a redirect led to, as the index keeps it: its query may be a credential, so a mark
-/// stands in its place, by which the same address is known again.
+/// Target of a redirect as the index keeps it: its query may be a credential, so a hash replaces
+/// it, by which the same URL is recognized.
 package enum SealedURL {
   package static func text(of url: String) -> String {
     guard let start = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return url }
@@ -12,12 +12,11 @@ package enum SealedURL {
     return "\(url[..<start])?~\(zeros)\(digits)"
   }
 
-  /// Whether both are one address, of which either may be sealed.
+  /// Whether both are the same URL, sealed or not.
   package static func isSame(_ a: String, _ b: String) -> Bool {
     a == b || text(of: a) == text(of: b)
   }
 
-  /// Hexadecimal digits of a mark.
   private static let markSize = 16
 
   private static func isMark(_ query: Substring) -> Bool {

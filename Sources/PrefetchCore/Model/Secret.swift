@@ -1,8 +1,7 @@
-/// Text that may be sent to where it belongs and is never shown.
+/// Text that is sent where it belongs and never shown: every description is ``mask``.
 package struct Secret: Hashable, Sendable {
   package static let mask = "***"
 
-  /// The text itself, for the one who sends it.
   package var value: String
 
   package init(_ value: String) {

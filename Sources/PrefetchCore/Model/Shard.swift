@@ -1,9 +1,9 @@
-/// One of several parts of what a configuration declares, each for a machine or a job of its own.
+/// Share of the declared items for one machine or job.
 package struct Shard: Hashable, Sendable {
   package var index: Int
   package var count: Int
 
-  /// More parts than that are a slip of the pen, and cost a hash an item each.
+  /// Largest number of shards: more are a slip of the pen, and each costs a hash per item.
   package static let most = 10_000
 
   package init?(index: Int, count: Int) {
@@ -12,7 +12,7 @@ package struct Shard: Hashable, Sendable {
     self.count = count
   }
 
-  /// `I/N`, I from 0.
+  /// Parses `I/N`, I from 0.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.allSatisfy(ASCII.isDigit) }),
@@ -21,9 +21,9 @@ package struct Shard: Hashable, Sendable {
     self.init(index: index, count: count)
   }
 
-  /// What a scheduler has told its job; nil where none has, or not whole.
+  /// Reads the shard that a scheduler has set for its job; nil if it has set none or half of one.
   ///
-  /// SLURM counts its tasks from any number, GitLab its nodes from 1, Kubernetes its pods from 0,
+  /// SLURM counts its tasks from any number, GitLab its nodes from 1, Kubernetes its pods from 0
   /// and leaves out how many there are.
   package init?(environment: [String: String]) {
     func number(_ name: String) -> Int? { environment[name].flatMap { Int($0) } }
@@ -43,10 +43,8 @@ package struct Shard: Hashable, Sendable {
   package var text: String { "\(index)/\(count)" }
 }
 
-/// Which items fall to a shard.
-///
-/// Each goes to the part that gives it the largest weight, a digest of its URL and the part's number:
-/// one part more takes from each of the others alike, and nothing else moves.
+/// Rule for which items belong to a shard: the one with the largest weight, a digest of the URL and
+/// the shard's number, so that an added shard takes evenly from the others and nothing else moves.
 package struct ShardRule: Sendable {
   package let shard: Shard
   private let weigh: @Sendable (String) -> ContentDigest
@@ -63,7 +61,6 @@ package struct ShardRule: Sendable {
     }
   }
 
-  /// The entries that fall to it, in their order.
   func apply(to entries: EntryTable) -> EntryTable {
     guard shard.count > 1 else { return entries }
     var part = EntryTable()

@@ -1,4 +1,4 @@
-/// A value that several hold and none changes: handing it on copies one reference.
+/// Immutable value behind one reference, which is all that is copied.
 package final class Shared<Value: Sendable>: Sendable {
   package let value: Value
 

@@ -1,4 +1,4 @@
-/// A hash that stays the same over processes and versions (FNV-1a), for values that are stored.
+/// FNV-1a hash for stored values: the same in all processes and versions.
 package struct StableHash {
   package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -10,7 +10,6 @@ package struct StableHash {
     combine(byte: 0xfe)
   }
 
-  /// The same as of the text that these bytes spell.
   package mutating func combine(_ bytes: ArraySlice<UInt8>?) {
     guard let bytes else { return combine(byte: 0xff) }
     for byte in bytes { combine(byte: byte) }

@@ -1,13 +1,12 @@
-/// Where an item stands between its declaration and its body.
 package enum ItemState: String, Hashable, Sendable, CaseIterable {
-  /// Declared, nothing known yet.
+  /// Declared; no run has looked at the item yet.
   case pending
   case discovered
   case queued
   case downloading
-  /// Stopped by policy, network or time; goes on by itself.
+  /// Stopped by policy, network or time; continues by itself.
   case idle
-  /// Stopped by a person; goes on only when asked.
+  /// Stopped by the user; continues only on request.
   case paused
   case cached
   case partial
@@ -15,20 +14,18 @@ package enum ItemState: String, Hashable, Sendable, CaseIterable {
   case deleted
 }
 
-/// What a person said of an item that a run has under way.
+/// User's command for an item that a run is working on.
 package enum ItemControl: Hashable, Sendable {
-  /// It stops, and what has come of it waits until it is resumed.
+  /// Stops the item and keeps its partial body until it is resumed.
   case paused
-  /// It stops, and nothing of it stays.
+  /// Stops the item and discards what has arrived.
   case removed
 }
 
-/// Where a segment stands after a run.
 package enum SegmentState: String, Hashable, Sendable, CaseIterable {
   case current
-  /// An item or the manifest failed, also when an older copy serves.
+  /// An item or the manifest failed, even if an older copy serves.
   case incomplete
-  /// Nothing of it is usable.
   case failed
   case deferred
   case unsubscribed

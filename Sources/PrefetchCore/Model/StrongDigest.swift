@@ -1,10 +1,9 @@
-/// A SHA-512 without an array around it.
+/// SHA-512 without an array.
 package struct StrongDigest: Hashable, Sendable {
   package static let byteCount = 64
 
   private var words: SIMD8<UInt64>
 
-  /// Needs exactly 64 bytes.
   package init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.byteCount else { return nil }
     words = unsafe bytes.unsafeLoadUnaligned(as: SIMD8<UInt64>.self)

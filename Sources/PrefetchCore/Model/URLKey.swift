@@ -1,7 +1,5 @@
-/// 128 bits that stand for a URL where millions are compared.
-///
-/// No attacker can prepare two URLs that meet, as every process keys the hash anew; keys are
-/// never stored.
+/// 128-bit hash that stands for a URL where millions are compared; never stored, since every
+/// process has its own secret, so that no attacker can prepare a collision.
 package struct URLKey: Hashable, Sendable {
   package let first: UInt64
   package let second: UInt64
@@ -15,7 +13,7 @@ package struct URLKey: Hashable, Sendable {
     self = unsafe bytes.withUnsafeBytes { unsafe URLKey($0) }
   }
 
-  /// The key of two texts together, which differs from that of any other division of them.
+  /// Creates the key of two texts, which depends on where they are divided.
   package init(_ one: RawSpan, and other: RawSpan) {
     let (one, other) = (URLKey(one), URLKey(other))
     let words = Secret.words
@@ -41,12 +39,11 @@ package struct URLKey: Hashable, Sendable {
     self.second = Self.folded(second ^ secret.2, self.first ^ secret.1)
   }
 
-  /// Where a table of a power of two slots looks first.
   package func slot(mask: Int) -> Int {
     Int(truncatingIfNeeded: first) & mask
   }
 
-  /// The last fifteen bytes or fewer; the count, which is mixed in too, tells their zeros apart.
+  /// Returns the last 0 to 15 bytes; the count, which is mixed in too, tells their zeros apart.
   private static func rest(
     of bytes: UnsafeRawBufferPointer,
     from start: Int
@@ -85,7 +82,7 @@ package struct URLKey: Hashable, Sendable {
     return product.high ^ product.low
   }
 
-  /// Odd, so that no factor is zero by accident.
+  /// Odd words, so that no factor is zero by accident.
   private enum Secret {
     static let words: (UInt64, UInt64, UInt64, UInt64) = {
       var source = SystemRandomNumberGenerator()

@@ -1,8 +1,7 @@
-/// A number with a decimal fraction, and the unit that follows it after at most one space.
+/// Number with a decimal fraction, and a unit after at most one space.
 private struct Quantity {
-  /// The digits before and after the point as one number: `1.25` is 125.
+  /// Digits before and after the point as one number: 125 for `1.25`.
   var digits: Int64
-  /// How many of the digits stand after the point.
   var scale: Int
   var unit: Substring
 
@@ -35,7 +34,7 @@ private struct Quantity {
     unit = rest
   }
 
-  /// The quantity in the smallest unit, rounded down; nil when it does not fit.
+  /// Converts the quantity to the smallest unit, rounded down; nil on overflow.
   func multiplied(by factor: Int64) -> Int64? {
     let wide = Int128(digits) * Int128(factor)
     var divisor: Int128 = 1
@@ -44,14 +43,12 @@ private struct Quantity {
   }
 }
 
-/// Spans of time as people write them: `10s`, `5m`, `2h`, `7d`, `1.5h`, a bare number of seconds.
+/// Durations as users write them: `10s`, `5m`, `2h`, `7d`, `1.5h`, a bare number of seconds.
 package enum DurationText {
-  /// The units, shortest first, with their length in milliseconds.
   package static let units: [(name: String, milliseconds: Int64)] = [
     ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
   ]
 
-  /// Nil when the text is no duration, or one that does not fit.
   package static func parse(_ text: some StringProtocol) -> Duration? {
     guard let quantity = Quantity(text) else { return nil }
     let name = quantity.unit.isEmpty ? "s" : quantity.unit
@@ -62,19 +59,17 @@ package enum DurationText {
   }
 }
 
-/// Numbers of bytes as people write them: `100MB`, `1.5 GiB`, a bare number of bytes.
+/// Numbers of bytes as users write them: `100MB`, `1.5 GiB`, a bare number of bytes.
 package enum SizeText {
-  /// What `unlimited` means: more than any body or disk has.
+  /// Value of `unlimited`: more than any body or disk has.
   package static let unlimited = Int64.max
 
-  /// The units with their size in bytes: powers of 1000, and of 1024 when there is an `i`.
   package static let units: [(name: String, bytes: Int64)] = [
     ("B", 1),
     ("kB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000),
     ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40),
   ]
 
-  /// Nil when the text is no size, or one that does not fit; letters may have either case.
   package static func parse(_ text: some StringProtocol) -> Int64? {
     if text == "unlimited" { return unlimited }
     guard let quantity = Quantity(text) else { return nil }
@@ -84,7 +79,7 @@ package enum SizeText {
     return quantity.multiplied(by: unit.bytes)
   }
 
-  /// As people read it: `0 B`, `999 B`, `1.2 kB`, `34 MB`.
+  /// Formats a size for people: `0 B`, `999 B`, `1.2 kB`, `34 MB`.
   package static func format(_ bytes: Int64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"]
     var value = Double(bytes)
@@ -98,7 +93,7 @@ package enum SizeText {
     return "\(tenths / 10).\(tenths % 10) \(units[unit])"
   }
 
-  /// As a user may have written it, to the byte: `350 kB`, `10 GiB`.
+  /// Formats a limit exactly, as a user may have written it: `350 kB`, `10 GiB`.
   package static func format(limit: Int64) -> String {
     let exact = units.filter { limit > 0 && limit.isMultiple(of: $0.bytes) }
     let unit =
@@ -108,7 +103,7 @@ package enum SizeText {
     return "\(limit / unit.bytes) \(unit.name)"
   }
 
-  /// Sizes that stand against each other: to the byte where different ones would read alike.
+  /// Formats sizes for comparison: in bytes if different sizes would look alike.
   package static func format(together sizes: [Int64]) -> [String] {
     let rounded = sizes.map(format(_:))
     return Set(rounded).count == Set(sizes).count ? rounded : sizes.map { "\($0) B" }

@@ -1,6 +1,6 @@
-/// Names and passwords that people write into URLs, kept out of whatever is shown or written down.
+/// Masking of user names and passwords in URLs before text is shown or stored.
 package enum UserInformation {
-  /// The text without them, also where what is around them is no URL at all.
+  /// Returns the text with user-info masked, even if the text around it is not a valid URL.
   package static func masked(_ text: String) -> String {
     guard text.utf8.contains(at) else { return text }
     let bytes = Array(text.utf8)
@@ -31,12 +31,11 @@ package enum UserInformation {
     return places
   }
 
-  /// What stands around URLs in sentences and documents.
   private static func endsWord(_ byte: UInt8) -> Bool {
     byte <= 0x20 || byte == 0x7F || "\"'`<>,".utf8.contains(byte)
   }
 
-  /// Of one word, in which one URL may stand.
+  /// Returns the range of user-info in a word that may contain one URL.
   private static func place(in bytes: [UInt8], _ word: Range<Int>) -> Range<Int>? {
     let mark = word.dropLast().first { bytes[$0] == slash && bytes[$0 + 1] == slash }
     if let mark {
@@ -45,14 +44,14 @@ package enum UserInformation {
         bytes[start..<word.upperBound].firstIndex { "/?#".utf8.contains($0) }
         ?? word.upperBound
       if let last = bytes[start..<end].lastIndex(of: at) { return start..<last }
-      // A password may hold what ends an authority: then what looks like a port is none.
+      // A password may hold what ends an authority; then the apparent port is not a number.
       guard let port = bytes[start..<end].lastIndex(of: colon), bytes[start] != UInt8(ascii: "["),
         !bytes[(port + 1)..<end].allSatisfy(ASCII.isDigit),
         let last = bytes[end..<word.upperBound].lastIndex(of: at)
       else { return nil }
       return start..<last
     }
-    // `user:password@host`, as proxies are written.
+    // `user:password@host`, the form used for proxies.
     guard let last = bytes[word].lastIndex(of: at) else { return nil }
     var start =
       bytes[word.lowerBound..<last].lastIndex { "/(".utf8.contains($0) }
@@ -60,7 +59,7 @@ package enum UserInformation {
     guard let parting = bytes[start..<last].firstIndex(of: colon), parting + 1 < last else {
       return nil
     }
-    // An option's name may stand before it; a password holds what it likes.
+    // An option's name may precede the user name; a password may hold any character.
     if let equals = bytes[start..<parting].lastIndex(of: UInt8(ascii: "=")) { start = equals + 1 }
     guard start < parting else { return nil }
     return start..<last

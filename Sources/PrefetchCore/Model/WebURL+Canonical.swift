@@ -1,6 +1,5 @@
-/// Whether bytes are what ``WebURL`` would make of them anyway; no is also said to some that are.
+/// Tests for text that ``WebURL`` would not change; they may also reject canonical text.
 extension WebURL {
-  /// A path, with its query, that begins with a slash.
   static func isCanonical(target: RawSpan) -> Bool {
     guard target.byteCount > 0 else { return false }
     let first = unsafe target.unsafeLoad(as: UInt8.self)
@@ -12,7 +11,7 @@ extension WebURL {
     return reference.withUTF8 { unsafe isCanonical(relative: RawSpan(_unsafeElements: $0)) }
   }
 
-  /// A reference to something below the folder of its base, which begins with no slash.
+  /// Whether bytes are a canonical reference below its base's folder, without a leading slash.
   static func isCanonical(relative reference: RawSpan) -> Bool {
     guard reference.byteCount > 0 else { return false }
     let first = unsafe reference.unsafeLoad(as: UInt8.self)
@@ -24,7 +23,7 @@ extension WebURL {
   }
 
   private static func isCanonical(_ text: RawSpan, follows before: UInt8) -> Bool {
-    // The highest bit of the lowest byte, where the byte before the word is a slash.
+    // Highest bit of the lowest byte is set if the byte before the word is a slash.
     var slashBefore: UInt64 = before == UInt8(ascii: "/") ? 0x80 : 0
     let count = text.byteCount
     var offset = 0
@@ -32,7 +31,7 @@ extension WebURL {
       let word = EightBytes(of: text, from: offset)
       guard word.holdsOnlyPlainBytes else { return false }
       let slashes = word.equal(to: UInt8(ascii: "/"))
-      // A segment of dots, which may be written as an escape.
+      // A dot or an escape after a slash may begin a dot segment.
       let suspects = word.equal(to: UInt8(ascii: ".")) | word.equal(to: UInt8(ascii: "%"))
       guard suspects & (slashes << 8 | slashBefore) == 0 else { return false }
       slashBefore = slashes >> 56
@@ -43,7 +42,7 @@ extension WebURL {
 }
 
 extension EightBytes {
-  /// The bytes from there on, with a letter for each that is missing at the end.
+  /// Loads the bytes from `offset`, with a letter for each missing at the end.
   fileprivate init(of text: RawSpan, from offset: Int) {
     if offset + 8 <= text.byteCount {
       self.init(unsafe text.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -57,15 +56,15 @@ extension EightBytes {
     self.init(word)
   }
 
-  /// Nothing that ``WebURL`` escapes, cuts off or refuses.
+  /// Whether no byte is one that ``WebURL`` escapes, cuts off or refuses.
   fileprivate var holdsOnlyPlainBytes: Bool {
     guard beyondASCII == 0, atLeast(0x21) == 0x8080_8080_8080_8080 else { return false }
-    // From the opening brace on; angle brackets differ in one bit.
+    // Bytes from the opening brace up, and the angle brackets, which differ in one bit.
     let angles = EightBytes(word | 0x0202_0202_0202_0202).equal(to: UInt8(ascii: ">"))
     let refused =
       atLeast(0x7B) | angles | equal(to: UInt8(ascii: "\"")) | equal(to: UInt8(ascii: "#"))
       | equal(to: UInt8(ascii: "\\")) | equal(to: UInt8(ascii: "^")) | equal(to: UInt8(ascii: "`"))
-    // `~` alone of those above the brace is plain.
+    // Only `~` of the bytes above the brace is plain.
     return refused & ~equal(to: UInt8(ascii: "~")) == 0
   }
 }

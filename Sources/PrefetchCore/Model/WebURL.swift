@@ -1,7 +1,7 @@
-/// An absolute http or https URL in one canonical spelling, and the only kind that is ever asked for.
+/// Absolute http or https URL in one canonical spelling; the only kind that is requested.
 ///
-/// What two parsers might read differently (user-info, backslashes, control characters, escapes in
-/// the host) is refused rather than repaired, so policy and transfer always mean the same server.
+/// Ambiguous text (user-info, backslashes, control characters, escapes in the host) is refused
+/// rather than repaired, so policy and transfer always mean the same server.
 package struct WebURL: Hashable, Sendable {
   package enum Scheme: String, Hashable, Sendable {
     case http
@@ -12,7 +12,7 @@ package struct WebURL: Hashable, Sendable {
     }
   }
 
-  /// Scheme, host and port: the reach of a credential.
+  /// Scheme, host and port: the scope of a credential.
   package struct Origin: Hashable, Sendable {
     package var scheme: Scheme
     package var host: String
@@ -28,7 +28,7 @@ package struct WebURL: Hashable, Sendable {
     case internationalHost(String)
     case invalidPort(String)
     case forbiddenCharacter(Unicode.Scalar)
-    /// Behind its `#`, which only ``DeclaredURL`` reads.
+    /// Digest after the `#`, which only ``DeclaredURL`` reads.
     case malformedDigest(DigestAlgorithm, String)
     case tooLong(Int)
   }
@@ -36,15 +36,12 @@ package struct WebURL: Hashable, Sendable {
   package static let maximumLength = 8192
 
   package let scheme: Scheme
-  /// Lower case, what is beyond ASCII as `xn--…`; IPv6 addresses in brackets, as RFC 5952 spells them.
+  /// Host in lower case; non-ASCII as `xn--…`, IPv6 in brackets and in the spelling of RFC 5952.
   package let host: String
   package let port: Int
-  /// Begins with a slash.
   package let path: String
   package let query: String?
-  /// The whole URL, without fragment.
-  ///
-  /// It may hold secrets: see ``redacted``.
+  /// Whole URL without fragment; may hold secrets, see ``redacted``.
   package let string: String
 
   package init(_ text: some StringProtocol) throws(Fault) {
@@ -56,7 +53,7 @@ package struct WebURL: Hashable, Sendable {
     }
   }
 
-  /// The long way, for whatever may not be in its one spelling yet.
+  /// Parses a URL that may need repair; slower than ``CanonicalParts``.
   init(repairing text: String) throws(Fault) {
     let trimmed = Self.trimmed(text)
     try Self.checkLength(trimmed)
@@ -66,7 +63,7 @@ package struct WebURL: Hashable, Sendable {
     let schemeName = trimmed[..<colon].lowercased()
     let rest = trimmed[trimmed.utf8.index(after: colon)...]
     guard let scheme = Scheme(rawValue: schemeName) else {
-      // `user:password@host` has no scheme, and neither word is told.
+      // `user:password@host` has no scheme, and neither word may be reported.
       let isUserInformation = !rest.utf8.starts(with: "//".utf8) && rest.utf8.contains(0x40)
       throw isUserInformation ? .userInformation : .unsupportedScheme(schemeName)
     }
@@ -85,7 +82,6 @@ package struct WebURL: Hashable, Sendable {
     )
   }
 
-  /// The URL that a reference means on a page at this URL.
   package func resolving(_ reference: some StringProtocol) throws(Fault) -> WebURL {
     let text = String(reference)
     if text.utf8.count <= Self.maximumLength, Self.isCanonical(relative: text) {
@@ -104,7 +100,6 @@ package struct WebURL: Hashable, Sendable {
     return try resolving(repairing: text)
   }
 
-  /// The long way, for whatever may not be in its one spelling yet.
   func resolving(repairing reference: String) throws(Fault) -> WebURL {
     let trimmed = Self.trimmed(reference)
     try Self.checkLength(trimmed)
@@ -149,7 +144,7 @@ package struct WebURL: Hashable, Sendable {
     string = text
   }
 
-  /// Stands where a document has not said yet which URL it means; it is never asked for.
+  /// Placeholder until a document declares the URL; never requested.
   package static let unsaid = WebURL()
 
   private init() {
@@ -161,9 +156,7 @@ package struct WebURL: Hashable, Sendable {
     string = "https:///"
   }
 
-  /// A URL that was written by this type before, of the same origin as another one.
-  ///
-  /// `prefix` is what all URLs of the origin begin with, `target` what follows it here.
+  /// Creates a URL from canonical text: the prefix of an origin's URLs, and the target after it.
   init(like sibling: WebURL, prefix: [UInt8], target: ArraySlice<UInt8>) {
     scheme = sibling.scheme
     host = sibling.host
@@ -183,7 +176,6 @@ package struct WebURL: Hashable, Sendable {
     }
   }
 
-  /// Of the scheme, the host and the port, as ``string`` begins.
   var originLength: Int {
     string.utf8.count - path.utf8.count - (query.map { $0.utf8.count + 1 } ?? 0)
   }
@@ -206,7 +198,7 @@ package struct WebURL: Hashable, Sendable {
     try Self.checkLength(string)
   }
 
-  /// What counts is what is asked for: escapes and the base of a reference make a text longer.
+  /// Checks input and result: escapes and the base of a reference make a text longer.
   private static func checkLength(_ text: String) throws(Fault) {
     guard text.utf8.count <= maximumLength else { throw .tooLong(text.utf8.count) }
   }
@@ -215,7 +207,7 @@ package struct WebURL: Hashable, Sendable {
     Origin(scheme: scheme, host: host, port: port)
   }
 
-  /// `host` or, where the port is not the scheme's own, `host:port`.
+  /// `host`, or `host:port` if the port is not the scheme's own.
   package var authority: String {
     port == scheme.defaultPort ? host : "\(host):\(port)"
   }
@@ -232,8 +224,8 @@ package struct WebURL: Hashable, Sendable {
 // MARK: - Parsing
 
 extension WebURL {
-  // What divides a URL is looked for among bytes: to Swift, a mark of it and a combining accent behind
-  // it are one letter, which is no such mark.
+  // Delimiters are looked for among bytes: Swift joins one and a combining accent after it into one
+  // character.
   private static let colon = UInt8(ascii: ":")
 
   private static func trimmed(_ text: some StringProtocol) -> String {
@@ -279,7 +271,7 @@ extension WebURL {
     let written = authority[..<hostEnd]
     guard !written.isEmpty else { throw .missingHost }
     let isPlain = written.utf8.allSatisfy { $0 < 0x80 }
-    // An address has one spelling; other alphabets' dots and digits are no second one.
+    // An address has one spelling; dots and digits of other alphabets are refused.
     guard let host = InternationalName.ascii(written), isPlain || IPAddress(host) == nil else {
       throw .internationalHost(String(written))
     }
@@ -309,7 +301,7 @@ extension WebURL {
     guard isName, host.utf8.count <= 254, !inner.isEmpty,
       inner.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 63 })
     else { throw .invalidHost(host) }
-    // A last label of digits makes a number of the host (`0x7f.1`, `2130706433`) for some readers.
+    // Some parsers take a host with a numeric last label for a number (`0x7f.1`, `2130706433`).
     if let last = inner.last, last.utf8.allSatisfy(ASCII.isDigit) || last.hasPrefix("0x") {
       guard IPAddress(host) != nil else { throw .invalidHost(host) }
     }
@@ -321,7 +313,6 @@ extension WebURL {
     return (path.isEmpty ? "/" : withoutDotSegments(path.hasPrefix("/") ? path : "/" + path), query)
   }
 
-  /// Path and query of a reference, escaped where needed, the fragment dropped.
   private static func splitReference(
     _ reference: some StringProtocol
   ) -> (path: String, query: String?) {
@@ -332,7 +323,6 @@ extension WebURL {
     return (escaped(target[..<mark]), escaped(target[target.utf8.index(after: mark)...]))
   }
 
-  /// Spaces, quotes, angle brackets and everything beyond ASCII as UTF-8 escapes.
   private static func escaped(_ text: some StringProtocol) -> String {
     let needsEscape: (UInt8) -> Bool = { $0 <= 0x20 || $0 >= 0x7F || "\"<>^`{|}".utf8.contains($0) }
     guard text.utf8.contains(where: needsEscape) else { return String(text) }
@@ -375,7 +365,7 @@ extension WebURL: CustomStringConvertible {
     redacted
   }
 
-  /// For reports and logs: values of parameters that usually sign or authorise are masked.
+  /// URL for reports and logs: values of parameters that usually sign or authorize are masked.
   package var redacted: String {
     guard let query else { return string }
     let parts = query.split(separator: "&", omittingEmptySubsequences: false).map {

@@ -1,37 +1,30 @@
-/// What the cache held when the run began, as flat rows of about 100 bytes each.
+/// Contents of the cache at the start of a run, as flat rows of about 100 bytes without text.
 ///
-/// It has what decisions need and no text: URLs are keys; a caller that needs a whole record
-/// asks the store for it by the row's number.
+/// URLs are hashed keys; the store returns a whole record by the row's number.
 package struct Inventory: Sendable {
-  /// One item.
   package struct Row: Hashable, Sendable {
     package var key: URLKey
-    /// The store's own number of the record.
     package var item: Int64
-    /// ``ContentDigest/none`` as long as no body was ever complete.
+    /// Digest of the body; ``ContentDigest/none`` until a body was complete.
     package var digest: ContentDigest
     package var size: Int64
-    /// What its answers state, as ``Freshness/columns`` has it; ``never`` for nil.
+    /// Freshness as in ``Freshness/columns``; ``never`` for nil.
     package var freshUntil: Int64 = Row.never
     package var freshnessKind: UInt8 = 1
-    /// ``never`` for nil.
     package var validatedAt: Int64 = Row.never
-    /// Of the entity tag, as ``tagHash(_:)`` makes it; zero for none.
+    /// Hash of the entity tag, by ``tagHash(_:)``; zero for none.
     package var entityTag: UInt64 = 0
-    /// What the manifest last said of the item, as ``ManifestEntry/descriptionHash`` makes it.
+    /// Hash of the manifest's last declaration, by ``ManifestEntry/descriptionHash``.
     package var description: UInt64 = 0
-    /// Into ``holderSets``.
     package var holders: UInt32 = 0
-    /// Into ``strongDigests``, from 1; zero for none.
+    /// Index into ``strongDigests`` from 1; zero for none.
     package var strong: UInt32 = 0
-    /// Into ``variances``, from 1; zero for an answer that depends on nothing.
+    /// Index into ``variances`` from 1; zero for none.
     package var variance: UInt32 = 0
     package var state: ItemState
     package var hasValidators = false
-    /// Whether its entity tag names one representation among all.
     package var hasStrongTag = false
     package var isLocked = false
-    /// As ``ContentRecord/form``.
     package var form: BundleForm?
 
     package static let never = Int64.min
@@ -48,7 +41,6 @@ package struct Inventory: Sendable {
       !digest.isNone
     }
 
-    /// When a server last said something about it.
     package var answeredAt: Instant? {
       validatedAt == Row.never ? nil : Instant(milliseconds: validatedAt)
     }
@@ -64,7 +56,6 @@ package struct Inventory: Sendable {
     }
   }
 
-  /// A further file of an item that consists of several.
   package struct Part: Hashable, Sendable {
     package var row: Int
     package var digest: ContentDigest
@@ -80,23 +71,20 @@ package struct Inventory: Sendable {
   package private(set) var rows: [Row]
   package private(set) var parts: [Part]
   private var partedRows: Set<Int>
-  /// Digests besides SHA-256 of the few rows that have any.
+  /// Digests other than SHA-256, of the few rows that have any.
   package private(set) var strongDigests: [[DigestAlgorithm: [UInt8]]]
-  /// What answers depend on; most that depend on anything depend on the same.
+  /// Distinct variances; most rows with one share it.
   package private(set) var variances: [Variance]
-  /// Each set of segments that holds something together, as indices into ``segmentKeys``; the
-  /// first is the empty set.
+  /// Distinct sets of segments holding an item, as indices into ``segmentKeys``; the first is
+  /// empty.
   package private(set) var holderSets: [[Int]]
   package private(set) var segmentKeys: [SegmentKey]
-  /// Whether it has the rows of some items alone.
+  /// Whether only some items' rows were read.
   package var isPart = false
-  /// The newest `Date` that servers have told; nil where none has.
   package var newestDate: Instant?
   private var index: KeyTable
-  /// For each of ``segmentKeys`` its rows.
   private var members: [[UInt32]]
 
-  /// `rows` name their sets by position in `holderSets`, whose first must be empty.
   package init(
     rows: [Row] = [],
     parts: [Part] = [],
@@ -124,7 +112,6 @@ package struct Inventory: Sendable {
     rows.count
   }
 
-  /// Whether its item consists of several files.
   package func hasParts(_ position: Int) -> Bool {
     !partedRows.isEmpty && partedRows.contains(position)
   }
@@ -137,7 +124,6 @@ package struct Inventory: Sendable {
     position(of: URLKey(url))
   }
 
-  /// Where the rows of a segment stand.
   package func positions(of key: SegmentKey) -> [UInt32] {
     segmentKeys.firstIndex(of: key).map { members[$0] } ?? []
   }
@@ -146,7 +132,6 @@ package struct Inventory: Sendable {
     holderSets[Int(rows[position].holders)]
   }
 
-  /// Numbers of the ``holderSets`` in which a segment is.
   package func sets(holding key: SegmentKey) -> [UInt32] {
     guard let holder = segmentKeys.firstIndex(of: key) else { return [] }
     return holderSets.indices.filter { holderSets[$0].contains(holder) }.map { UInt32($0) }
@@ -157,7 +142,7 @@ package struct Inventory: Sendable {
     return number == 0 ? [:] : strongDigests[number - 1]
   }
 
-  /// The same tag gives the same number within one process only.
+  /// Returns a tag's hash, which is comparable within one process only.
   package static func tagHash(_ tag: String?) -> UInt64 {
     tag.map { URLKey($0).first | 1 } ?? 0
   }

@@ -1,20 +1,20 @@
-/// What an entry says about content, from the columns or in full.
+/// Content that an entry declares, from the columns or the full entry.
 struct Wanted {
   var size: Int64?
-  /// Of an entry that says no more than the columns hold.
+  /// SHA-256 of an entry without other properties than the columns hold.
   var sha256: ContentDigest?
   var origin: Int
   var purpose: RequestPurpose
-  /// When it was changed last, where that is believed.
+  /// Time of the last change, if the segment trusts it.
   var changed: Instant?
   var full: ManifestEntry?
-  /// Whether it consists of more than the one file that it names, and cannot be brought as a whole.
+  /// Whether the item has several files and this version cannot fetch it as a whole.
   var isCompound = false
-  /// The same, where it can.
+  /// Form of an item of several files that can be fetched.
   var bundle: BundleForm?
-  /// Whether its body is stored as one file and turned out to be the document of several.
+  /// Whether the stored single file turned out to be the document of several files.
   var isMisplaced = false
-  /// Whether runs leave it to those who ask for it by itself.
+  /// Whether runs skip the item until it is requested by itself.
   var isWithheld = false
 
   var hasProof: Bool {
@@ -22,23 +22,20 @@ struct Wanted {
   }
 }
 
-/// Decides about the entries of one segment.
+/// Decides what to do about the entries of a segment.
 struct Judge {
   private let segment: SegmentDeclaration
   private let policy: RunPolicy
   private let now: Instant
   private let limit: Int64?
-  /// For each origin why no request may go there.
+  /// Refusal of requests per origin.
   private let refusals: [PlanReason?]
-  /// The same for what it would be for, where that weighs.
   private let refusalsByPurpose: [RequestPurpose: [PlanReason?]]
-  /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
-  /// Kinds of items that cannot be brought as a whole yet: a playlist alone would look finished.
+  /// Kinds of items that cannot be fetched as a whole, since a playlist alone would look complete.
   private let compoundKinds: Set<UInt16>
   private static let compoundTypes: Set<String> = ["dash"]
   private let bundleKinds: [UInt16: BundleForm]
-  /// What is granted whatever an entry says.
   private let granted: [Freshness.Lifetime]
 
   init(
@@ -94,7 +91,7 @@ struct Judge {
     if segment.manifestRules.trustsModificationTimes {
       wanted.changed = entries.published(at: index)
     }
-    // What only passes through is asked for file by file, and no ad may be asked for in vain.
+    // A pull-through segment fetches files separately, and an unused ad request must not be made.
     if !segment.isStored {
       wanted.isCompound = wanted.isCompound || wanted.bundle == .ad
       wanted.bundle = nil
@@ -102,7 +99,7 @@ struct Judge {
     return wanted
   }
 
-  /// Plans an undeclared item by the form that its stored body has shown.
+  /// Sets the form of an undeclared item to the one that its stored body showed.
   func recognize(
     _ wanted: inout Wanted,
     _ index: Int,
@@ -154,7 +151,7 @@ struct Judge {
       isDescribed: isDescribed,
       hasParts: hasParts
     )
-    // The limit may be a newer one, and another segment may have brought what is here.
+    // The limit may be newer than the body, or another segment may have fetched it.
     guard wanted.bundle == nil, let refusal = refusal(ofStored: row.size) else { return ruling }
     switch ruling {
     case (.keep, _), (.describe, _): return (.fail, refusal)
@@ -163,14 +160,14 @@ struct Judge {
     }
   }
 
-  /// Why a stored body is not one that the segment takes; nil where it is.
+  /// Returns why the segment refuses a stored body by its size; nil if it accepts it.
   private func refusal(ofStored size: Int64) -> PlanReason? {
     if let limit, size > limit { return .tooLarge }
     let isExpected = segment.expectation.sizeObjection(size) == nil
     return isExpected ? nil : .unexpectedSize(size)
   }
 
-  /// Offline what is pinned may be here all the same, without a row that says so.
+  /// Decides about an item without a body; offline, a pinned one may be an object without a row.
   private func notStored(_ wanted: Wanted) -> (PlannedStep.Decision, PlanReason) {
     guard policy.isOffline else { return (.fetch, .notStored) }
     return (wanted.hasProof ? .fetch : .fail, .notStoredOffline)
@@ -192,7 +189,7 @@ struct Judge {
     hasParts: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     if policy.refetchesAll, !policy.isOffline { return (.update, .refetchAskedFor) }
-    // What it consists of may change where its own document does not.
+    // Parts may change although the item's own document does not.
     switch wanted.bundle {
     case .stream: return policy.isOffline ? (.keep, .offline) : (.revalidate, .severalFiles)
     case .ad: return decideAd(wanted, row: row, isDescribed: isDescribed)
@@ -218,7 +215,7 @@ struct Judge {
     if policy.isOffline {
       return (.keep, isFresh || comparison == .equal ? .offline : .staleOffline)
     }
-    // However fresh it is, no run has seen yet that it is the declared one.
+    // A declared digest that was never checked outweighs freshness.
     if comparison == .unknown, wanted.hasProof { return (.update, .digestNotTaken) }
     let mayAsk = selection == .same ? row.hasValidators : row.hasStrongTag
     if let full = wanted.full, full.revision != nil, full.descriptionHash != row.description {
@@ -241,16 +238,16 @@ struct Judge {
     return (.revalidate, policy.revalidatesAll ? .revalidationAskedFor : .stale)
   }
 
-  /// Asking costs the app that shows it: within its lifetime no server is asked, whatever else
-  /// is declared.
+  /// Decides about an ad, which is never revalidated within its lifetime, since each request costs
+  /// the app that shows it.
   private func decideAd(
     _ wanted: Wanted,
     row: Inventory.Row,
     isDescribed: Bool
   ) -> (PlannedStep.Decision, PlanReason) {
     let until = freshUntil(wanted, row: row).flatMap { now < $0 ? $0 : nil }
-    // Its declaration names its files, and may mean that it was no ad before. The ad of an ad space
-    // never was anything else, and has the name of the space.
+    // The declaration defines the files, and a changed one may mean that the item was no ad before;
+    // the ad of an ad space, named by its zone, always was one.
     if !isDescribed, wanted.full?.zone == nil, !policy.isOffline { return (.update, .otherKind) }
     if policy.isOffline { return (.keep, until == nil ? .staleOffline : .offline) }
     guard let until, !policy.revalidatesAll else {
@@ -259,7 +256,7 @@ struct Judge {
     return (.keep, .freshUntil(until))
   }
 
-  /// It answered another request; only a tag that tells variants apart is worth asking with.
+  /// Decides about a stored response of another variant; only a strong tag can revalidate it.
   private func serveNothing(_ row: Inventory.Row) -> (PlannedStep.Decision, PlanReason) {
     if policy.isOffline { return (.fail, .otherVariantOffline) }
     return (row.hasStrongTag ? .revalidate : .update, .otherVariant)
@@ -285,13 +282,12 @@ struct Judge {
   }
 }
 
-/// What declared digests say of a stored body.
 enum Comparison {
   case equal
   case different
   case unknown
 
-  /// One algorithm known on both sides decides; the strongest comes first.
+  /// Compares by the strongest algorithm known on both sides.
   init(
     _ expected: [ExpectedDigest],
     stored digest: ContentDigest,

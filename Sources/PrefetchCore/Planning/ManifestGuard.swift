@@ -1,16 +1,13 @@
-/// Whether signed manifests must say when they expire.
 package enum ManifestExpiry: String, Hashable, Sendable, CaseIterable {
   case required
-  /// As for signatures of minisign itself, whose trusted comment has a time and no end.
+  /// Accepts signatures like minisign's, which have a time and no expiry.
   case optional
 }
 
-/// Keeps a server's mishap from emptying a cache: what a new manifest may not do to the last good one.
+/// Protects a cache from a faulty manifest that would replace the last good one.
 package enum ManifestGuard {
-  /// Nil for types that a server may well give to a manifest; those of pages and media mean that
-  /// something else came in its place.
-  ///
-  /// An index of packages is a page by its nature.
+  /// Returns the objection to types of pages and media, which come in place of a manifest; package
+  /// indexes may be pages.
   package static func objection(toType mime: String, of part: ManifestPart? = nil) -> Failure? {
     if case .packageIndex = part?.kind { return nil }
     if mime == "text/html" || mime == "application/xhtml" {
@@ -21,7 +18,7 @@ package enum ManifestGuard {
     return Failure(.manifestGuard, "its type is `\(mime)`, which no manifest has")
   }
 
-  /// Nil when the manifest may replace the recorded generation.
+  /// Returns why the manifest may not replace the recorded one; nil if it may.
   package static func objection(
     to manifest: Manifest,
     of segment: SegmentDeclaration,
@@ -59,7 +56,7 @@ package enum ManifestGuard {
     )
     if let rollback { return rollback }
     let lost = recorded.itemCount - manifest.itemCount
-    // What a local list no longer names was taken out by its owner, as from a configuration.
+    // The owner of a local list removes items on purpose.
     let isMass =
       (segment.source.isFromServer || manifest.hasPagesFromServer) && recorded.itemCount >= 3
       && Double(lost) > Double(recorded.itemCount) * policy.maximumRemovalFraction
@@ -73,7 +70,7 @@ package enum ManifestGuard {
     return nil
   }
 
-  /// Warns of a signed manifest without an end, which may be an old one that is served again.
+  /// Warns of a signed manifest without an expiry, which may be an old one served again.
   package static func warning(
     of manifest: Manifest,
     _ segment: SegmentDeclaration
@@ -86,8 +83,8 @@ package enum ManifestGuard {
     )
   }
 
-  /// The same for a part of a manifest, which by itself says little; `time` is when the manifest
-  /// was made, `stored` when the part was that was read the last time.
+  /// Returns why a part of a manifest is refused; `time` is the manifest's own, `stored` that of
+  /// the part read last.
   package static func objection(
     to manifest: Manifest,
     asPart part: ManifestPart,
@@ -109,7 +106,7 @@ package enum ManifestGuard {
       return objection
     }
     guard isSigned else { return nil }
-    // Pages of two generations, each signed, would make a third one that was never published.
+    // Signed pages of two generations would combine to a manifest that was never published.
     if case .page = part.kind, manifest.generated != time {
       return Failure(.signature, "it was generated at another time than the manifest it belongs to")
     }
@@ -121,7 +118,7 @@ package enum ManifestGuard {
     _ segment: SegmentDeclaration,
     _ bundleID: String?
   ) -> Failure? {
-    // A user who mirrors a list says by its place which one is meant.
+    // A user who mirrors a list has selected it by its URL.
     let isAnybodys = segment.publishing?.mirror != nil
     if let named = manifest.segment, named != segment.name, !isAnybodys {
       return Failure(
@@ -136,7 +133,7 @@ package enum ManifestGuard {
     )
   }
 
-  /// A signature proves who made it; only times prove that it is not an old one shown again.
+  /// Returns why a manifest's times are refused; only they prove that a signed one is not a replay.
   package static func objection(
     toTimesOf manifest: Manifest,
     isSigned: Bool,
@@ -181,7 +178,7 @@ package enum ManifestGuard {
 }
 
 extension Manifest {
-  /// Whether some of what it lists stands in documents of servers: pages and sitemaps that it names.
+  /// Whether some items are listed in pages or sitemaps from servers.
   fileprivate var hasPagesFromServer: Bool {
     parts.contains { part in
       switch part.kind {
@@ -193,7 +190,6 @@ extension Manifest {
 }
 
 extension SegmentDeclaration.Source {
-  /// Whether a list comes from elsewhere: from a server, or through a pipe.
   fileprivate var isFromServer: Bool {
     switch self {
     case .remote: true

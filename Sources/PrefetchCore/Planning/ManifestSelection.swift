@@ -1,9 +1,7 @@
-/// Which items of a manifest a segment takes: `include`, `exclude` and `keep`, and the sources and
-/// categories that are on.
+/// Selection of a manifest's items by `include`, `exclude`, `keep`, sources and categories.
 ///
-/// A pattern is held against the published name of an item, or else against the path of its URL
-/// without its percent-encoding. What has a thumbnail brings it along, as an item of its own that
-/// comes first.
+/// Patterns match an item's published name, or the decoded path of its URL. Thumbnails of selected
+/// items are added first, as items of their own.
 package struct ManifestSelection: Sendable {
   private let included: [PathPattern]
   private let excluded: [PathPattern]
@@ -23,7 +21,7 @@ package struct ManifestSelection: Sendable {
     behavior = rules.behavior
   }
 
-  /// The entries that are taken, in the order of the manifest, and their thumbnails.
+  /// Returns the selected entries in order, with their thumbnails.
   package func apply(to entries: EntryTable) -> EntryTable {
     var positions = Array(entries.indices)
     if hasPatterns { positions.removeAll { !takes(entries.name(at: $0)) } }
@@ -41,7 +39,7 @@ package struct ManifestSelection: Sendable {
     var selected = EntryTable()
     if entries.hasThumbnails {
       for var thumbnail in thumbnails(of: positions, entries) {
-        // What is listed by itself says of itself what it is.
+        // A thumbnail that is also an entry keeps that entry's properties.
         if let place = entries.position(of: URLKey(thumbnail.url.string)),
           let taken = positions.firstIndex(of: place)
         {
@@ -56,7 +54,7 @@ package struct ManifestSelection: Sendable {
     return selected
   }
 
-  /// Each once, as all the items want it that share it.
+  /// Returns each thumbnail once, merging the declarations of the items that share it.
   private func thumbnails(of positions: [Int], _ entries: EntryTable) -> [ManifestEntry] {
     var thumbnails: [ManifestEntry] = []
     var places: [String: Int] = [:]
@@ -72,7 +70,7 @@ package struct ManifestSelection: Sendable {
     return thumbnails
   }
 
-  /// Why runs leave an entry of that table out; nil where they do not.
+  /// Returns why runs skip an entry; nil if they do not.
   package func objection(to entry: ManifestEntry, of entries: EntryTable) -> String? {
     guard hasRules || entries.countPerCategory != nil,
       apply(to: entries).position(of: URLKey(entry.url.string)) == nil
@@ -104,7 +102,7 @@ package struct ManifestSelection: Sendable {
     hasPatterns || kept != nil || countPerCategory != nil || !sources.isEmpty || !categories.isEmpty
   }
 
-  /// What is in a category that is on, or in none, and within the first few of one of them.
+  /// Returns the entries without categories or within the first `most` of an enabled category.
   private func chosen(_ positions: [Int], of entries: EntryTable, atMost most: Int?) -> [Int] {
     var counts: [String: Int] = [:]
     return positions.filter { position in
@@ -114,13 +112,13 @@ package struct ManifestSelection: Sendable {
       let on = all.filter { isOn($0, entries.categoryParents) }
       guard let most else { return !on.isEmpty }
       let open = on.filter { counts[$0, default: 0] < most }
-      // It counts wherever it is, taken for whichever.
+      // The item counts in all its enabled categories.
       if !open.isEmpty { for category in on { counts[category, default: 0] += 1 } }
       return !open.isEmpty
     }
   }
 
-  /// A part of a category is on or off with it, unless it is named itself.
+  /// Whether a category is enabled by its own setting or the nearest parent's.
   package func isOn(_ category: String, _ parents: [String: String]) -> Bool {
     var name = category
     for _ in 0..<Self.deepest {
@@ -131,10 +129,10 @@ package struct ManifestSelection: Sendable {
     return true
   }
 
-  /// Manifests may go round in circles.
+  /// Limit of parent steps, since manifests may have cycles.
   private static let deepest = 32
 
-  /// The same for entries that break a rule: what is not taken breaks nothing.
+  /// Returns the rejected entries that patterns select; skipped ones are no faults.
   package func apply(to rejected: [RejectedEntry]) -> [RejectedEntry] {
     guard hasPatterns else { return rejected }
     return rejected.filter { takes(Self.path(ofText: $0.url)) }
@@ -150,14 +148,12 @@ package struct ManifestSelection: Sendable {
       && !excluded.contains { $0.matches(path) }
   }
 
-  /// What does not say when it came out is older than all that does; of the same age the first counts.
   private func newest(_ count: Int, of positions: [Int], _ entries: EntryTable) -> [Int] {
     let ages = positions.map { entries.published(at: $0)?.milliseconds ?? .min }
     let ranked = positions.indices.sorted { (ages[$1], $0) < (ages[$0], $1) }
     return ranked.prefix(count).sorted().map { positions[$0] }
   }
 
-  /// Of what may be no URL at all.
   private static func path(ofText text: String) -> String {
     let plain = text.prefix { $0 != "?" && $0 != "#" }
     guard let scheme = plain.firstRange(of: "://") else { return String(plain) }
@@ -166,7 +162,7 @@ package struct ManifestSelection: Sendable {
 }
 
 extension EntryTable {
-  /// By what patterns know an entry: its published name, or the path of its URL as it reads.
+  /// Returns the name that patterns match: the published one, or the decoded path of the URL.
   package func name(at position: Int) -> String {
     if let path = path(at: position) { return path }
     let url = url(at: position)

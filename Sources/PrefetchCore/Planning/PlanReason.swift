@@ -1,16 +1,15 @@
-/// Why the planner decided as it did; words are made only where a reader wants them.
+/// Reason for a planner's decision; its text is made on demand.
 package enum PlanReason: Hashable, Sendable {
   case refusedTransport
-  /// A server out there names an address in here.
+  /// A public server named a local address.
   case refusedAddress
-  /// Of a kind that this version cannot bring as a whole.
+  /// This version cannot fetch the kind as a whole.
   case compound
   case noDigest
   case tooLarge
-  /// What is stored has a size that the segment does not expect.
   case unexpectedSize(Int64)
   case paused
-  /// Its `behavior` leaves it to those who ask for it.
+  /// The item's `behavior` leaves it to `get`.
   case withheld
   case notStored
   case objectLost
@@ -20,26 +19,24 @@ package enum PlanReason: Hashable, Sendable {
   case digestNotTaken
   case sizeDiffers
   case offline
-  /// Past its lifetime, and no server is asked.
   case staleOffline
-  /// What is stored answered a request with other headers.
   case otherVariant
   case entityTagMatches
   case immutable
-  /// Its manifest says that it was not changed since it was looked at.
+  /// The manifest's time of change is before the last response.
   case unchangedSince(Instant)
   case freshUntil(Instant)
   case noValidators
   case revalidationAskedFor
   case stale
   case otherRevision
-  /// Its documents are asked about, whatever their lifetime.
+  /// Documents of the item are revalidated regardless of their lifetime.
   case severalFiles
-  /// It is declared to be something else than what was stored.
+  /// The stored form differs from the declared one.
   case otherKind
   case otherKindOffline
   case failedBefore
-  /// Its list cannot be relied on, and pins it by no digest.
+  /// The list failed, and the item has no digest.
   case untrustedList
   case notStoredOffline
   case objectLostOffline
@@ -88,13 +85,12 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
-  /// Whether what is stored is right until the declaration changes, whatever the time: by its digest,
-  /// its entity tag or `ttl: immutable`.
+  /// Whether the body is right for good: by its digest, its entity tag or an immutable `ttl`.
   package var isForGood: Bool {
     self == .digestMatches || self == .entityTagMatches || self == .immutable
   }
 
-  /// Whether what is stored is right, and a server could be asked all the same.
+  /// Whether the body is right by a response's terms, so that its server could still be asked.
   var isOfAnswer: Bool {
     switch self {
     case .freshUntil, .unchangedSince: true
@@ -102,7 +98,7 @@ package enum PlanReason: Hashable, Sendable {
     }
   }
 
-  /// What fails an item for this reason; nil for reasons that fail nothing.
+  /// Returns the failure that this reason means for an item; nil for reasons that fail nothing.
   package func failure(
     of entry: ManifestEntry,
     segment: SegmentDeclaration,

@@ -1,4 +1,3 @@
-/// What a run does about an item.
 package enum ItemAction: String, Hashable, Sendable, CaseIterable {
   case fetch
   case update
@@ -9,7 +8,6 @@ package enum ItemAction: String, Hashable, Sendable, CaseIterable {
   case fail
 }
 
-/// What came of it.
 package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   case added
   case updated
@@ -20,10 +18,8 @@ package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   case deferred
   case failed
   case redirected
-  /// An ad server that has no ad.
   case empty
 
-  /// Whether the item's history should tell it.
   package var isNews: Bool {
     switch self {
     case .unchanged: false
@@ -32,18 +28,16 @@ package enum ItemOutcome: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The planner's decision about one entry, small enough to keep a million of them.
+/// Planner's decision about one entry; small, since a plan may have a million.
 package struct PlannedStep: Hashable, Sendable {
   package enum Decision: UInt8, Hashable, Sendable {
-    /// Nothing to ask.
     case keep
-    /// Nothing to ask, and the manifest says something new about it.
+    /// Sends no request, but updates the record's description.
     case describe
-    /// Ask with the stored validators; the stored body serves until the answer.
     case revalidate
-    /// Transfer unconditionally: nothing is stored.
+    /// Transfers a body that is not stored.
     case fetch
-    /// Transfer unconditionally: what is stored will not do.
+    /// Transfers a body in place of a stored one that cannot be used.
     case update
     case fail
 
@@ -58,16 +52,13 @@ package struct PlannedStep: Hashable, Sendable {
     }
   }
 
-  /// Where the entry stands in its table.
   package var entry: UInt32
   package var decision: Decision
-  /// Whether the segment holds the record in the index already.
   package var isHeld: Bool
-  /// Whether the record says of it what the manifest does.
+  /// Whether the record's description equals the manifest's.
   package var isDescribed: Bool
-  /// What it is where it consists of several files.
   package var bundle: BundleForm?
-  /// The inventory's row, nil where nothing is known.
+  /// Row in the inventory; -1 for none.
   package var row: Int32
   package var reason: PlanReason
 
@@ -91,12 +82,10 @@ package struct PlannedStep: Hashable, Sendable {
     row < 0 ? nil : Int(row)
   }
 
-  /// Whether what is stored holds without a question.
   var isKept: Bool {
     decision == .keep || decision == .describe
   }
 
-  /// Whether its server is to be asked.
   var asks: Bool {
     switch decision {
     case .revalidate, .fetch, .update: true
@@ -104,30 +93,29 @@ package struct PlannedStep: Hashable, Sendable {
     }
   }
 
-  /// What is expected to come of it: an answer that cannot be asked about conditionally may well be the
-  /// stored one.
+  /// Expected action: without validators, a transfer may well return the stored body.
   package var action: ItemAction {
     reason == .noValidators ? .revalidate : decision.action
   }
 }
 
-/// What one segment needs, in the order of its manifest.
+/// Plan of one segment, in manifest order.
 package struct PlanFragment: Sendable {
-  /// Everything that is not simply kept; with it too where that was asked for.
+  /// Steps, without kept entries unless these were requested too.
   package var steps: [PlannedStep] = []
-  /// Entries that are kept and not among the steps.
+  /// Count of kept entries without a step.
   package var keptCount = 0
   package var keptBytes = SavedBytes()
-  /// Records that are kept and that the segment does not hold yet, by the store's numbers.
+  /// Kept records, by number, that the segment does not hold yet.
   package var joining: [Int64] = []
-  /// Entries that are declared now; expired ones are not.
+  /// Count of entries that are declared and not expired.
   package var declaredCount = 0
-  /// Rows that the segment holds in the index and declares no more.
+  /// Rows that the segment holds and no longer declares.
   package var leaving: [UInt32] = []
-  /// Up to when every kept entry stays kept without a question.
+  /// Time until which all kept entries need no request.
   package var quietUntil = Instant.distantFuture
 
-  /// Leaves as they are those items that nothing but their servers would prove.
+  /// Keeps or fails items without a digest, which only their servers could prove.
   mutating func askOnlyPinned(_ isPinned: (Int) -> Bool) {
     for place in steps.indices where steps[place].asks && !isPinned(Int(steps[place].entry)) {
       let mayStand =

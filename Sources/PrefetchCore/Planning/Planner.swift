@@ -1,19 +1,18 @@
-/// Declaration, inventory, policy and the time → what to do; no I/O, the same answer every time.
+/// Plans from declaration, inventory, policy and time, without I/O and deterministically.
 package enum Planner {
-  /// The facts that hold for every segment of a run.
   package struct Facts: Sendable {
     package var inventory: Inventory
-    /// Objects the index names and the file system has lost.
+    /// Objects named by the index and missing in the file system.
     package var missing: Set<ContentDigest>
     package let shared: Shared<RunPolicy>
     package var policy: RunPolicy {
       _read { yield shared.value }
     }
     package var now: Instant
-    /// What our requests would carry besides.
+    /// Credentials that requests would carry.
     package var credentials: Shared<OriginCredentials>?
     package var key: VarianceKey
-    /// Whether the clock is so far ahead of what servers say that nothing expires by it.
+    /// Whether the clock is so far ahead of servers' dates that nothing may expire.
     package var isClockAhead = false
 
     package init(
@@ -32,17 +31,14 @@ package enum Planner {
       self.key = key
     }
 
-    /// Whether a row has a body that is there.
     package func isUsable(_ row: Inventory.Row) -> Bool {
       row.hasBody && !missing.contains(row.digest)
     }
 
-    /// Whether a further file of a row's item is lost.
     func lacksPart(of position: Int) -> Bool {
       inventory.parts.contains { $0.row == position && missing.contains($0.digest) }
     }
 
-    /// The same by other rules.
     package func under(_ policy: RunPolicy) -> Facts {
       Facts(
         inventory: inventory,
@@ -55,9 +51,7 @@ package enum Planner {
     }
   }
 
-  /// Plans one segment as soon as its entries are known.
-  ///
-  /// With `listsKept` the entries that are simply kept become steps as well.
+  /// Plans a segment; with `listsKept` kept entries become steps too.
   package static func plan(
     _ segment: SegmentDeclaration,
     key: SegmentKey,
@@ -86,7 +80,7 @@ package enum Planner {
         fragment.quietUntil = min(fragment.quietUntil, expires)
       }
       fragment.declaredCount += 1
-      // What only passes through is asked for whatever is stored.
+      // Pull-through items are requested regardless of the store.
       let known = segment.isStored ? inventory.position(of: entries.key(at: index)) : nil
       guard let position = known else {
         let (decision, reason) = judge.decide(wanted)
@@ -137,18 +131,18 @@ package enum Planner {
         fragment.declaredCount -= 1
         continue
       }
-      // Whether its answer says `no-store` only its server tells one that heeds it.
+      // Only a segment that honours `no-store` asks the server for it.
       if decision == .keep, segment.honorsNoStore, !isHeld, reason.isOfAnswer {
         (decision, reason) = row.hasValidators ? (.revalidate, .stale) : (.update, .noValidators)
       }
       if decision == .keep {
-        // A secret that selects answers may change where nothing else does.
+        // A secret that selects the response may change without any other change.
         let isSelected = row.variance > 0 && reason != .digestMatches
         let limit = isSelected ? Instant(milliseconds: .min) : quietLimit(of: reason)
         fragment.quietUntil = min(fragment.quietUntil, limit)
         if !isDescribed, reason != .paused { decision = .describe }
       }
-      // What is served stale is told one by one, and so is what waits for a person.
+      // Stale and paused items are reported separately.
       guard decision == .keep, !listsKept, reason != .staleOffline, reason != .paused else {
         var step = PlannedStep(
           entry: index,
@@ -175,7 +169,7 @@ package enum Planner {
     if holder != nil, segment.isStored {
       for position in inventory.positions(of: key) where !isNamed[Int(position)] {
         let row = inventory.rows[Int(position)]
-        // A paused or locked item stays whatever its list says, and leaves once that has ended.
+        // A paused or locked item stays until that ends.
         if row.state == .paused || row.isLocked {
           fragment.quietUntil = Instant(milliseconds: .min)
         } else {
@@ -186,7 +180,7 @@ package enum Planner {
     return fragment
   }
 
-  /// The decisions about single entries of one segment, whose records are at hand.
+  /// Decisions about single entries of a segment, from their records.
   package struct Rulings {
     private let entries: EntryTable
     private let judge: Judge
@@ -236,7 +230,6 @@ package enum Planner {
     }
   }
 
-  /// The decision about one entry that stands for itself.
   package static func decide(
     _ entry: ManifestEntry,
     record: ContentRecord?,
@@ -254,8 +247,8 @@ package enum Planner {
     return rulings.decide(0, record: record, isMissing: isMissing)
   }
 
-  /// What disappears when segments let go of rows: whatever no other segment holds, none of this
-  /// run declares, and no lock protects.
+  /// Returns rows to remove: those that no other segment holds, this run does not declare and no
+  /// lock protects.
   package static func removals(
     leaving: [(SegmentKey, [UInt32])],
     isDeclared: (URLKey) -> Bool,
@@ -275,7 +268,7 @@ package enum Planner {
     }
   }
 
-  /// Lifetimes that manifest, configuration and segments grant an answer; `form` is that of its body.
+  /// Returns the lifetimes granted to a response; `form` is that of its body.
   package static func lifetimes(
     _ entry: ManifestEntry?,
     ofSegments segments: some Sequence<Freshness.Lifetime?>,
@@ -294,7 +287,7 @@ package enum Planner {
     return lifetimes
   }
 
-  /// Whether a stored body is known not to be the declared one.
+  /// Whether a stored body certainly differs from the declared digests.
   package static func isContradicted(
     _ expected: [ExpectedDigest],
     by record: ContentRecord
@@ -303,7 +296,7 @@ package enum Planner {
     return Comparison(expected, stored: digest, strong: record.otherDigests) == .different
   }
 
-  /// Offline and paused answers say nothing about the next run.
+  /// Returns the time until which a decision holds; offline and paused ones do not outlast the run.
   private static func quietLimit(of reason: PlanReason) -> Instant {
     switch reason {
     case .digestMatches, .immutable, .entityTagMatches, .unchangedSince, .withheld: .distantFuture

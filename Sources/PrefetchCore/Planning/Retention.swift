@@ -1,10 +1,9 @@
-/// An item that left its segment's list and stays until the items that the list names are stored.
+/// Item that left its list and stays until the listed items are stored.
 package struct RetainedItem: Hashable, Sendable {
-  /// The number of the item's record.
   package var item: Int64
-  /// Time that counts towards ``Retention/grace``; nil before anything new of the list was stored.
+  /// Time counted towards the grace; nil until a new item of the list was stored.
   package var counted: Duration?
-  /// Start of the time that counts and is not in ``counted`` yet; nil while a deferral is the cause.
+  /// Start of the time not yet in ``counted``; nil while a deferral is the cause.
   package var countedSince: Instant?
 
   package init(item: Int64, counted: Duration? = nil, countedSince: Instant? = nil) {
@@ -14,40 +13,34 @@ package struct RetainedItem: Hashable, Sendable {
   }
 }
 
-/// The rule by which removals wait for their successors: what one segment's list still lacks.
+/// Rule by which removals wait for their successors, with what a list still lacks.
 package struct Retention: Hashable, Sendable {
-  /// Whether a required item of the list failed and nothing is stored of it.
+  /// Whether a required item failed without a stored body.
   private var hasFailures = false
-  /// Whether a required item of the list is deferred and nothing is stored of it.
   private var hasDeferrals = false
-  /// Whether the run stored a body of an item that had none.
   package var hasArrivals = false
-  /// Whether a required item is an older copy that no server confirmed.
   package private(set) var hasStale = false
 
   package init() {}
 
-  /// Records the end of a required item of the list.
   package mutating func note(_ result: ItemResult) {
     if result.outcome == .added { hasArrivals = true }
     if result.outcome == .stale { hasStale = true }
     guard !result.isUsable else { return }
     if let failure = result.failure {
-      // An item for which there is no room comes no sooner for what stays.
+      // Retained items do not help an item without room.
       hasFailures = hasFailures || failure.code != .cacheFull
     } else {
       hasDeferrals = hasDeferrals || result.outcome == .deferred
     }
   }
 
-  /// Whether items that left the list stay.
   package var isNeeded: Bool {
     hasFailures || hasDeferrals
   }
 
-  /// Divides items that left the list into those that stay and those whose grace is over.
-  ///
-  /// Without a grace none is over.
+  /// Divides items that left the list into those that stay and those after their grace; without a
+  /// grace all stay.
   package func divide(
     _ items: [Int64],
     recorded: [RetainedItem],

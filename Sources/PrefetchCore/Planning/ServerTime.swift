@@ -1,30 +1,27 @@
-/// The newest `Date` of any server, by which a clock that is far ahead is known.
+/// Newest `Date` of any server, by which a clock far ahead is recognised.
 package struct ServerTime: Hashable, Sendable {
-  /// The newest of earlier runs.
   package var recorded: Instant?
-  /// The newest of this run.
   package private(set) var told: Instant?
-  /// Whether a request is under way whose answer is looked at.
+  /// Whether a request whose `Date` will be read is in flight.
   package var isAsked = false
 
   package init(recorded: Instant? = nil) {
     self.recorded = recorded
   }
 
-  /// Whether a clock that says `now` is so far ahead that nothing expires by it.
-  ///
-  /// What servers told in this run weighs more than what they told before.
+  /// Whether the clock is so far ahead that nothing may expire; this run's dates outweigh earlier
+  /// ones.
   package func isBehind(_ now: Instant) -> Bool {
     guard let newest = told ?? recorded else { return false }
     return now - newest > Self.day
   }
 
-  /// Whether nothing that a server may yet tell in this run changes the answer.
+  /// Whether later dates of this run cannot change ``isBehind(_:)``.
   package func isCertain(at now: Instant) -> Bool {
     told.map { now - $0 <= Self.day } ?? false
   }
 
-  /// Takes in a `Date`; true where it is to be recorded for runs to come.
+  /// Records a `Date`; returns true if it must be stored for later runs.
   package mutating func note(_ date: Instant) -> Bool {
     told = max(told ?? date, date)
     guard let recorded, date - recorded < Self.step else {
@@ -35,6 +32,6 @@ package struct ServerTime: Hashable, Sendable {
   }
 
   private static let day: Duration = .seconds(24 * 3600)
-  /// Nearer ones are not worth a change of the index.
+  /// Minimum change that is worth a write to the index.
   private static let step: Duration = .seconds(3600)
 }

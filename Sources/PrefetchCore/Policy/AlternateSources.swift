@@ -1,10 +1,6 @@
-/// The further places of an item, where servers are known that have the same paths.
 package enum AlternateSources {
-  /// The URLs that are named for the item itself, then one for each server, in order and without
-  /// repetition.
-  ///
-  /// Below `base` a server stands for the base with all that follows it; elsewhere it replaces
-  /// scheme and host, its own path going first.
+  /// Returns the URLs declared for the item, then one per server, in order and without repetition.
+  /// A server replaces the base of an item below it, else scheme and host; its own path goes first.
   package static func urls(
     of item: WebURL,
     named: [WebURL] = [],
@@ -23,7 +19,7 @@ package enum AlternateSources {
       }
   }
 
-  /// What follows the folder of the base, which is how a relative reference would be read.
+  /// Returns the path after the base's folder, as a relative reference would be written.
   private static func remainder(of item: WebURL, below base: WebURL) -> Substring? {
     guard item.origin == base.origin else { return nil }
     let folder = base.path.prefix(through: base.path.lastIndex(of: "/") ?? base.path.startIndex)

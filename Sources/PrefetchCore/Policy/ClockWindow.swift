@@ -1,6 +1,5 @@
-/// A part of the week in which transfers may run: whenever the local clock shows a time in it.
-///
-/// One that goes past midnight belongs to the day it begins on.
+/// Part of the week in which transfers may run, by the local clock; past midnight it belongs to the
+/// day on which it begins.
 package struct ClockWindow: Hashable, Sendable {
   package enum Day: Int, Hashable, Sendable, CaseIterable {
     case monday
@@ -24,13 +23,12 @@ package struct ClockWindow: Hashable, Sendable {
     }
   }
 
-  /// What is wrong with a text that should be a window.
   package struct Malformed: Error, Hashable, Sendable {
     package var message: String
     package var hint: String?
   }
 
-  /// In the order of the week, never empty.
+  /// Days in the order of the week; never empty.
   package var days: [Day]
   /// Minutes from midnight, 0…1439.
   package var start: Int
@@ -39,7 +37,7 @@ package struct ClockWindow: Hashable, Sendable {
 }
 
 extension ClockWindow {
-  /// `22:00-06:00`, `sat,sun 00:00-24:00`, `mon-fri 09:00-17:30`.
+  /// Parses `22:00-06:00`, `sat,sun 00:00-24:00`, `mon-fri 09:00-17:30`.
   package init(_ text: String) throws(Malformed) {
     let parts = text.split(separator: " ")
     guard let times = parts.last, parts.count <= 2 else { throw Self.malformed(text) }
@@ -61,7 +59,6 @@ extension ClockWindow {
     if end < start { self.end += 1440 }
   }
 
-  /// Nil for what is no list of days.
   static func days(_ list: Substring) throws(Malformed) -> [Day]? {
     var days: Set<Day> = []
     for part in list.split(separator: ",", omittingEmptySubsequences: false) {
@@ -87,7 +84,6 @@ extension ClockWindow {
     return day
   }
 
-  /// From midnight; nil for what is no time.
   static func minutes(_ time: Substring) throws(Malformed) -> Int? {
     let parts = time.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2,

@@ -1,10 +1,9 @@
-/// What the configuration says the bodies of a segment look like.
+/// Configured expectations of a segment's bodies.
 package struct ContentExpectation: Hashable, Sendable {
-  /// Media types of which one must be told, `image/*` for all of a kind; empty for any.
+  /// Accepted media types, `image/*` for all of a kind; empty for any.
   package var types: [String]
   package var minimumSize: Int64?
   package var maximumSize: Int64?
-  /// Beginnings of which the body must have one; empty for any.
   package var beginnings: [[UInt8]]
 
   package init(
@@ -19,9 +18,8 @@ package struct ContentExpectation: Hashable, Sendable {
     self.beginnings = beginnings
   }
 
-  /// What `magic` may mean: the text itself, and the bytes where it is hexadecimal digits.
-  ///
-  /// `CAFE` may be meant either way, so either way is good.
+  /// Returns both meanings of `magic`: the text, and the bytes of hexadecimal digits such as
+  /// `CAFE`.
   package static func beginnings(of magic: String) -> [[UInt8]] {
     guard !magic.isEmpty else { return [] }
     var digits = magic.filter { $0 != " " && $0 != ":" }
@@ -30,13 +28,11 @@ package struct ContentExpectation: Hashable, Sendable {
     return [Array(magic.utf8)] + [bytes].compactMap(\.self)
   }
 
-  /// Whether it says anything at all.
   package var isEmpty: Bool {
     self == Self()
   }
 
-  /// Nil for a body as it should be; `prefix` are its first bytes, and what is nil is not known
-  /// yet.
+  /// Returns what is wrong with a body, if anything; size and first bytes are nil while unknown.
   package func objection(type: String?, size: Int64?, prefix: [UInt8]?) -> Failure? {
     if !types.isEmpty {
       let expected = types.map { "`\($0)`" }.joined(separator: " or ")

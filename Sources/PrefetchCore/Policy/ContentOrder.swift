@@ -1,11 +1,9 @@
-/// In which order the content of a cache is kept, as one configuration sees it.
+/// Order in which a cache keeps its content, as one configuration sees it.
 package struct ContentOrder: Sendable {
-  /// One of the configuration's segments.
   package struct Segment: Sendable {
     package var priority: Int?
-    /// Where it stands among the others.
     package var place: Int
-    /// Nil as long as it is not known what it declares; then what it held counts as declared.
+    /// Declared entries; nil while they are unknown, and all stored items count as declared.
     package var entries: Shared<EntryTable>?
 
     package init(priority: Int?, place: Int, entries: Shared<EntryTable>? = nil) {
@@ -16,14 +14,11 @@ package struct ContentOrder: Sendable {
   }
 
   package let identity: String
-  /// By name.
   package var segments: [String: Segment] = [:]
-  /// Segments of any configuration that are not asked for any more.
   package var unsubscribed: Set<SegmentKey> = []
-  /// Whether what the configuration's other segments hold is about to go.
+  /// Whether items of the configuration's other segments are about to be removed.
   package var isWhole = true
-  /// Whether others of the same configuration bring the rest of it, as shards do; that is not ours to
-  /// let go.
+  /// Whether other shards of the configuration bring the rest, which this run must not evict.
   package var isShared = false
   private let rules: Room.Rules
   private let now: Instant
@@ -35,7 +30,7 @@ package struct ContentOrder: Sendable {
     unsubscribed = Set(recorded.filter { $0.state == .unsubscribed }.map(\.key))
   }
 
-  /// Where an item of the inventory stands; nil for what has to stay.
+  /// Returns the rank of an inventory item; nil if it has to stay.
   package func rank(of position: Int, in stock: Stock) -> ContentRank? {
     let row = stock.inventory.rows[position]
     guard rules.isAutomatic, !row.isLocked else { return nil }
@@ -75,7 +70,7 @@ package struct ContentOrder: Sendable {
     return Self.rank(of: place, in: segment, at: now)
   }
 
-  /// Where an entry stands; nil for one whose content has expired.
+  /// Returns the rank of an entry; nil if its content has expired.
   package static func rank(of entry: Int, in segment: Segment, at now: Instant) -> ContentRank? {
     guard let entries = segment.entries else { return nil }
     var priority: Int?

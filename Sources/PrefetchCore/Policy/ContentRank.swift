@@ -1,13 +1,12 @@
-/// Where content stands when not everything fits: smaller is kept longer.
+/// Rank of content when not everything fits: a smaller one is kept longer.
 package struct ContentRank: Hashable, Comparable, Sendable {
-  /// What is declared is on the first; then what goes before it, the later the sooner.
+  /// Eviction class: 0 for declared content; the highest is evicted first.
   private var tier: Int32
   private var priority: Int32
   private var segment: Int32
   private var itemPriority: Int32
   private var place: Int64
 
-  /// An item of a segment that stands at `segment` in the configuration, at `place` in its list.
   package static func declared(
     priority: Int?,
     segment: Int,
@@ -23,12 +22,12 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     )
   }
 
-  /// What tells a segment what it holds, before all of that.
+  /// Returns the rank of a segment's manifest, before all its items.
   package static func manifest(priority: Int?, segment: Int) -> Self {
     declared(priority: priority, segment: segment, itemPriority: .min, place: -1)
   }
 
-  /// What no segment asks for, as it comes.
+  /// Rank of content that no segment declares, on its arrival.
   package static let passing = Self(
     tier: 1,
     priority: 0,
@@ -37,7 +36,7 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     place: 0
   )
 
-  /// What is declared no more, and leaves at the end of the run.
+  /// Rank of content that is no longer declared and is removed at the end of the run.
   package static let leaving = Self(
     tier: .max,
     priority: 0,
@@ -46,7 +45,7 @@ package struct ContentRank: Hashable, Comparable, Sendable {
     place: 0
   )
 
-  /// Of a kind that `order` lets go before anything declared; nil where it does not.
+  /// Returns the rank of undeclared content by its eviction class; nil if `order` has none for it.
   package static func kept(
     _ age: Stock.Age,
     in order: [Room.Expendable],
@@ -58,7 +57,7 @@ package struct ContentRank: Hashable, Comparable, Sendable {
         priority: 0,
         segment: 0,
         itemPriority: 0,
-        // What was used longer ago goes first.
+        // Least recently used content is evicted first.
         place: Int64.max.addingSaturated(-max(0, age.lastUse.milliseconds))
       )
     }
@@ -75,28 +74,24 @@ package struct ContentRank: Hashable, Comparable, Sendable {
 }
 
 extension Room {
-  /// What goes before anything that is declared.
+  /// Eviction classes of content that is evicted before anything declared.
   package enum Expendable: String, Hashable, Sendable, CaseIterable {
-    /// Past the expiry that its manifest names.
     case expired
-    /// Marked as done with.
     case consumed
     case leastRecentlyUsed = "lru"
   }
 
-  /// How much the cache may take, and how room is made.
   package struct Rules: Hashable, Sendable {
-    /// Of all bodies together; nil = any size.
+    /// Limit of all bodies together, in bytes; nil for none.
     package var limit: Int64?
-    /// What must stay free on the disk; nil = a share of the file system, by its size.
+    /// Bytes to keep free on the disk; nil for a tenth of the file system, at most 1 GiB.
     package var minimumFree: Int64? = 0
     package var order = Expendable.allCases
-    /// Whether anything may go without being asked.
+    /// Whether content may be evicted without a command.
     package var isAutomatic = true
 
     package init() {}
 
-    /// What must stay free of a file system of so many bytes.
     package func minimumFree(of fileSystem: Int64) -> Int64 {
       minimumFree ?? min(1 << 30, fileSystem / 10)
     }

@@ -1,4 +1,4 @@
-/// What a file system has for such as us.
+/// Space of a file system in bytes; `free` is the part for unprivileged users.
 package struct DiskSpace: Hashable, Sendable {
   package var free: Int64
   package var size: Int64
@@ -8,7 +8,7 @@ package struct DiskSpace: Hashable, Sendable {
     self.size = size
   }
 
-  /// Why something that needs so many bytes, nil for unknown, has to wait.
+  /// Returns why something of that size, nil for unknown, has to wait.
   package static func objection(to bytes: Int64?, free: Int64, keeping minimum: Int64) -> String {
     let sizes = SizeText.format(together: [max(0, free), minimum] + (bytes.map { [$0] } ?? []))
     let need = bytes == nil ? "its size is not known" : "it needs \(sizes[2])"

@@ -1,19 +1,16 @@
-/// What happens to a stored item that its server has no more.
+/// Rule for a stored item that its server no longer has.
 package enum GoneRule: String, Hashable, Sendable, CaseIterable {
   case keep
   case remove
 
   package enum Ending: Hashable, Sendable {
-    /// The item fails as `gone`; an older body stays where it is.
+    /// The item fails as `gone`; an older body stays.
     case failed(Failure)
-    /// The item leaves the cache.
     case removed
   }
 
-  /// The ending for an answer of 404 or 410; nil for other statuses.
-  ///
-  /// Where several segments name the item, all of them have to give it up. What is locked stays,
-  /// and what was never stored cannot leave.
+  /// Returns the ending for a 404 or 410, else nil. All segments of the item must agree to a
+  /// removal; a locked item stays, and one without a body cannot be removed.
   package static func ending(
     status: Int,
     rules: [GoneRule],

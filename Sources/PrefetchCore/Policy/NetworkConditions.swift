@@ -1,13 +1,11 @@
-/// The kind of connection the machine has.
 package enum NetworkType: String, Hashable, Sendable, CaseIterable {
   case ethernet
   case wifi
   case cellular
 }
 
-/// What the machine says of its network and its power, and why that is believed.
+/// Network and power of the machine, with the reasons for believing so.
 package struct NetworkConditions: Hashable, Sendable {
-  /// What may have to be found out.
   package enum Aspect: Hashable, Sendable, CaseIterable {
     case type
     case metered
@@ -15,7 +13,6 @@ package struct NetworkConditions: Hashable, Sendable {
   }
 
   package struct Power: Hashable, Sendable {
-    /// Nil where nothing says it.
     package var isOnMains: Bool?
     /// Percent of charge; nil without a battery.
     package var charge: Int?
@@ -28,7 +25,7 @@ package struct NetworkConditions: Hashable, Sendable {
     }
   }
 
-  /// Nil for unknown, no network among that.
+  /// Kind of network; nil if unknown or without a network.
   package var type: NetworkType?
   package var typeReason = "not determined"
   package var isMetered: Bool?

@@ -1,34 +1,31 @@
-/// Under what conditions something may be transferred.
 package struct NetworkPolicy: Hashable, Sendable {
-  /// Nil for every kind, the unknown one included.
+  /// Allowed networks; nil allows every kind, also the unknown.
   package var allowed: Set<NetworkType>?
   package var defersMetered = false
   package var defersUnknownMetered = false
-  /// All of them have to be open.
+  /// Opening hours, all of which have to be open.
   package var hours: [OpeningHours] = []
-  /// More of them, by whatever clocks turn out to be meant; see ``resolved(for:calendar:zone:)``.
+  /// Further hours, by clocks still to be determined; see ``resolved(for:calendar:zone:)``.
   package var localHours: [LocalHours] = []
   package var needsMains = false
   /// Percent of charge below which nothing is transferred on battery.
   package var batteryFloor = 0
-  /// All of them have to have something left.
   package var budgets: [ByteBudget] = []
-  /// Whose midnight begins a day of the budgets.
+  /// Time zone by whose midnight the budgets' days begin.
   package var calendar = TimeZoneRules.utc
   package var quality = QualityPolicy()
-  /// Whether the publisher has switched runs off, whatever the network is like.
+  /// Whether the publisher has switched runs off on every network.
   package var isSwitchedOff = false
 
   package init() {}
 
-  /// Whether it forbids nothing.
   package var isFree: Bool {
     !isSwitchedOff && aspects.isEmpty && hours.isEmpty && localHours.isEmpty && budgets.isEmpty
       && !quality.matters
       && !quality.isMeasured
   }
 
-  /// What has to be found out to decide by it.
+  /// Conditions that have to be determined for a decision.
   package var aspects: Set<NetworkConditions.Aspect> {
     var aspects: Set<NetworkConditions.Aspect> = []
     if allowed != nil || !budgets.isEmpty || quality.isMeasured { aspects.insert(.type) }
@@ -37,7 +34,7 @@ package struct NetworkPolicy: Hashable, Sendable {
     return aspects
   }
 
-  /// What both allow; the calendar is that of the wider one.
+  /// Returns what both policies allow, with the calendar of this one.
   package func narrowed(by other: Self) -> Self {
     var narrowed = self
     if let theirs = other.allowed { narrowed.allowed = allowed?.intersection(theirs) ?? theirs }
@@ -53,9 +50,8 @@ package struct NetworkPolicy: Hashable, Sendable {
     return narrowed
   }
 
-  /// As a rule of one segment, by known clocks: the calendar of the run, unless a zone is named.
-  ///
-  /// It is not known when windows by an unknown clock are open, so they never are.
+  /// Returns the rules of one segment with hours by known clocks; hours of an unknown zone never
+  /// open.
   package func resolved(
     for segment: SegmentKey,
     calendar: TimeZoneRules,
@@ -66,7 +62,6 @@ package struct NetworkPolicy: Hashable, Sendable {
     return resolved
   }
 
-  /// The same as a rule of the whole run.
   package func resolved(
     calendar: TimeZoneRules,
     zone: (String) -> TimeZoneRules? = { _ in nil }
@@ -83,10 +78,9 @@ package struct NetworkPolicy: Hashable, Sendable {
   }
 }
 
-/// Windows whose clock is known by its name alone; open while any of them is.
+/// Windows of a clock that is known by name only; open while any window is.
 package struct LocalHours: Hashable, Sendable {
   package var windows: [ClockWindow]
-  /// Nil for the clock of the calendar.
   package var zone: String?
 
   package init(windows: [ClockWindow], zone: String? = nil) {

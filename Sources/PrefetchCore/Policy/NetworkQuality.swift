@@ -1,4 +1,3 @@
-/// How good the network is, by the figures of recent transfers.
 package enum NetworkQuality: String, Hashable, Sendable, CaseIterable {
   case poor
   case good
@@ -6,9 +5,8 @@ package enum NetworkQuality: String, Hashable, Sendable, CaseIterable {
   case unknown
 }
 
-/// What a measured throughput means, and what is done about it.
+/// Thresholds of the throughput, and the reaction to each quality.
 package struct QualityPolicy: Hashable, Sendable {
-  /// Each is stricter than the one before.
   package enum Reaction: String, Hashable, Sendable, CaseIterable {
     case go
     case throttle
@@ -23,7 +21,7 @@ package struct QualityPolicy: Hashable, Sendable {
     }
   }
 
-  /// Bytes a second from which the network is good; nil where it is never poor.
+  /// Bytes a second from which the network is good; nil if it is never poor.
   package var good: Int64?
   package var excellent: Int64?
   package var reactions: [NetworkQuality: Reaction] = [:]
@@ -34,24 +32,21 @@ package struct QualityPolicy: Hashable, Sendable {
     reactions[quality] ?? .go
   }
 
-  /// Whether there is anything to measure for.
   package var isMeasured: Bool {
     good != nil || excellent != nil
   }
 
-  /// Whether anything is done about any quality.
   package var matters: Bool {
     reactions.values.contains { $0 != .go }
   }
 
   package func quality(_ measurement: TransferSamples.Measurement?) -> NetworkQuality {
     guard isMeasured, let measurement else { return .unknown }
-    // Servers that begin to answer after seconds make the fastest line a poor one.
+    // Servers that answer after seconds make even the fastest line poor.
     guard !measurement.isSlowToAnswer else { return .poor }
     return quality(ofRate: measurement.rate)
   }
 
-  /// What a rate in bytes a second means; nil for one that is not known.
   package func quality(ofRate rate: Int64?) -> NetworkQuality {
     guard isMeasured, let rate else { return .unknown }
     if let good, rate < good { return .poor }
@@ -59,17 +54,16 @@ package struct QualityPolicy: Hashable, Sendable {
     return .good
   }
 
-  /// The best quality of streams to begin with on such a network.
   package func bound(under quality: NetworkQuality) -> BundleRules.Quality {
     switch quality {
     case .poor: .low
-    // Where nothing is said to be excellent, nothing is better than good.
+    // Without a threshold for excellent, nothing is better than good.
     case .good: excellent == nil ? .high : .medium
     case .excellent, .unknown: .high
     }
   }
 
-  /// Whichever of the two is stricter, in everything.
+  /// Returns the stricter of both in every setting.
   package func narrowed(by other: Self) -> Self {
     var narrowed = self
     narrowed.good = [good, other.good].compactMap(\.self).max()
@@ -83,13 +77,13 @@ package struct QualityPolicy: Hashable, Sendable {
   }
 }
 
-/// The last transfers, as far as they say something about the network.
+/// Recent transfers that say something about the network.
 package struct TransferSamples: Hashable, Sendable {
   package struct Sample: Hashable, Sendable {
     package var type: NetworkType?
     package var began: Instant
     package var ended: Instant
-    /// Of a body that is too small to say anything about throughput, zero.
+    /// Bytes of the body; 0 if too few to measure throughput.
     package var bytes: Int64
     package var firstByte: Duration?
 
@@ -112,13 +106,12 @@ package struct TransferSamples: Hashable, Sendable {
     /// Bytes a second of all transfers together.
     package var rate: Int64?
     package var isSlowToAnswer: Bool
-    /// When it counts no more, unless others follow.
     package var expires: Instant
   }
 
-  /// A body below this is over before a connection has found its speed.
+  /// Smallest body to measure, in bytes: less is over before a connection has found its speed.
   package static let smallestBody: Int64 = 64 << 10
-  /// Older ones say nothing of the network as it is now.
+  /// Age at which samples no longer describe the network.
   package static let memory: Duration = .seconds(900)
   private static let capacity = 32
   private static let slowAnswer: Duration = .seconds(2)
@@ -135,7 +128,6 @@ package struct TransferSamples: Hashable, Sendable {
     all.append(sample)
   }
 
-  /// What is known of a network of this type; nil for nothing.
   package func measurement(of type: NetworkType?, at now: Instant) -> Measurement? {
     let recent = all.filter { $0.type == type && $0.ended <= now && now < $0.ended + Self.memory }
     guard let last = recent.map(\.ended).max() else { return nil }
@@ -149,7 +141,7 @@ package struct TransferSamples: Hashable, Sendable {
     )
   }
 
-  /// All their bytes over the time in which any of them was under way.
+  /// Returns all bytes over the time in which any sample was in flight.
   private static func rate(of samples: [Sample]) -> Int64? {
     var busy: Int64 = 0
     var bytes: Int64 = 0

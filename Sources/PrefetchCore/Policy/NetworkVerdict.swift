@@ -1,7 +1,6 @@
-/// What the rules of the network say of something that wants to be transferred.
 package enum NetworkVerdict: Hashable, Sendable {
   case go
-  /// A few transfers at once.
+  /// Only a few transfers at once.
   case throttle
   case deferred(Deferral)
 
@@ -11,7 +10,6 @@ package enum NetworkVerdict: Hashable, Sendable {
   }
 }
 
-/// What one rule says, for the user who wants to know why.
 package struct NetworkRuleVerdict: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case passes
@@ -30,7 +28,7 @@ package struct NetworkRuleVerdict: Hashable, Sendable {
   }
 }
 
-/// All that a decision about the network is made of, besides the rules.
+/// Facts for a decision about the network, without the rules.
 package struct NetworkSituation: Hashable, Sendable {
   package var conditions = NetworkConditions()
   package var usage = TransferUsage()
@@ -40,7 +38,7 @@ package struct NetworkSituation: Hashable, Sendable {
 }
 
 extension NetworkPolicy {
-  /// What of it matters first: the first rule that defers gives a deferral its name.
+  /// Returns the decision; the first rule that defers names the deferral.
   package func verdict(in situation: NetworkSituation, at now: Instant) -> NetworkVerdict {
     let verdicts = verdicts(in: situation, at: now)
     let deferring = verdicts.compactMap { verdict -> (rule: Deferral.Rule, until: Instant?)? in
@@ -49,19 +47,18 @@ extension NetworkPolicy {
     }
     if let first = deferring.first {
       let lifted = deferring.compactMap(\.until).max()
-      // What ends while the windows are closed goes on when they open.
+      // A deferral that ends outside the windows lasts until they open.
       let until = lifted.map { hours.nextOpening(from: $0) ?? $0 }
       return .deferred(Deferral(rule: first.rule, until: until))
     }
     return verdicts.contains { $0.standing == .throttles } ? .throttle : .go
   }
 
-  /// Whether a budget has nothing left, whichever rule defers first.
+  /// Whether a budget is used up, whichever rule defers first.
   package func isExhausted(in situation: NetworkSituation, at now: Instant) -> Bool {
     headroom(in: situation, at: now) == 0
   }
 
-  /// Every rule that is in force, passed or not.
   package func verdicts(in situation: NetworkSituation, at now: Instant) -> [NetworkRuleVerdict] {
     let conditions = situation.conditions
     return [
@@ -71,7 +68,7 @@ extension NetworkPolicy {
     ].compactMap(\.self) + budgets.compactMap { budgetVerdict($0, situation, at: now) }
   }
 
-  /// The moment from which on another verdict may hold, with nothing but time passing.
+  /// Returns the next moment at which another verdict may hold by time alone.
   package func nextTurn(in situation: NetworkSituation, after now: Instant) -> Instant? {
     var turns = [hours.nextClosing(after: now)]
     turns += budgets.map { $0.renewal(after: now, in: calendar) }
@@ -79,12 +76,11 @@ extension NetworkPolicy {
     return turns.compactMap(\.self).filter { now < $0 }.min()
   }
 
-  /// The quality of the network by this policy's measures.
   package func quality(in situation: NetworkSituation, at now: Instant) -> NetworkQuality {
     quality.quality(measurement(situation, at: now))
   }
 
-  /// How many bytes may come before anything has to be decided anew; nil for any number.
+  /// Returns the bytes that may arrive before the next decision; nil for any number.
   package func headroom(in situation: NetworkSituation, at now: Instant) -> Int64? {
     let day = TransferUsage.day(at: now, in: calendar)
     return budgets.compactMap {
@@ -174,7 +170,7 @@ extension NetworkPolicy {
       switch reaction {
       case .go: .passes
       case .throttle: .throttles
-      // Nothing is measured while nothing is transferred, so what is known has to grow old.
+      // Nothing is measured while nothing is transferred, so the measurement has to expire.
       case .stop: .defers(until: measurement?.expires)
       }
     return NetworkRuleVerdict(.quality, standing, "\(seen), so `\(reaction.rawValue)`")

@@ -1,4 +1,4 @@
-/// The minutes of a local week in which windows are open, for a caller with many moments.
+/// Minutes of a local week in which windows are open, for a caller with many moments.
 struct OpenMinutes {
   private static let day = 1440
   private static let week = 7 * day
@@ -8,7 +8,7 @@ struct OpenMinutes {
 
   init(_ hours: OpeningHours) {
     zone = hours.zone
-    // How many windows more are open from a minute on than before it.
+    // Differences in the number of open windows from minute to minute.
     var changes = [Int](repeating: 0, count: Self.week + 1)
     for window in hours.windows where window.start < window.end {
       for day in window.days {
@@ -17,7 +17,7 @@ struct OpenMinutes {
         changes[start] += 1
         changes[min(end, Self.week)] -= 1
         guard end > Self.week else { continue }
-        // The week begins anew while it is open.
+        // The window continues into the next week.
         changes[0] += 1
         changes[end - Self.week] -= 1
       }

@@ -1,4 +1,4 @@
-/// Windows with the clock that they are read from; open while any of them is.
+/// Windows with the clock that they are read by; open while any window is.
 package struct OpeningHours: Hashable, Sendable {
   package var windows: [ClockWindow]
   package var zone: TimeZoneRules
@@ -20,9 +20,8 @@ package struct OpeningHours: Hashable, Sendable {
     }
   }
 
-  /// Every moment in the time after `second` at which it may open or close, in no order.
-  ///
-  /// Among these are those at which the clock is set, since it may be set into a window or out of one.
+  /// Returns in no order the moments at which the hours may open or close, clock changes included,
+  /// since these may lead into a window or out of it.
   fileprivate func turns(after second: Int64) -> [Int64] {
     let today = zone.day(at: second)
     var turns = zone.changes(after: second, upTo: second + Self.horizon * TimeZoneRules.day)
@@ -36,29 +35,28 @@ package struct OpeningHours: Hashable, Sendable {
     return turns.filter { second < $0 }
   }
 
-  /// A window of one day a week that falls into a skipped hour opens a week later.
+  /// Days to look ahead: a weekly window in a skipped hour opens a week later.
   private static let horizon: Int64 = 16
 }
 
 extension [OpeningHours] {
-  /// Whether all are open.
   package func areOpen(at now: Instant) -> Bool {
     allSatisfy { $0.isOpen(at: now.seconds) }
   }
 
-  /// When all of them are open next, which may be now; nil where that is never.
+  /// Returns the next moment at which all are open, perhaps now; nil for never.
   package func nextOpening(from now: Instant) -> Instant? {
     areOpen(at: now) ? now : nextTurn(after: now, to: true)
   }
 
-  /// When the first of them closes; nil where they are closed, or never close.
+  /// Returns the next moment at which one closes; nil if they are closed or never close.
   package func nextClosing(after now: Instant) -> Instant? {
     areOpen(at: now) ? nextTurn(after: now, to: false) : nil
   }
 
   private func nextTurn(after now: Instant, to isOpen: Bool) -> Instant? {
     let turns = Set(flatMap { $0.turns(after: now.seconds) }).sorted()
-    // There may be hundreds of windows, and dozens of turns of each.
+    // A table per clock, since there may be hundreds of windows with dozens of turns each.
     let minutes = map(OpenMinutes.init)
     let turn = turns.first { turn in minutes.allSatisfy { $0.isOpen(at: turn) } == isOpen }
     return turn.map { Instant(seconds: $0) }
@@ -71,7 +69,7 @@ extension ClockWindow {
     return days.contains { $0.rawValue == weekday }
   }
 
-  /// From zero for Mondays; days are counted from 1970-01-01, a Thursday.
+  /// Returns the weekday from 0 for Monday; days count from 1970-01-01, a Thursday.
   static func weekday(of day: Int64) -> Int {
     Int(((day + 3) % 7 + 7) % 7)
   }

@@ -1,4 +1,4 @@
-/// What proves to one origin who we are, and is sent to no other one.
+/// Credentials that are sent to one origin only.
 package struct OriginCredentials: Sendable {
   package var origin: WebURL.Origin
   package var field: HeaderField
@@ -8,17 +8,15 @@ package struct OriginCredentials: Sendable {
     field = HeaderField("Authorization", "Bearer \(token.value)")
   }
 
-  /// Whether they go along with a request that has these headers already: what a configuration
-  /// sets for a segment is meant for it alone.
+  /// Whether the credentials go along with a request; a header that a segment sets has priority.
   func belong(to url: WebURL, besides headers: [HeaderField]) -> Bool {
     url.origin == origin && !headers.contains { ASCII.equalsIgnoringCase($0.name, field.name) }
   }
 }
 
-/// An origin that may not be asked anything, since it would not know us.
+/// Origin that gets no requests, because the license is not registered there.
 package struct WithheldOrigin: Hashable, Sendable {
   package enum Reason: Hashable, Sendable {
-    /// Time alone will lift it.
     case deferred(Deferral)
     case failed(Failure)
   }

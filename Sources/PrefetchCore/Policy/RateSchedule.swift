@@ -1,18 +1,17 @@
-/// Bytes a second at every moment: one rate, or a timetable with the clock that it is read from.
+/// Rate at any moment: a constant, or a timetable with the clock that it is read by.
 package struct RateSchedule: Hashable, Sendable {
   private struct Turn: Hashable, Sendable {
-    /// Of the local week, which begins on Monday.
+    /// Minute of the local week, which begins on Monday.
     var minute: Int
     var rate: Int64?
   }
 
-  /// In order; the last one before a moment holds, that of the week before where there is none.
+  /// Turns in order; before the first one, the last one of the week before holds.
   private let turns: [Turn]
   private let zone: TimeZoneRules
 
   private static let minutesADay = 1440
 
-  /// Whether it never changes.
   package var isSteady: Bool {
     turns.count == 1
   }
@@ -26,7 +25,7 @@ package struct RateSchedule: Hashable, Sendable {
     Self(turns: [Turn(minute: 0, rate: rate)], zone: .utc)
   }
 
-  /// Nil where it never limits anything.
+  /// Creates a schedule; nil if it never limits anything.
   package init?(_ timetable: RateTimetable, zone: TimeZoneRules) {
     let turns = timetable.entries.flatMap { entry in
       entry.days.map {
@@ -37,7 +36,6 @@ package struct RateSchedule: Hashable, Sendable {
     self.init(turns: turns.sorted { $0.minute < $1.minute }, zone: zone)
   }
 
-  /// Nil is without limit.
   package func rate(at now: Instant) -> Int64? {
     guard !isSteady else { return turns.first?.rate }
     let local = zone.local(at: now.seconds)

@@ -1,13 +1,11 @@
-/// Bytes a second, from some times of the week on.
-///
-/// Each entry holds until the next one in the week begins, the last one into the week after.
+/// Rates by time of the week; each holds until the next begins, the last into the next week.
 package struct RateTimetable: Hashable, Sendable {
   package struct Change: Hashable, Sendable {
-    /// In the order of the week, never empty.
+    /// Days in the order of the week; never empty.
     package var days: [ClockWindow.Day]
     /// Minutes from midnight, 0…1439.
     package var minute: Int
-    /// Nil is without limit.
+    /// Bytes a second; nil for no limit.
     package var rate: Int64?
   }
 
@@ -19,13 +17,12 @@ package struct RateTimetable: Hashable, Sendable {
 }
 
 extension RateTimetable {
-  /// An entry as it is written, with the text of its rate.
   package struct WrittenChange: Hashable, Sendable {
     package var entry: Change
     package var rate: String
   }
 
-  /// `08:00 2MB/s, 18:00 unlimited`, `mon-fri 08:00 1MB/s, sat,sun 00:00 10MB/s`.
+  /// Parses `08:00 2MB/s, 18:00 unlimited`, `mon-fri 08:00 1MB/s, sat,sun 00:00 10MB/s`.
   package static func lines(_ text: String) throws(ClockWindow.Malformed) -> [WrittenChange] {
     var lines: [WrittenChange] = []
     var seen: Set<[Int]> = []
@@ -64,7 +61,7 @@ extension RateTimetable {
     )
   }
 
-  /// Commas part entries, and the days within one.
+  /// Splits a text into entries; commas also separate the days within an entry.
   private static func pieces(_ text: String) -> [String] {
     var pieces: [String] = []
     var days = ""
@@ -83,7 +80,6 @@ extension RateTimetable {
 }
 
 extension RateTimetable: CustomStringConvertible {
-  /// In bytes, as it can be read again.
   package var description: String {
     entries.map { entry in
       let days =

@@ -1,22 +1,20 @@
-/// What is remembered of one license at one registration endpoint.
+/// Record of one license at one registration endpoint.
 package struct RegistrationRecord: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     case registered
-    /// The server does not know the license, or no more.
+    /// The server does not know the license, or no longer.
     case refused(status: Int)
-    /// It belongs to another bundle than the configured one.
+    /// The license belongs to another bundle than the configured one.
     case mismatched(bundleID: String)
-    /// Anything else; time may heal it.
     case failed(Failure)
   }
 
-  /// What the server granted.
   package struct Grant: Hashable, Sendable {
-    /// Nil where the key itself is to be sent.
+    /// Token to send; nil if the key itself is to be sent.
     package var token: Secret?
     package var expires: Instant?
     package var bundleID: String?
-    /// The server's rules as it wrote them, one JSON object; they may only narrow ours.
+    /// Server's rules in its own words, one JSON object; they can only narrow the configuration.
     package var policy: String?
     package var since: Instant
 
@@ -39,14 +37,13 @@ package struct RegistrationRecord: Hashable, Sendable {
     }
   }
 
-  /// Of the last time that the server was asked.
   package var outcome: Outcome
   package var attemptedAt: Instant
-  /// The server asked not to be asked before, in the answer to a request that failed.
+  /// Time before which the server wants no request, from the response to a failed one.
   package var notBefore: Instant?
-  /// How the machine was connected then.
+  /// Network of the machine at the attempt.
   package var network: String?
-  /// Outlives requests that fail, until it expires.
+  /// Grant, which outlives failed requests until it expires.
   package var grant: Grant?
 
   package init(outcome: Outcome, attemptedAt: Instant) {
@@ -55,32 +52,27 @@ package struct RegistrationRecord: Hashable, Sendable {
   }
 }
 
-/// What came of asking the registration endpoint.
 package enum RegistrationAnswer: Hashable, Sendable {
   case granted(RegistrationRecord.Grant)
-  /// Another status than 200, and for how long the server wants to be left alone.
+  /// Status other than 200, with the pause that the server asks for.
   case status(Int, retryAfter: Duration?)
   case failed(Failure)
 }
 
-/// When a license is registered, and what holds until then.
-///
-/// Once for every license: a grant lasts until it expires, a refusal until the key changes, and a
-/// failure until the pause is over or the machine has another network.
+/// Rule for when a license is registered: a grant lasts until it expires, a refusal until the key
+/// changes, a failure until the pause is over or the network changes.
 package struct RegistrationRule: Hashable, Sendable {
   package enum Standing: Hashable, Sendable {
     case registered(RegistrationRecord.Grant)
-    /// Never asked, or it is time to ask again.
     case due
     case denied(Failure)
     case waiting(until: Instant, Failure)
   }
 
-  /// The pause after a failure.
   package var retry: Duration
   package var bundleID: String?
   package var network: String?
-  /// No server is believed that wants to be left alone for longer.
+  /// Longest pause that a server may ask for.
   private static let longestPause: Duration = .seconds(86_400)
 
   package init(retry: Duration, bundleID: String? = nil, network: String? = nil) {
@@ -95,7 +87,7 @@ package struct RegistrationRule: Hashable, Sendable {
     case .refused(let status):
       return .denied(Self.refusal(status))
     case .mismatched(let granted):
-      // The key is the same, but who asks with it is not: that may be asked about once more.
+      // The configuration no longer contradicts the granted bundle: the server may be asked again.
       guard let bundleID, bundleID != granted else { return .due }
       return .denied(Self.mismatch(granted, bundleID))
     case .registered:
@@ -104,13 +96,13 @@ package struct RegistrationRule: Hashable, Sendable {
     case .failed(let failure):
       if let grant = record.grant, grant.isValid(at: now) { return standing(grant) }
       let end = pauseEnd(record)
-      // A time in the future was noted by a clock that was wrong.
+      // A time in the future was recorded by a wrong clock.
       guard record.attemptedAt <= now, now < end, record.network == network else { return .due }
       return .waiting(until: end, failure)
     }
   }
 
-  /// What is remembered after an answer; `record` is what was remembered before.
+  /// Returns the record after an answer; `record` is the one before.
   package func noting(
     _ answer: RegistrationAnswer,
     after record: RegistrationRecord?,
@@ -138,7 +130,6 @@ package struct RegistrationRule: Hashable, Sendable {
     return next
   }
 
-  /// When a failure has been waited for long enough.
   package func pauseEnd(_ record: RegistrationRecord) -> Instant {
     let end = record.attemptedAt + retry
     return record.notBefore.map { max(end, $0) } ?? end

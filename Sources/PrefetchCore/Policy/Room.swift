@@ -1,11 +1,9 @@
-/// How much the cache may hold, what it holds, and what goes when not everything fits.
+/// Limit and content of the cache, and what is evicted when not everything fits.
 ///
-/// All content stands in one order, and what stands later gives way to what stands earlier, never
-/// the other way round. So what was put out for something better does not come back for it, and
-/// nothing is fetched and put out in turns. It predicts before a request and decides before a
-/// commit; the store holds the sum to the limit once more, in the transaction that commits.
+/// All content has one order, in which later content makes room for earlier content, never the
+/// other way round: nothing is fetched and evicted in turns. The room predicts before a request and
+/// decides before a commit; the store enforces the limit again in the transaction that commits.
 package struct Room: Sendable {
-  /// A body that may go.
   private struct Candidate: Comparable, Sendable {
     var rank: ContentRank
     var digest: ContentDigest
@@ -17,41 +15,40 @@ package struct Room: Sendable {
 
   private struct Body: Sendable {
     var size: Int64
-    /// Of the most important that names it; nil where it has to stay.
+    /// Best rank of the items with this body; nil if it has to stay.
     var rank: ContentRank?
-    /// How many items name it.
+    /// Number of items and documents with this body.
     var names: Int
-    /// Whether it was here at the beginning, and when it came otherwise.
+    /// Number of the arrival; 0 if the body was here at the beginning.
     var arrival = 0
   }
 
-  /// What an item has got since the beginning; another body like it may have come after it went.
+  /// Body that an item got since the beginning; `arrival` tells it from a later copy.
   private struct Holding: Sendable {
     var digest: ContentDigest
     var arrival: Int
   }
 
   package let limit: Int64
-  /// The bytes of all bodies that the index names, each once.
+  /// Bytes of all bodies in the index, each counted once.
   package private(set) var used: Int64
   private var bodies: [ContentDigest: Body] = [:]
-  /// Whether it is known what the cache holds.
   package let isCounted: Bool
   private let inventory: Inventory
   private var holdings: [URLKey: Holding] = [:]
   private var lastArrival = 0
-  /// What may go, the last one first.
+  /// Bodies that may be evicted, in the order of rank; the last is evicted first.
   private var candidates: [Candidate] = []
-  /// What went since the caller was told.
+  /// Evictions that the caller has not taken yet.
   private var evicted: [(digest: ContentDigest, body: Body)] = []
 
-  /// `rank` says where an item of the inventory stands; nil for what has to stay.
+  /// Creates the room of a known cache; `rank` returns nil for inventory items that have to stay.
   package init(limit: Int64?, stock: Stock, rank: (Int) -> ContentRank?) {
     self.limit = limit ?? .max
     used = stock.used
     inventory = stock.inventory
     isCounted = true
-    // What consists of several files comes and goes as one.
+    // An item of several files is evicted as a whole.
     var besides: [Int: Int64] = [:]
     for part in stock.inventory.parts { besides[part.row, default: 0] += part.size }
     for (position, row) in stock.inventory.rows.enumerated() where row.hasBody {
@@ -76,7 +73,7 @@ package struct Room: Sendable {
     candidates.sort()
   }
 
-  /// A cache of which it is not known what it holds, but that it is full where it has a limit.
+  /// Creates the room of a cache with unknown content, which is full if it has a limit.
   package init(uncounted limit: Int64?) {
     self.limit = limit ?? .max
     used = limit ?? 0
@@ -84,7 +81,7 @@ package struct Room: Sendable {
     isCounted = false
   }
 
-  /// Nil, which is what has to stay, comes before everything.
+  /// Returns the better rank; nil, for what has to stay, is the best.
   private static func first(_ a: ContentRank?, _ b: ContentRank?) -> ContentRank? {
     guard let a, let b else { return nil }
     return min(a, b)
@@ -92,14 +89,13 @@ package struct Room: Sendable {
 
   // MARK: Foresight
 
-  /// Whose body it is that comes.
   package enum Owner: Sendable {
     case item(URLKey)
-    /// A segment's, which had this one before.
+    /// Segment, with its previous document.
     case document(ContentDigest?)
   }
 
-  /// The body that an item has, as it is now and not as it was when the stock was taken.
+  /// Returns the present body of an item, rather than the one in the stock.
   package func body(of key: URLKey) -> ContentDigest? {
     let held: Holding
     if let newer = holdings[key] {
@@ -112,7 +108,6 @@ package struct Room: Sendable {
     return bodies[held.digest]?.arrival == held.arrival ? held.digest : nil
   }
 
-  /// Nil where it is not known.
   package func holds(_ digest: ContentDigest) -> Bool? {
     isCounted ? bodies[digest] != nil : nil
   }
@@ -124,7 +119,7 @@ package struct Room: Sendable {
     }
   }
 
-  /// How many bytes could be had for something of that rank, with those of what it replaces.
+  /// Returns the bytes available at a rank: free, evictable, and those of the replaced body.
   package func available(for rank: ContentRank, of owner: Owner) -> Int64 {
     let replaced = replaced(by: owner)
     var bytes = limit.addingSaturated(-used).addingSaturated(released(by: replaced))
@@ -136,7 +131,6 @@ package struct Room: Sendable {
     return bytes
   }
 
-  /// Whether so many more bytes fit without evictions.
   package func hasRoom(for bytes: Int64) -> Bool {
     used.addingSaturated(bytes) <= limit
   }
@@ -146,7 +140,6 @@ package struct Room: Sendable {
     return body.size
   }
 
-  /// Whether a body would be admitted.
   package func fits(
     _ digest: ContentDigest,
     size: Int64,
@@ -156,7 +149,6 @@ package struct Room: Sendable {
     bodies[digest] != nil || going(for: size, rank, replacing: replaced(by: owner)) != nil
   }
 
-  /// What would have to go for a new body; nil where it does not fit.
   private func going(
     for size: Int64,
     _ rank: ContentRank,
@@ -169,9 +161,7 @@ package struct Room: Sendable {
 
   // MARK: Decisions
 
-  /// Takes a body in, for which others go, but no more than have to.
-  ///
-  /// False where it does not fit, and then nothing goes.
+  /// Admits a body and evicts only as much as needed; false, without evictions, if it does not fit.
   package mutating func admit(
     _ digest: ContentDigest,
     size: Int64,
@@ -196,7 +186,8 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Has so many bytes come free for something of that rank, as far as enough may go for it.
+  /// Evicts content of a later rank until `bytes` are freed; false, without evictions, if there is
+  /// too little, unless `isPartEnough`.
   package mutating func free(
     _ bytes: Int64,
     for rank: ContentRank,
@@ -207,13 +198,13 @@ package struct Room: Sendable {
     return true
   }
 
-  /// Lets go for the limit's own sake, from the end of the order, as far as anything may.
+  /// Evicts from the end of the order until the limit holds or nothing may be evicted.
   package mutating func shrink() {
     let going = choose(used.addingSaturated(-limit), after: nil, isPartEnough: true) ?? []
     for digest in going { evict(digest) }
   }
 
-  /// What has to go since the last time: what came later may have made room for some of it.
+  /// Returns the evictions since the last call; later changes may have made room for some of them.
   package mutating func takeEvicted(keepingWhatFits: Bool = true) -> [ContentDigest] {
     defer { evicted = [] }
     var going: [ContentDigest] = []
@@ -228,7 +219,7 @@ package struct Room: Sendable {
     return going
   }
 
-  /// From the end of the order until it is enough, without what turned out not to be needed.
+  /// Chooses from the end of the order until the need is met, without choices that proved needless.
   private func choose(
     _ need: Int64,
     after rank: ContentRank?,
@@ -259,7 +250,6 @@ package struct Room: Sendable {
 
   // MARK: Changes
 
-  /// One item more has a body that is here already.
   private mutating func join(_ digest: ContentDigest, _ rank: ContentRank) {
     guard var body = bodies[digest] else { return }
     body.names += 1
@@ -277,7 +267,6 @@ package struct Room: Sendable {
     remove(digest)
   }
 
-  /// One item fewer names it.
   private mutating func drop(_ digest: ContentDigest) {
     guard var body = bodies[digest] else { return }
     body.names -= 1
@@ -321,20 +310,17 @@ package struct Room: Sendable {
   }
 }
 
-/// What the cache holds, as room is made of it.
 package struct Stock: Sendable {
   package var inventory: Inventory
-  /// The bytes of all bodies that the index names, manifests too.
+  /// Bytes of all bodies in the index, manifests included.
   package var used: Int64
-  /// Bodies that a segment needs to know what it holds.
+  /// Documents that segments need, by digest; never evicted.
   package var pinned: [ContentDigest: Document]
-  /// Of items that no segment holds or whose content expires, by their rows.
+  /// Ages of items that no segment holds or that expire, by their rows.
   package var ages: [Int: Age]
 
-  /// A manifest, or what belongs to one.
   package struct Document: Hashable, Sendable {
     package var size: Int64
-    /// How many segments name it.
     package var names: Int
 
     package init(size: Int64, names: Int) {
@@ -346,7 +332,7 @@ package struct Stock: Sendable {
   package struct Age: Hashable, Sendable {
     package var expiresAt: Instant?
     package var consumedAt: Instant?
-    /// Or when it came, where no use is known.
+    /// Time of the last use; of the arrival if no use is known.
     package var lastUse: Instant
 
     package init(lastUse: Instant, expiresAt: Instant? = nil) {

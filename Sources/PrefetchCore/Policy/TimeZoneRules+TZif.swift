@@ -1,6 +1,5 @@
-/// Time zones as the files of the tz database have them (RFC 9636).
+/// Reading of time zone files in the format of the tz database (RFC 9636).
 extension TimeZoneRules {
-  /// Nil for what is no such file.
   package init?(tzif bytes: [UInt8]) {
     var reader = Reader(bytes: bytes)
     guard let first = reader.header() else { return nil }
@@ -9,7 +8,7 @@ extension TimeZoneRules {
       self.init(initialOffset: table.initial, changes: table.changes)
       return
     }
-    // The first part repeats what fits 32 bits, for programs of old.
+    // The first part repeats what fits 32 bits, for old programs.
     guard reader.skip(first.size(timeSize: 4)), let second = reader.header(),
       let table = reader.table(second, timeSize: 8)
     else { return nil }
@@ -19,7 +18,7 @@ extension TimeZoneRules {
     self.init(initialOffset: table.initial, changes: table.changes, rule: rule)
   }
 
-  /// What a `TZ` variable may hold besides names: a rule that needs no file.
+  /// Parses a rule in a `TZ` variable, which needs no file.
   package init?(posix text: some StringProtocol) {
     guard let rule = YearlyClockRule(text) else { return nil }
     self.init(initialOffset: 0, rule: rule)
@@ -54,7 +53,6 @@ extension TimeZoneRules {
       return true
     }
 
-    /// Big-endian, with its sign.
     private mutating func number(_ size: Int) -> Int64 {
       var value: Int64 = bytes[offset] & 0x80 == 0 ? 0 : -1
       for byte in bytes[offset..<offset + size] { value = value << 8 | Int64(byte) }
@@ -69,7 +67,7 @@ extension TimeZoneRules {
       let version = bytes[offset + 4]
       offset += 20
       let counts = (0..<6).map { _ in Int(number(4)) }
-      // No zone has nearly as many; larger ones are no counts.
+      // Real zones have far fewer; a larger number is not a count.
       guard counts.allSatisfy({ (0...100_000).contains($0) }), (1...256).contains(counts[4]) else {
         return nil
       }
@@ -101,7 +99,7 @@ extension TimeZoneRules {
       return (offsets[0], changes)
     }
 
-    /// The rule between two line ends behind the table.
+    /// Returns the rule between two line ends after the table.
     func footer() -> Substring {
       guard offset < bytes.count, bytes[offset] == 0x0A else { return "" }
       let line = bytes[(offset + 1)...].prefix { $0 != 0x0A }

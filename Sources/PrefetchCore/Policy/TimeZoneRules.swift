@@ -1,6 +1,6 @@
-/// When a place sets its clocks how far from UTC: a table of changes, and a rule for all years after.
+/// UTC offsets of a time zone: a table of changes, and a rule for all years after it.
 ///
-/// All times in here are whole seconds: since 1970 in UTC, or the same of what a local clock shows.
+/// Times are whole seconds since 1970, in UTC or as a local clock shows them.
 package struct TimeZoneRules: Hashable, Sendable {
   package struct Change: Hashable, Sendable {
     package var at: Int64
@@ -8,16 +8,15 @@ package struct TimeZoneRules: Hashable, Sendable {
     package var offset: Int64
   }
 
-  /// Before the first change.
   private let initialOffset: Int64
-  /// In order of time.
   private let changes: [Change]
-  /// From the last change on; nil where the last offset stays.
+  /// Rule from the last change on; nil if the last offset stays.
   private let rule: YearlyClockRule?
 
   package static let utc = TimeZoneRules(initialOffset: 0)
 
-  /// Whether this names a zone, known or not, and leads nowhere else: `local`, `UTC`, `Area/City`.
+  /// Whether a text names a zone, known or not, and leads nowhere else: `local`, `UTC`,
+  /// `Area/City`.
   package static func isName(_ text: String) -> Bool {
     if text == "local" || text == "UTC" { return true }
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -52,14 +51,14 @@ package struct TimeZoneRules: Hashable, Sendable {
     second + offset(at: second)
   }
 
-  /// Every moment at which the local clock shows this: two where it was set back over it, none where
-  /// it was set forward over it.
+  /// Returns the moments at which the local clock shows a time: two if it was set back over it,
+  /// none if forward.
   package func seconds(ofLocal local: Int64) -> [Int64] {
     let offsets = Set([-Self.day, 0, Self.day].map { offset(at: local + $0) })
     return offsets.map { local - $0 }.filter { self.local(at: $0) == local }.sorted()
   }
 
-  /// Moments after `start` and up to `end` at which the clock is set.
+  /// Returns the moments after `start` and up to `end` at which the clock is set.
   package func changes(after start: Int64, upTo end: Int64) -> [Int64] {
     let last = changes.last?.at ?? .min
     let listed = changes.map(\.at).filter { start < $0 && $0 <= end }
@@ -67,12 +66,11 @@ package struct TimeZoneRules: Hashable, Sendable {
     return listed + ruled
   }
 
-  /// The day that the local clock shows, counted from 1970-01-01.
+  /// Returns the local day, counted from 1970-01-01.
   package func day(at second: Int64) -> Int64 {
     Self.floor(local(at: second), Self.day)
   }
 
-  /// The first moment of a later day, in the sense of ``day(at:)``.
   package func start(ofDay day: Int64, after second: Int64) -> Int64 {
     let midnight = day * Self.day
     if let start = seconds(ofLocal: midnight).first(where: { second < $0 }) { return start }

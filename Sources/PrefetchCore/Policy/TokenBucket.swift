@@ -1,16 +1,13 @@
-/// How many bytes may pass in what time: a rate, and a burst on top after a pause.
-///
-/// It may go into debt, since bytes are counted when they have come; the transfer waits until
-/// the debt is paid.
+/// Rate limit with a burst after a pause. It may go into debt, since bytes are counted on arrival;
+/// the transfer waits until the debt is paid.
 package struct TokenBucket: Hashable, Sendable {
-  /// Bytes a second.
   package let rate: Int64
-  /// How long a pause still counts.
+  /// Longest pause that counts towards a burst.
   private let patience: Duration
-  /// When nothing is left and nothing owed.
+  /// Uptime at which nothing is left and nothing owed.
   private var balancedAt: Duration
 
-  /// Full at first; a rate below one byte a second counts as one.
+  /// Creates a full bucket; a rate below one byte a second counts as one.
   package init(rate: Int64, burst: Int64, now: Duration) {
     self.rate = max(1, rate)
     patience = Self.time(for: max(0, burst), at: self.rate)
@@ -21,7 +18,7 @@ package struct TokenBucket: Hashable, Sendable {
     balancedAt = max(balancedAt, now - patience) + Self.time(for: max(0, bytes), at: rate)
   }
 
-  /// When the debt is paid; in the past where there is none.
+  /// Uptime at which the debt is paid; in the past if there is none.
   package var readyAt: Duration {
     balancedAt
   }

@@ -1,7 +1,7 @@
-/// The bytes that were received, by day, kind of network and segment.
+/// Received bytes by day, kind of network and segment.
 package struct TransferUsage: Hashable, Sendable {
   package struct Key: Hashable, Sendable {
-    /// As a local calendar had it: `2026-11-22`.
+    /// Local date: `2026-11-22`.
     package var day: String
     package var type: NetworkType?
     package var segment: SegmentKey
@@ -27,18 +27,16 @@ package struct TransferUsage: Hashable, Sendable {
     for (key, count) in other.bytes { add(count, key) }
   }
 
-  /// Takes over what another process knows better; what was received is never taken back.
+  /// Raises counts to those of another process; received bytes are never subtracted.
   package mutating func raise(to other: Self) {
     bytes.merge(other.bytes, uniquingKeysWith: max)
   }
 
-  /// The day that the local calendar shows.
   package static func day(at now: Instant, in zone: TimeZoneRules) -> String {
     let midnight = Instant(seconds: zone.day(at: now.seconds) * TimeZoneRules.day)
     return String(Timestamp.format(midnight).prefix(10))
   }
 
-  /// All that `counts` says yes to, of the period that holds `day`.
   package func sum(
     _ period: ByteBudget.Period,
     of day: String,
@@ -52,13 +50,12 @@ package struct TransferUsage: Hashable, Sendable {
   }
 }
 
-/// A number of bytes for a day or a month; when they are used up nothing more is asked for.
+/// Limit of bytes for a day or a month; once it is used up, nothing more is requested.
 package struct ByteBudget: Hashable, Sendable {
   package enum Period: String, Hashable, Sendable, CaseIterable {
     case day
     case month
 
-    /// The key of the configuration that limits it.
     package var key: String {
       switch self {
       case .day: "daily_limit"
@@ -68,11 +65,10 @@ package struct ByteBudget: Hashable, Sendable {
   }
 
   package var period: Period
-  /// Over all networks without a limit of their own; nil for any number.
+  /// Limit over all networks without their own; nil for none.
   package var limit: Int64?
-  /// Of single kinds of network.
   package var limits: [NetworkType: Int64]
-  /// Whose bytes count; nil for all segments'.
+  /// Segment that the limit is for; nil for all together.
   package var segment: SegmentKey?
 
   package init(
@@ -95,7 +91,6 @@ package struct ByteBudget: Hashable, Sendable {
     type.flatMap { limits[$0] } ?? limit
   }
 
-  /// What was received of what it limits.
   package func used(_ usage: TransferUsage, over type: NetworkType?, on day: String) -> Int64 {
     let isOwn = type.map { limits[$0] != nil } ?? false
     return usage.sum(period, of: day) { key in
@@ -104,7 +99,6 @@ package struct ByteBudget: Hashable, Sendable {
     }
   }
 
-  /// What may still be received; nil for any number.
   package func remaining(
     _ usage: TransferUsage,
     over type: NetworkType?,
@@ -113,7 +107,7 @@ package struct ByteBudget: Hashable, Sendable {
     limit(over: type).map { max(0, $0 - used(usage, over: type, on: day)) }
   }
 
-  /// When the next day or month begins.
+  /// Returns the beginning of the next day or month.
   package func renewal(after now: Instant, in zone: TimeZoneRules) -> Instant {
     let second = now.seconds
     var day = zone.day(at: second) + 1
@@ -121,7 +115,6 @@ package struct ByteBudget: Hashable, Sendable {
     return Instant(seconds: zone.start(ofDay: day, after: second))
   }
 
-  /// Whether a month begins with this day.
   private static func isFirst(_ day: Int64) -> Bool {
     Timestamp.format(Instant(seconds: day * TimeZoneRules.day)).dropFirst(8).hasPrefix("01")
   }

@@ -1,20 +1,18 @@
-/// The end of a time zone's file: how clocks are set in all years that its table does not reach.
-///
-/// The form of POSIX with the extensions of RFC 9636: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// Rule in the footer of a time zone file for the years after its table, in the POSIX form with the
+/// extensions of RFC 9636: `CET-1CEST,M3.5.0,M10.5.0/3`.
 package struct YearlyClockRule: Hashable, Sendable {
-  /// A day of any year, and the time of it.
   private struct Moment: Hashable, Sendable {
     enum Day: Hashable, Sendable {
-      /// From 1, and the 29th of February is never counted.
+      /// Day from 1; 29 February is never counted.
       case julian(Int)
-      /// From 0, and it is.
+      /// Day from 0; 29 February is counted.
       case ofYear(Int)
-      /// `week` 5 is the last one; `weekday` 0 is Sunday.
+      /// Weekday from 0 for Sunday; `week` 5 is the last.
       case weekday(month: Int, week: Int, weekday: Int)
     }
 
     var day: Day
-    /// Of the local clock before the change; from -167 to 167 hours.
+    /// Seconds on the local clock before the change; from -167 to 167 hours.
     var second: Int64
   }
 
@@ -27,7 +25,6 @@ package struct YearlyClockRule: Hashable, Sendable {
   private let offset: Int64
   private let summer: Summer?
 
-  /// Nil for what is no such rule.
   package init?(_ text: some StringProtocol) {
     var scanner = Scanner(Array(text.utf8))
     guard scanner.name(), let west = scanner.time() else { return nil }
@@ -42,7 +39,7 @@ package struct YearlyClockRule: Hashable, Sendable {
       guard let west = scanner.time() else { return nil }
       summerOffset = -west
     }
-    // Without dates it would be for each system to say; none is written so in practice.
+    // Without dates each system would choose them; no such rule occurs in practice.
     guard scanner.take(","), let start = scanner.moment(), scanner.take(","),
       let end = scanner.moment(), scanner.isAtEnd
     else { return nil }
@@ -64,7 +61,7 @@ package struct YearlyClockRule: Hashable, Sendable {
 
   private static let longYear: Int64 = 366 * 86_400
 
-  /// In order of time; south of the equator the summer's end comes first.
+  /// Returns the changes in order of time; south of the equator the summer's end comes first.
   private func changes(in year: Int64) -> [TimeZoneRules.Change] {
     guard let summer else { return [] }
     let begins = Self.local(summer.start, in: year) - offset
@@ -104,7 +101,7 @@ package struct YearlyClockRule: Hashable, Sendable {
     let leaps =
       TimeZoneRules.floor(past, 4) - TimeZoneRules.floor(past, 100)
       + TimeZoneRules.floor(past, 400)
-    // 719,162 days lie before 1970 since the first of January of the year 1.
+    // 719,162 days lie between 0001-01-01 and 1970-01-01.
     return past * 365 + leaps - 719_162
   }
 
@@ -134,7 +131,7 @@ package struct YearlyClockRule: Hashable, Sendable {
       return true
     }
 
-    /// At least three letters, or anything between angle brackets.
+    /// Skips a zone's abbreviation: at least three letters, or text in angle brackets.
     mutating func name() -> Bool {
       if take("<") {
         guard let end = rest.firstIndex(of: UInt8(ascii: ">")), end > rest.startIndex else {
@@ -160,7 +157,7 @@ package struct YearlyClockRule: Hashable, Sendable {
       return range.contains(number) ? number : nil
     }
 
-    /// `hh[:mm[:ss]]` with a sign or none, as seconds.
+    /// Reads `hh[:mm[:ss]]` with an optional sign, in seconds.
     mutating func time() -> Int64? {
       let sign: Int64 = take("-") ? -1 : 1
       if sign == 1 { _ = take("+") }

@@ -1,15 +1,11 @@
-/// A file that may lie where an item belongs in the folder that its segment publishes to.
+/// User's file at an item's path in the published folder, which may hold the item's body.
 package struct AdoptableFile: Hashable, Sendable {
   package var rules: PublishingRules
-  /// Below the folder.
   package var name: String
-  /// The declared size, or the one that the server states.
   package var size: Int64?
-  /// The most that the item may have.
   package var limit: Int64?
-  /// The digests that are declared of the item.
   package var digests: [ExpectedDigest]
-  /// The time that the server states, in whole seconds; nil before the server was asked.
+  /// Time that the server states, in whole seconds; nil before the server responded.
   package var modified: Instant?
 
   package init(rules: PublishingRules, name: String, size: Int64?, digests: [ExpectedDigest]) {
@@ -20,14 +16,13 @@ package struct AdoptableFile: Hashable, Sendable {
   }
 }
 
-/// A body that is here without a transfer: a file of the user's, or an object that no row names.
+/// Body found without a transfer: a user's file, or an object that no row names.
 package struct FoundBody: Hashable, Sendable {
-  /// The object's digest; nil for a file that the server has to confirm first.
+  /// Digest of the object; nil for a file that the server has to confirm first.
   package var digest: ContentDigest?
   package var size: Int64
-  /// Digests besides SHA-256 that were asked for.
   package var otherDigests: [DigestAlgorithm: [UInt8]] = [:]
-  /// When the user's file was last changed, in whole seconds; nil for an object.
+  /// Modification time of the user's file, in whole seconds; nil for an object.
   package var modified: Instant?
 
   package init(digest: ContentDigest?, size: Int64) {

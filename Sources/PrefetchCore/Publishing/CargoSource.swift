@@ -1,18 +1,15 @@
 extension PublishingRules {
-  /// The folder in a tree of layout `cargo` that cargo takes for its home.
   package var cargoHome: String { "\(folder)/.cargo" }
 }
 
-/// The configuration by which cargo takes crates from a published tree instead of crates.io.
+/// Configuration that makes cargo use a published tree as a local registry in place of crates.io.
 ///
-/// The tree is what cargo calls a local registry: the crates as they are, and below `index` what the
-/// registry says of each, as its sparse index serves it.
+/// The tree has the crates and, below `index`, the registry's sparse index.
 enum CargoSource {
-  /// The name of the file in the tree: cargo resolves paths in it against the folder above `.cargo`,
-  /// which is the tree itself wherever that is moved to.
+  /// File name in the tree; cargo resolves its paths from the tree's folder, even if moved.
   static let fileName = ".cargo/config.toml"
 
-  /// Whether a file may have the name; whatever else lies there may be something that cargo obeys.
+  /// Whether a list may use the name; other files might be obeyed by cargo.
   static func holds(_ name: String) -> Bool {
     let parts = PathText.parts(of: name)
     return parts.count == 1 ? name.hasSuffix(".crate") : parts.first == "index"

@@ -1,7 +1,7 @@
-/// The files of a Go module proxy: `MODULE/@v/VERSION.{info,mod,zip}` and `MODULE/@v/list`.
+/// File names of a Go module proxy: `MODULE/@v/VERSION.{info,mod,zip}` and `MODULE/@v/list`.
 enum GoProxyName {
-  /// What the proxy's own address adds in front is left out; where that is unknown, everything
-  /// before the first component that looks like a host, which every module path begins with.
+  /// Returns the path below the proxy's address, or, if that is unknown, from the first component
+  /// that looks like a host, with which module paths begin.
   static func make(of url: WebURL, proxy: WebURL?) throws(Failure) -> String {
     var path = url.path[...]
     if let proxy, proxy.origin == url.origin, path.hasPrefix(folder(proxy.path)) {
@@ -26,8 +26,8 @@ enum GoProxyName {
     path.hasSuffix("/") ? path : path + "/"
   }
 
-  /// What go asks a proxy for besides what lockfiles name: which versions there are, and of each
-  /// that there is one.
+  /// Returns the version lists and `.info` files that go requests in addition to files of
+  /// lockfiles.
   static func supplements(to names: some Sequence<String>) -> [(name: String, text: String)] {
     var versions: [String: Set<String>] = [:]
     var present: Set<String> = []
@@ -51,7 +51,7 @@ enum GoProxyName {
     return supplements
   }
 
-  /// Proxies write a capital letter as an exclamation mark and the small one.
+  /// Replaces an exclamation mark and a small letter by the capital, as proxies encode it.
   private static func unescaped(_ version: String) -> String {
     var text = ""
     var isMarked = false

@@ -1,8 +1,7 @@
-/// Which entries cannot have the names that they would get, by their positions.
+/// Entries, by position, that cannot have their names in a tree.
 package struct TreeCollisions: Sendable {
-  /// What is wrong with each entry's name.
   package private(set) var failures: [Int: Failure] = [:]
-  /// Of entries that share a name; what stands there stays as it is.
+  /// Names shared by several entries; existing files there stay unchanged.
   package private(set) var held: [String] = []
 
   private let entries: EntryTable
@@ -11,7 +10,7 @@ package struct TreeCollisions: Sendable {
   package init(in entries: EntryTable, rules: PublishingRules) {
     self.entries = entries
     naming = TreeName(rules)
-    // Names are compared as keys first: a million of them as texts would take a lot of memory.
+    // Keys are compared first: a million names as strings would need much memory.
     var known = KeyTable()
     var keys: [URLKey] = []
     var positions: [UInt32] = []
@@ -26,7 +25,7 @@ package struct TreeCollisions: Sendable {
       }
       positions.append(UInt32(position))
     }
-    // A digest's own folders are no entry's name.
+    // Layouts by digest have no nested names.
     let mayNest = ![.npm, .bazel].contains(rules.layout)
     if mayNest { findFolders(positions, &suspects) { known.position(of: $0) { keys[$0] } != nil } }
     guard !suspects.isEmpty else { return }
@@ -65,9 +64,9 @@ package struct TreeCollisions: Sendable {
     }
   }
 
-  /// Entries of one name are one file where their digests prove it.
+  /// Fails entries with equal names unless their digests prove equal bodies.
   private mutating func judge(_ positions: [UInt32], _ suspects: Set<URLKey>, mayNest: Bool) {
-    // By key: two ways to write one letter are one text to Swift, and two names to the kernel.
+    // Keys, since Swift treats canonically equivalent names as equal and the kernel does not.
     var holders: [URLKey: (name: String, positions: [Int])] = [:]
     var inside: [URLKey: (name: String, positions: [Int])] = [:]
     for position in positions {

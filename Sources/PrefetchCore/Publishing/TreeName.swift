@@ -1,7 +1,5 @@
-/// What one item is called in a published tree, below the tree's folder.
-///
-/// A function of what is declared and of the rules, and for content-addressed layouts of the body:
-/// it neither looks at a disk nor at other items.
+/// Name of an item in a published tree, from its declaration, the rules and, in content-addressed
+/// layouts, its body; independent of the disk and of other items.
 package struct TreeName: Sendable {
   private let rules: PublishingRules
 
@@ -9,16 +7,16 @@ package struct TreeName: Sendable {
     self.rules = rules
   }
 
-  /// Nil as long as only a body can give the name; throws where there can be none.
+  /// Returns the name; nil if it needs a body that is missing.
   package func make(of entry: ManifestEntry, body: ContentDigest?) throws(Failure) -> String? {
     guard let form = entry.bundleForm else {
       return try checked(try plainName(of: entry, body))
     }
     if form == .ad {
-      // What comes may be a film of another kind, which ends in another way.
+      // The film may have another type than the name's extension.
       return try checked("\(adFolder(of: entry))\(BundleName.stem(of: entry)).mp4")
     }
-    // It is a folder of its name, with what is opened first in it.
+    // A stream is a folder, with its main playlist inside.
     let folder: String?
     switch rules.layout {
     case .hls: folder = try bundleFolder(of: entry)
@@ -32,13 +30,12 @@ package struct TreeName: Sendable {
     return try checked(folder.map { "\($0)/\(BundleName.main(of: entry.url))" })
   }
 
-  /// With what the names of all its files begin, where it consists of several.
+  /// Returns the prefixes of all file names of an item of several files.
   func beginnings(of entry: ManifestEntry, in folder: Substring) -> [String] {
     guard entry.bundleForm == .ad else { return ["\(folder)/"] }
     return ["\(adFolder(of: entry))\(BundleName.stem(of: entry))."]
   }
 
-  /// It is empty or ends in a slash.
   private func adFolder(of entry: ManifestEntry) -> String {
     if let path = entry.path {
       let folder = PathText.split(path).folder
@@ -57,7 +54,6 @@ package struct TreeName: Sendable {
     }
   }
 
-  /// Of its own id, where it has one.
   private func bundleFolder(of entry: ManifestEntry) throws(Failure) -> String {
     if let path = entry.path { return path }
     let id = entry.isIdentifierMade ? nil : entry.id
@@ -119,7 +115,6 @@ package struct TreeName: Sendable {
 
   // MARK: Layouts
 
-  /// `host[:port]/path?query`.
   private func place(of url: WebURL) throws(Failure) -> String {
     let path: String
     if rules.mirror != nil {
@@ -137,7 +132,7 @@ package struct TreeName: Sendable {
     return cut(String(path.dropFirst()), isBelowHost: false)
   }
 
-  /// The path and the query, as `wget -x` calls the file.
+  /// Returns the name that `wget -x` gives a URL.
   private static func wgetName(of url: WebURL) -> String {
     URLText.fileName(url.path) + (url.path.hasSuffix("/") ? "index.html" : "")
       + (url.query.map { "?" + URLText.fileName($0, isQuery: true) } ?? "")
@@ -147,8 +142,7 @@ package struct TreeName: Sendable {
     rules.mirror?.namesHosts ?? true
   }
 
-  /// Without as many folders at its front as a mirror leaves out; the host is none of them, and the
-  /// file's own name always stays.
+  /// Removes a mirror's cut folders; keeps the host and the file's own name.
   private func cut(_ name: String, isBelowHost: Bool) -> String {
     guard let count = rules.mirror?.cutFolders, count > 0 else { return name }
     var parts = PathText.parts(of: name)[...]
@@ -157,7 +151,6 @@ package struct TreeName: Sendable {
     return ([host].compactMap(\.self) + parts).joined(separator: "/")
   }
 
-  /// As it would be called in a folder that knows nothing of folders.
   package static func lastComponent(of url: WebURL) throws(Failure) -> String {
     let component = PathText.parts(of: url.path).last ?? ""
     guard !component.isEmpty else {
@@ -170,7 +163,7 @@ package struct TreeName: Sendable {
     return name
   }
 
-  /// npm looks bodies up by the strongest digest that its lockfile has.
+  /// Returns the name in npm's store, by the strongest digest of the lockfile.
   private static func npm(_ entry: ManifestEntry) throws(Failure) -> String {
     guard let strongest = entry.digests.map(\.algorithm).max(), strongest > .md5 else {
       throw Failure(
@@ -190,7 +183,7 @@ package struct TreeName: Sendable {
       + "\(digits.dropFirst(2).prefix(2))/\(digits.dropFirst(4))"
   }
 
-  /// The tree is cargo's home, where a list may put no file that cargo obeys.
+  /// Returns the name, refused unless cargo reads it as a crate or index file.
   private static func cargo(_ entry: ManifestEntry) throws(Failure) -> String {
     let name = if let path = entry.path { path } else { try lastComponent(of: entry.url) }
     guard !CargoSource.holds(name) else { return name }
@@ -200,7 +193,7 @@ package struct TreeName: Sendable {
     throw objection(to: name, below: "") ?? Failure(.badName, message)
   }
 
-  /// Bazel's repository cache knows SHA-256 alone, which every stored body has.
+  /// Returns the name by SHA-256, the only digest that Bazel's repository cache uses.
   private static func bazel(_ entry: ManifestEntry, _ body: ContentDigest?) -> String? {
     let declared = entry.digests.first { $0.algorithm == .sha256 }
     let digest = declared.flatMap { ContentDigest(bytes: $0.bytes) } ?? body
@@ -210,13 +203,12 @@ package struct TreeName: Sendable {
   // MARK: Rules
 
   private static let longestComponent = 255
-  /// Each folder on the way to a file is held open while it is made.
+  /// Maximum depth, since each parent folder is held open while a file is made.
   private static let deepestName = 100
-  /// `PATH_MAX`, the final zero included.
+  /// `PATH_MAX` including the final zero.
   private static let longestPath = 4096
 
-  /// Why no file below the folder may have the name, or nil: unsafe is what would leave the folder,
-  /// any other name is a bad one.
+  /// Returns why a file may not have the name: unsafe if it leaves the folder, otherwise bad.
   package static func objection(to name: String, below folder: String) -> Failure? {
     let shown = visible(name)
     guard !PathText.isAbsolute(name) else {
@@ -248,17 +240,15 @@ package struct TreeName: Sendable {
     if name.utf8.count(where: { $0 == PathText.slash }) >= deepestName {
       return "the name `\(shown)` is more than \(deepestName) folders deep"
     }
-    // The generations of an atomic tree lie a few letters deeper.
+    // Generations of an atomic tree add a few characters to the path.
     if folder.utf8.count + name.utf8.count + 32 > longestPath {
       return "the name `\(shown)` makes a path longer than \(longestPath) bytes"
     }
     return nil
   }
 
-  /// What files are called until they have their names.
   package static let temporaryPrefix = ".prefetch-"
 
-  /// Short, and without what a terminal would obey.
   package static func visible(_ name: String) -> String {
     let safe = String(
       String.UnicodeScalarView(

@@ -1,10 +1,8 @@
-/// A segment's entries that can have their names, and those that cannot.
+/// Entries of a segment with valid names in its tree, and the refused ones.
 package struct TreeNaming: Sendable {
   package private(set) var entries: EntryTable
   package private(set) var refused: [RejectedEntry] = []
-  /// Names under which whatever stands stays as it is.
   package let held: [String]
-  /// As all the names together want them.
   package let rules: PublishingRules
 
   package init(of declared: EntryTable, rules: PublishingRules) {
@@ -33,8 +31,8 @@ package struct TreeNaming: Sendable {
     }
   }
 
-  /// The same with streams apart that only their folders on the server tell from each other: each is
-  /// called by its folder there, such as `one` for `/films/one/master.m3u8`.
+  /// Returns entries with the folder on the server, such as `one` of `/films/one/master.m3u8`, as
+  /// the path of streams of equal names.
   private static func telling(_ declared: EntryTable, _ rules: PublishingRules) -> EntryTable {
     let naming = TreeName(rules)
     var counts: [String: Int] = [:]

@@ -1,6 +1,4 @@
-/// What became of a segment's published tree.
 package struct TreeOutcome: Hashable, Sendable {
-  /// A file that could not be published, or where no name is given the tree itself.
   package struct Trouble: Hashable, Sendable {
     package var name: String?
     package var url: String?
@@ -23,9 +21,9 @@ package struct TreeOutcome: Hashable, Sendable {
   }
 
   package var folder: String
-  /// Counts the changes of the tree; of an atomic one it is the folder that stands.
+  /// Number of the tree's changes; of an atomic tree, the current folder.
   package var generation: Int?
-  /// Whether the tree went back and waits for the next `publish`.
+  /// Whether the tree was rolled back and waits for the next `publish`.
   package var isHeld = false
   package var placed = 0
   package var removed = 0
@@ -36,7 +34,7 @@ package struct TreeOutcome: Hashable, Sendable {
     self.folder = folder
   }
 
-  /// What is to be told of it; files of one trouble together, where they are more than a few.
+  /// Returns the diagnostics; many files with one failure share one.
   package func diagnostics(of segment: String) -> [Diagnostic] {
     var groups: [Kind: [Trouble]] = [:]
     for trouble in troubles { groups[Kind(trouble), default: []].append(trouble) }
@@ -54,7 +52,6 @@ package struct TreeOutcome: Hashable, Sendable {
 
   private static let mostAlike = 3
 
-  /// What troubles of several files have in common: all but the names.
   private struct Kind: Hashable {
     var code: ErrorCode
     var message: String
@@ -66,7 +63,6 @@ package struct TreeOutcome: Hashable, Sendable {
     }
   }
 
-  /// Says that a tree stays at an earlier generation.
   package static func hold(
     of segment: String,
     _ folder: String,
@@ -80,30 +76,27 @@ package struct TreeOutcome: Hashable, Sendable {
     )
   }
 
-  /// Whether a name in it stands for something else than before.
   package var hasChanged: Bool { placed + removed > 0 }
 
   package var hasFailed: Bool {
     troubles.contains { $0.failure.code != .cancelled }
   }
 
-  /// Whether a signal came before it was whole.
   package var isInterrupted: Bool {
     troubles.contains { $0.failure.code == .cancelled }
   }
 }
 
-/// Looks for the bodies of items among the user's own files.
 package protocol FileAdopter {
-  /// Takes a file of the user's into the store, where it is what the item has to be; nil where it is
-  /// not. A file of an item without a digest is taken only once the server has stated its time.
+  /// Stores a user's file if it matches the item, otherwise returns nil; an item without a digest
+  /// also needs the server's time of modification.
   func adopt(_ file: AdoptableFile) throws(Failure) -> FoundBody?
 }
 
-/// Makes trees of files that other programs read; the engine's only door to them.
+/// Publishes trees of files for other programs; the engine's only interface to them.
 package protocol TreePublisher {
-  /// The tree as it stands, nil where it has to be looked at, of which its folders alone tell.
+  /// Returns the tree's outcome from its folder times alone; nil if its files must be checked.
   func untouched(_ segment: SegmentKey, _ rules: PublishingRules) throws(Failure) -> TreeOutcome?
-  /// Makes the tree equal to the plan, as far as nothing of others is in the way.
+  /// Makes the tree equal to the plan, except where other programs' files are in the way.
   func publish(_ plan: TreePlan) -> TreeOutcome
 }

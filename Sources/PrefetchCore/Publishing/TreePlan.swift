@@ -1,14 +1,13 @@
-/// One file of a published tree.
 package struct TreeFile: Hashable, Sendable {
   package enum Content: Hashable, Sendable {
     case body(ContentDigest, size: Int64)
-    /// Of no stored body: made for the tool that reads the tree, or read from a local file.
+    /// Bytes without a stored body: made for the tree's tool, or read from a local file.
     case bytes([UInt8])
-    /// A list, until it is known where its bytes are.
+    /// List of which the bytes have not been located yet.
     case list(ManifestSource.Bytes)
     /// A body that a run would fetch; only plans of dry runs have it.
     case foreseen(ForeseenBody)
-    /// The body that is declared is not here: whatever stands under the name stays.
+    /// No matching body is stored; an existing file stays.
     case absent
   }
 
@@ -17,31 +16,28 @@ package struct TreeFile: Hashable, Sendable {
   package var url: String?
 }
 
-/// Everything that a segment's tree shall hold, as a value that makes each file when it is asked for.
+/// Plan of a segment's tree; each file is computed on request.
 package struct TreePlan: Sendable {
   package let segment: SegmentKey
   package let rules: PublishingRules
-  /// Whether every required item is here as declared.
+  /// Whether each required item is stored as declared.
   package private(set) var isWhole: Bool
-  /// Required items of which nothing is stored, once ``requireAll()`` has looked.
+  /// Number of required items without a body, set by ``requireAll()``.
   package private(set) var absentCount = 0
-  /// Whether the files themselves are looked at, rather than what is remembered of them.
+  /// Whether to check the files themselves and not only remembered times.
   package var isThorough = false
   private let entries: EntryTable
   private let facts: Planner.Facts
-  /// Bodies that came after the inventory was taken.
   private let bodies: [URLKey: TreeBody]
-  /// Items whose stored body is the answer to another segment.
   private let withheld: Set<URLKey>
   private let selector: VariantSelector
   private let held: [String]
-  /// Bodies of items that left the list: their files stay until the successors are here.
+  /// Bodies of removed items, which keep their files until their successors are stored.
   private let retained: Set<ContentDigest>
   private let behavior: ItemBehavior
   private let naming: TreeName
   private var supplements: [TreeFile] = []
   private var heldBeginnings: [String] = []
-  /// Of the further files of what consists of several.
   private var bundleMark = StableHash()
 
   package init(
@@ -71,8 +67,7 @@ package struct TreePlan: Sendable {
     supplements = toolSupplements
   }
 
-  /// Takes in the further files of items that consist of several, of which the store says what they
-  /// are; returns those that cannot have their names, which others have.
+  /// Adds the files of items of several files; returns name collisions.
   package mutating func addParts(_ files: (String) -> [BundleFile]) -> [TreeOutcome.Trouble] {
     let others = supplements.count
     collectParts(files)
@@ -129,14 +124,13 @@ package struct TreePlan: Sendable {
         bundleMark.combine(file.name)
         bundleMark.combine(file.digest.bytes[...])
       }
-      // The playlist that players open comes last: the stream switches with it to the new whole.
+      // The main playlist comes last, since it switches the stream to the new files.
       guard entry.bundleForm == .stream else { continue }
       let content = TreeFile.Content.body(body.digest, size: body.size)
       supplements.append(TreeFile(name: name, content: content, url: entry.recordURL))
     }
   }
 
-  /// What the tool that reads the tree asks for besides the items.
   private var toolSupplements: [TreeFile] {
     let supplements: [(name: String, text: String)]
     switch rules.layout {
@@ -152,12 +146,11 @@ package struct TreePlan: Sendable {
     return supplements.map { TreeFile(name: $0.name, content: .bytes(Array($0.text.utf8))) }
   }
 
-  /// Takes in the segment's list, or what signs it, as a file of its own name.
   package mutating func add(list name: String, _ bytes: ManifestSource.Bytes) {
     supplements.append(TreeFile(name: name, content: .list(bytes)))
   }
 
-  /// Lets `read` say what is in each list; returns those that cannot be files of the tree.
+  /// Resolves the contents of lists with `read`; returns those that cannot be in the tree.
   package mutating func readLists(
     _ read: (ManifestSource.Bytes) throws(Failure) -> TreeFile.Content
   ) -> [TreeOutcome.Trouble] {
@@ -187,21 +180,20 @@ package struct TreePlan: Sendable {
     )
   }
 
-  /// Counts as whole only where every required file is here, whatever its maker says.
+  /// Sets ``isWhole`` to false if a required file is missing.
   package mutating func requireAll() {
     absentCount = entries.indices.count { position in
       let entry = entry(at: position)
-      // What a server has given up, where that counts, is not waited for.
+      // A body that its server has removed is not waited for.
       if isOver(entry, at: position) { return false }
       guard entry.isRequired else { return false }
-      // What runs leave to those who ask for it is not waited for.
+      // Items that only `get` fetches are not waited for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
       return body(at: position, entry) == nil && foreseen(at: position) == nil
     }
     if absentCount > 0 { isWhole = false }
   }
 
-  /// For a tree that is to be emptied.
   package static var nothing: TreePlan {
     TreePlan(
       segment: SegmentKey(identity: "", name: ""),
@@ -222,7 +214,7 @@ package struct TreePlan: Sendable {
     0..<entries.count + held.count + supplements.count
   }
 
-  /// Nil for what has no place in the tree, now or at all.
+  /// Returns the file at an index; nil if it has no place in the tree.
   package func file(at index: Int) -> TreeFile? {
     guard index >= entries.count else { return item(at: index) }
     let rest = index - entries.count
@@ -230,7 +222,7 @@ package struct TreePlan: Sendable {
     return supplements[rest - held.count]
   }
 
-  /// The entry, of the type that its body turned out to have where none is declared.
+  /// Returns the entry, with the type recognised from its body if none is declared.
   private func entry(at position: Int) -> ManifestEntry {
     var entry = entries.entry(at: position, identified: false)
     guard rules.layout == .hls, entry.bundleForm == nil, entry.isRecognizable else { return entry }
@@ -247,7 +239,7 @@ package struct TreePlan: Sendable {
     let entry = entry(at: position)
     if isOver(entry, at: position) { return nil }
     let body = body(at: position, entry)
-    // A playlist stands among the stream's files, after those that it names.
+    // Playlists are in `supplements`, after the files that they name.
     if body != nil, entry.bundleForm != nil { return nil }
     if let foreseen = foreseen(at: position) {
       guard entry.bundleForm == nil,
@@ -264,19 +256,19 @@ package struct TreePlan: Sendable {
     bodies.isEmpty ? nil : bodies[entries.key(at: position)]?.foreseen
   }
 
-  /// Whether it has expired, or its server has it no more and that counts.
+  /// Whether an item has expired, or its server has removed it and that counts.
   private func isOver(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
     return bodies[entries.key(at: position)]?.isGone == true
   }
 
-  /// Whether a file that is not in the plan stays as it is: it belongs to an item of several files that
-  /// is not here, or its body is retained.
+  /// Whether an unplanned file stays: it belongs to a missing item of several files, or its body is
+  /// retained.
   package func holds(_ name: String, _ body: ContentDigest) -> Bool {
     retained.contains(body) || heldBeginnings.contains { name.utf8.starts(with: $0.utf8) }
   }
 
-  /// Whether its body has just come, perhaps in the place of one that was lost or spoilt.
+  /// Whether the file's body has just been stored, possibly to replace a damaged one.
   package func isFresh(_ file: TreeFile) -> Bool {
     guard !bodies.isEmpty, let url = file.url else { return false }
     return bodies[URLKey(url)] != nil
@@ -286,11 +278,11 @@ package struct TreePlan: Sendable {
     !bodies.isEmpty && entries.indices.contains { bodies[entries.key(at: $0)] != nil }
   }
 
-  /// Body for an entry; nil where no stored body is known to be the declared one.
+  /// Returns the body for an entry; nil if no stored body is known to be the declared one.
   private func body(at position: Int, _ entry: ManifestEntry) -> TreeBody? {
     let key = entries.key(at: position)
     guard !withheld.contains(key) else { return nil }
-    // What is declared of a stream is the digest of its pristine playlist.
+    // A stream's declared digest is that of its pristine playlist.
     let digests = entry.bundleForm == nil ? entry.digests : []
     if let body = bodies[key] {
       // Another segment may have fetched the body without these digests.
@@ -311,7 +303,7 @@ package struct TreePlan: Sendable {
     return body
   }
 
-  /// A number that differs where the tree would: the same one means that there is nothing to do.
+  /// Hash of the tree's inputs; an equal one means that publishing has nothing to do.
   package var mark: UInt64 {
     var hash = StableHash()
     hash.combine(rules.layout.rawValue)
@@ -335,7 +327,7 @@ package struct TreePlan: Sendable {
       }
     }
     for name in held { hash.combine(name) }
-    // Their files go as soon as nothing retains them, though the entries stay the same.
+    // Retained files are deleted once nothing retains them, though the entries stay the same.
     for digest in retained.sorted() { hash.combine(digest.bytes[...]) }
     if !supplements.isEmpty { hash.combine(String(bundleMark.value)) }
     for position in entries.indices {
@@ -350,13 +342,11 @@ package struct TreePlan: Sendable {
   }
 }
 
-/// A stored body; ``ContentDigest/none`` for one that is gone.
+/// Stored body; ``ContentDigest/none`` for a removed one.
 package struct TreeBody: Hashable, Sendable {
   package var digest: ContentDigest
-  /// Digests besides SHA-256 that were computed of it.
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
-  /// Form of an item that has more files than this body; nil for one file.
   package var form: BundleForm?
   /// The body that a run would store in place of this one; only dry runs have it.
   private(set) var foreseen: ForeseenBody?
@@ -380,8 +370,7 @@ package struct TreeBody: Hashable, Sendable {
 
   fileprivate var isGone: Bool { digest.isNone && foreseen == nil }
 
-  /// Returns whether the body has a declared digest of each algorithm that was computed of it; nil
-  /// where none was.
+  /// Returns whether the body matches the declared digests; nil if none of them was computed.
   fileprivate func fits(_ declared: [ExpectedDigest]) -> Bool? {
     var hasMatch: Bool?
     for digest in declared {

@@ -1,14 +1,12 @@
-/// The text of URLs as parts of file names.
 enum URLText {
-  /// Decodes every escape but those of a slash, of what divides a name from its query, of the percent
-  /// sign, and of control characters: these mean something else in a name.
+  /// Decodes all escapes except `/`, `?`, `%` and control characters, which mean something else.
   static func readable(path: String) -> String {
     guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
     return decoding(path) { $0 >= 0x20 && $0 != 0x7F && !"/?%".utf8.contains($0) }
   }
 
-  /// A path or query as `wget` makes a file name of it: every escape is decoded but those of slashes
-  /// and control characters; text that is not UTF-8 afterwards stays as it was.
+  /// Returns the file name that `wget` makes: all escapes but those of slashes and control
+  /// characters decoded; text that would not be UTF-8 stays.
   static func fileName(_ text: some StringProtocol, isQuery: Bool = false) -> String {
     if !isQuery {
       return PathText.parts(of: String(text)).map { fileName($0, isQuery: true) }
@@ -25,12 +23,12 @@ enum URLText {
     return String(validating: bytes, as: UTF8.self) ?? String(text)
   }
 
-  /// Decodes every escape; text that is not UTF-8 afterwards stays as it was.
+  /// Decodes all escapes; text that would not be UTF-8 stays.
   static func decoded(_ text: some StringProtocol) -> String {
     decoding(text) { _ in true }
   }
 
-  /// A query as part of one component: the percent sign is escaped too, so that no two meet.
+  /// Returns a query as one path component; `%` is escaped too, to keep names distinct.
   static func withoutSlashes(query: String) -> String {
     guard query.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
       return query

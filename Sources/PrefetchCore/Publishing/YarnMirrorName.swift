@@ -1,14 +1,13 @@
-/// What yarn calls a package's file in its offline mirror, by the URL that it is from.
+/// File name of a package in yarn's offline mirror, from its URL.
 package enum YarnMirrorName {
-  /// `@SCOPE-NAME-VERSION.tgz` for files that lie as registries have them, else the last component.
-  ///
-  /// Yarn takes the text of the URL as it is, escapes included.
+  /// Returns `@SCOPE-NAME-VERSION.tgz` for registry URLs, otherwise the last component, with the
+  /// URL's escapes kept, as yarn does.
   package static func make(of url: WebURL) throws(Failure) -> String {
     var folders = url.path.split(separator: "/", omittingEmptySubsequences: false)[...]
     guard let file = folders.popLast(), !file.isEmpty else {
       throw Failure(.badName, "its URL ends with no file name, by which yarn would look for it")
     }
-    // Some registries have the scope once more before the file.
+    // Some registries repeat the scope before the file.
     if folders.last?.hasPrefix("@") == true, folders.dropLast().last.map(isMark) == true {
       folders.removeLast()
     }
@@ -22,7 +21,6 @@ package enum YarnMirrorName {
     component == "-" || component == "_attachments"
   }
 
-  /// Of `@SCOPE/NAME`, whose slash may be escaped.
   private static func scope(of package: Substring, below folder: Substring?) -> Substring? {
     if package.hasPrefix("@"), let slash = package.firstRange(of: "%2f") {
       return package[..<slash.lowerBound]

@@ -1,18 +1,16 @@
-/// How many bytes came when, in at most so many equal spans however long the run is.
+/// Received bytes over time, in a bounded number of equal spans.
 package struct ByteTimeline: Hashable, Sendable {
   package static let mostSpans = 240
 
-  /// Of each span, the first begins with the run.
+  /// Bytes of each span; the first span begins with the run.
   package private(set) var counts: [Int64] = []
   private var microseconds: Int64 = 1000
 
   package init() {}
 
-  /// How long each span is.
   package var span: Duration { .microseconds(microseconds) }
 
-  /// Spreads bytes evenly over the time in which they came; what clocks that were set make of it
-  /// is held within the run.
+  /// Spreads bytes evenly over their time of arrival, clamped to the run in case a clock was set.
   package mutating func add(_ count: Int64, from start: Duration, to end: Duration) {
     guard count > 0 else { return }
     let first = max(0, start.microseconds)
@@ -24,7 +22,7 @@ package struct ByteTimeline: Hashable, Sendable {
     }
     var placed: Int64 = 0
     for index in spans {
-      // What is placed so far is rounded, not each part, so that the sum is exact.
+      // Rounds the running sum and not each part, so that the total is exact.
       let part = Double((Int64(index) + 1) * microseconds - first) / Double(end - first)
       let share = index == spans.upperBound ? count : Int64(Double(count) * part)
       counts[index] += share - placed
@@ -32,7 +30,6 @@ package struct ByteTimeline: Hashable, Sendable {
     }
   }
 
-  /// Two spans become one.
   private mutating func widen() {
     counts = stride(from: 0, to: counts.count, by: 2).map { index in
       counts[index] + (index + 1 < counts.count ? counts[index + 1] : 0)

@@ -1,7 +1,6 @@
 extension Deferral {
-  /// The sentence for people: the rule and the end of the wait.
-  ///
-  /// `host` is the server that was asked, where one is known.
+  /// Returns the deferral's rule and end as a sentence; `host` is the server that deferred, if
+  /// known.
   package func text(host: String? = nil) -> String {
     let until = until.map { " until \(Timestamp.readable($0))" } ?? ""
     guard rule == .retryAfter else { return "deferred by \(rule.rawValue)\(until)" }

@@ -1,15 +1,14 @@
 extension ExitStatus {
-  /// The one mapping from what happened to how the program ends; order and timing play no part.
+  /// Derives the exit status from the facts alone, not their order or timing.
   ///
-  /// Findings that the user accepts are passed over, with all that led to them: what remains
-  /// decides.
+  /// Findings that the user accepts are skipped; the first of the others counts.
   package init(_ report: Report, detailed: Bool = false, accepting: Set<ExitStatus> = []) {
     if let signal = report.signal {
       self = signal == 15 ? .terminated : .interrupted
       return
     }
     let failures = Self.failures(of: report)
-    // Trust counts also where the item is not required.
+    // Trust failures count for optional items too.
     if failures.contains(where: \.isTrust) {
       self = .trust
     } else if Self.hasDiskTrouble(report) {
@@ -31,9 +30,9 @@ extension ExitStatus {
 
   private struct Finding {
     var code: ErrorCode
-    /// A guard that a signed manifest fails was met by the key's holder, or tampered with.
+    /// A signed manifest fails a guard only if the key's holder made it so or it was altered.
     var isSigned = false
-    /// Failures of what is not required do not change the exit status.
+    /// Whether the failure affects the exit status; those of optional items do not.
     var counts: Bool
 
     var isTrust: Bool {
@@ -65,7 +64,7 @@ extension ExitStatus {
     return items + manifests + trees + [registration, tier, collector].compactMap(\.self)
   }
 
-  /// What failed, and what was put off, the graver first.
+  /// Returns failures and deferrals, the most severe first.
   private static func findings(in report: Report, failures: [Finding]) -> [ExitStatus] {
     let hasDeferral =
       report.deferral != nil
@@ -87,13 +86,13 @@ extension ExitStatus {
     return !selected.isEmpty && selected.allSatisfy { $0.state == .failed } ? .nothing : .incomplete
   }
 
-  /// Whether a dry run promises something of which it has not asked a server.
+  /// Whether a dry run expects transfers without having requested them.
   private static func foreseesAnswer(_ report: Report) -> Bool {
     let totals = report.totals
     return report.mode.foretells && totals.fetched + totals.updated + totals.revalidated > 0
   }
 
-  /// Whether running again later, with nothing else changed, may end better.
+  /// Whether a later run could end better with no other change.
   package var isRetryable: Bool {
     switch self {
     case .incomplete, .unavailable, .deferred, .interrupted, .terminated: true

@@ -1,4 +1,4 @@
-/// How the program ends: one status per decision that a caller has to take.
+/// Exit status of the program; each stands for one decision of the caller.
 package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
   case ok = 0
   case failed = 1
@@ -20,7 +20,6 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     rawValue
   }
 
-  /// The word for it in reports and in `--accept`.
   package var name: String {
     switch self {
     case .ok: "ok"
@@ -41,7 +40,6 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Badge of pages that people read; the name where that says it.
   package var badge: String {
     switch self {
     case .trust: "security failure"
@@ -53,7 +51,7 @@ package enum ExitStatus: Int32, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// What the manual says about it; literals are in backticks.
+  /// Meaning in the manual; literals are in backticks.
   package var meaning: String {
     switch self {
     case .ok:

@@ -1,13 +1,13 @@
-/// How fast the bodies of one host came: bytes, and the time in which any of them was under way.
+/// Transfer rate of a host: bytes, and the time in which a body was in flight.
 package struct HostPace: Hashable, Sendable {
-  /// Fewer bytes are over before a connection has found its speed.
+  /// Minimum of bytes, since a connection needs some to reach its speed.
   package static let leastBytes = TransferSamples.smallestBody
-  /// An older measurement says nothing of the line as it is now.
+  /// Age after which a measurement is no longer used.
   package static let memory: Duration = .seconds(7 * 86_400)
 
   package private(set) var bytes: Int64
   package private(set) var busy: Duration
-  /// The last stretch of time in which a body was under way, by uptime.
+  /// Last interval in which a body was in flight, by uptime.
   private var stretch: Range<Duration>?
 
   package init(bytes: Int64 = 0, busy: Duration = .zero) {
@@ -17,14 +17,13 @@ package struct HostPace: Hashable, Sendable {
 
   package var isTelling: Bool { bytes >= Self.leastBytes }
 
-  /// Bytes a second.
   package var rate: Int64 {
     let microseconds = max(1, busy.microseconds)
     let rate = Double(bytes) * 1_000_000 / Double(microseconds)
     return rate < 1e18 ? Int64(rate) : .max
   }
 
-  /// Counts a body that was under way for so long when it ended at that uptime.
+  /// Adds a body that took `elapsed` and ended at the uptime `end`.
   package mutating func note(_ more: Int64, took elapsed: Duration, until end: Duration) {
     bytes = bytes.addingSaturated(more)
     let begin = end - max(.zero, elapsed)
@@ -38,7 +37,7 @@ package struct HostPace: Hashable, Sendable {
     self.stretch = whole
   }
 
-  /// What is remembered after a further run; of what was known before only half counts any more.
+  /// Returns the remembered pace after another run; earlier measurements count half.
   package func followed(by newer: HostPace) -> HostPace {
     HostPace(bytes: bytes / 2 + newer.bytes, busy: busy / 2 + newer.busy)
   }

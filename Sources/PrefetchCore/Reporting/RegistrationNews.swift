@@ -1,10 +1,7 @@
-/// What a run has to tell of the license.
 package enum RegistrationNews: Hashable, Sendable {
-  /// `isFirst` where this run registered it for the first time.
   case ok(isFirst: Bool)
-  /// Nil for a refusal, which time does not lift.
+  /// Failed registration; `retryAt` is nil for a refusal, which time does not lift.
   case failed(ErrorCode, retryAt: Instant?)
-  /// It was registered before, and is no more.
   case lost(ErrorCode?)
 
   package var text: String {

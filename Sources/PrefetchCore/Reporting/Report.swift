@@ -1,4 +1,4 @@
-/// What a run did, as facts; every rendering and the exit status are readers of this value.
+/// Facts of a run, from which all renderings and the exit status are made.
 package struct Report: Sendable {
   package enum Verdict: String, Hashable, Sendable, CaseIterable {
     case newData = "new_data"
@@ -14,9 +14,8 @@ package struct Report: Sendable {
     package var manifest: ManifestResult
     package var totals = Totals()
     package var deferral: Deferral?
-    /// Where the segment publishes one.
     package var tree: TreeOutcome?
-    /// The first of its items that were added, updated or removed, for people.
+    /// First added, updated or removed items, for display.
     package private(set) var changes: [Change] = []
 
     package struct Change: Hashable, Sendable {
@@ -42,12 +41,11 @@ package struct Report: Sendable {
       }
     }
 
-    /// What was told of it before is not true any more.
     mutating func retract(_ url: String) {
       changes.removeAll { $0.url == url }
     }
 
-    /// Whether a signal came before its end, with nothing wrong and no rule holding it back.
+    /// Whether only a signal ended the segment early, without a failure or deferral.
     package var isInterrupted: Bool {
       state == .deferred && deferral == nil
     }
@@ -66,41 +64,37 @@ package struct Report: Sendable {
   package var elapsed: Duration = .zero
   package var totals = Totals()
   package var segments: [Segment] = []
-  /// In the order in which they settled; few or none where the request keeps none.
+  /// Items in the order in which they settled, possibly not all.
   package var items: [ItemResult] = []
   package var diagnostics: [Diagnostic] = []
   package var signal: Int32?
   package var storeFailure: Failure?
-  /// Whether a hook that is required did not do what it should.
   package var hasFailedHook = false
-  /// Why the license is refused, or why it could not safely be shown.
+  /// Refusal of the license, or the reason why it could not be sent safely.
   package var registration: Failure?
-  /// Why the collector of events may not be trusted; whatever else goes wrong there changes nothing.
+  /// Trust failure of the event collector, the only failure of it that affects a run.
   package var distrustedCollector: Failure?
-  /// What came of the second tier; nil where there is none.
   package var tier: TierFigures?
-  /// Whether any server said anything but "not now".
+  /// Whether any server gave a response other than "not now".
   package var hasAnswer = false
-  /// Hosts that the next run must leave alone for a while.
+  /// Hosts that the next run must not contact until a time.
   package var gates: [HostGate] = []
-  /// Hosts, as ``WebURL/authority`` has them, by what was learnt of them.
   package var lessons: [ProtocolLesson: Set<String>] = [:]
-  /// Something that held the whole run back, before any segment was looked at.
+  /// Deferral of the whole run before any segment.
   package var deferral: Deferral?
-  /// As it was seen last; nil where no rule had to look.
+  /// Network at the last check; nil if no rule needed it.
   package var network: NetworkConditions?
   package var quality = NetworkQuality.unknown
-  /// Items that older copies stand in for, and when the oldest of these was last confirmed.
+  /// Count of stale items in use, and the oldest time at which one of them was confirmed.
   package var staleCount = 0
   package var oldestStale: Instant?
-  /// Of the hosts that answered, by ``WebURL/authority``.
   package var responseTimes: [String: ResponseTimes] = [:]
-  /// Of the hosts that enough came from to tell how fast they are, likewise.
+  /// Paces by ``WebURL/authority`` of hosts with enough bytes.
   package var paces: [String: HostPace] = [:]
-  /// Ad servers that had no ad, and the first of them.
+  /// Count of ad servers without an ad, and the first of them.
   package var emptyCount = 0
   package var firstEmpty: String?
-  /// Count of the end cards of ads that are pages and are not kept, and the first item with one.
+  /// Count of ads' HTML end cards, which are not stored, and the first item with one.
   package var htmlCardCount = 0
   package var firstHTMLCard: String?
 
@@ -111,7 +105,7 @@ package struct Report: Sendable {
     finished = started
   }
 
-  /// A store that another process has for too long only puts off what is left.
+  /// Records a failure of the store; a lock held too long by another process is only a deferral.
   package mutating func noteStoreFailure(_ failure: Failure) {
     guard failure.isOfWaiting else {
       storeFailure = storeFailure ?? failure
@@ -122,7 +116,7 @@ package struct Report: Sendable {
     diagnostics.append(Diagnostic("store.locked", failure.message, severity: .warning))
   }
 
-  /// Items that counted as usable are so no more; of what failed or waits only its body is gone.
+  /// Changes the results of items that lost their bodies; usable ones become failures.
   package mutating func noteGone(_ gone: [ItemResult]) {
     let listed = Dictionary(items.indices.map { (items[$0].url, $0) }) { $1 }
     for var item in gone {
@@ -152,7 +146,6 @@ package struct Report: Sendable {
   }
 }
 
-/// Sums over the items and requests of a run or of a segment.
 package struct Totals: Hashable, Sendable {
   package var kept: Int64 = 0
   package var revalidated: Int64 = 0
@@ -161,24 +154,21 @@ package struct Totals: Hashable, Sendable {
   package var deferred: Int64 = 0
   package var failed: Int64 = 0
   package var removed: Int64 = 0
-  /// Items that left their lists and stay until their successors are stored.
+  /// Count of items removed from lists that stay until their successors are stored.
   package var retained: Int64 = 0
   package var requests: Int64 = 0
   package var notModified: Int64 = 0
   package var retries: Int64 = 0
-  /// Everything received, headers and coded bodies.
+  /// Received bytes of headers and coded bodies.
   package var bytesWire: Int64 = 0
-  /// Decoded bodies received.
   package var bytesBody: Int64 = 0
-  /// Bodies that entered the store.
   package var bytesStored: Int64 = 0
-  /// The stored size of what did not have to be transferred.
+  /// Stored bytes that needed no transfer.
   package var bytesSaved: Int64 = 0
-  /// Of these, what servers confirmed when they were shown its validators.
+  /// Bytes of ``bytesSaved`` that servers confirmed.
   package var bytesConfirmed: Int64 = 0
-  /// Of these, what its declaration says to be right for good: see ``PlanReason/isForGood``.
+  /// Bytes of ``bytesSaved`` of items kept for good: ``PlanReason/isForGood``.
   package var bytesPinned: Int64 = 0
-  /// Items to be transferred of which a plan does not know how large they are.
   package var unknownSizes: Int64 = 0
 
   package init() {}
@@ -187,7 +177,7 @@ package struct Totals: Hashable, Sendable {
     kept + revalidated + fetched + updated + deferred + failed
   }
 
-  /// Removals are no items of the declaration, so they stand beside the sum.
+  /// Counts an item; a removed one is not part of ``items``.
   package mutating func count(_ item: ItemResult) {
     let size = item.size ?? 0
     switch item.action {
@@ -217,7 +207,7 @@ package struct Totals: Hashable, Sendable {
     if item.source == .network || item.source == .alternate { bytesBody += size }
   }
 
-  /// It has come to another end than it was counted with.
+  /// Corrects the counts of an item that became a failure after it was counted.
   package mutating func recount(_ item: ItemResult, was: ItemAction) {
     let size = item.size ?? 0
     switch was {
@@ -243,7 +233,6 @@ package struct Totals: Hashable, Sendable {
     failed += 1
   }
 
-  /// As each of them would be counted by itself.
   package mutating func countConfirmed(_ count: Int, bytes: Int64) {
     revalidated += Int64(count)
     bytesSaved += bytes
@@ -262,7 +251,7 @@ package struct Totals: Hashable, Sendable {
     bytesBody += bytes
   }
 
-  /// So many requests that were answered with the same status at the first try.
+  /// Counts requests that got the same status at the first attempt.
   package mutating func count(_ answers: Int, status: Int, wireBytes: Int64) {
     requests += Int64(answers)
     notModified += status == 304 ? Int64(answers) : 0

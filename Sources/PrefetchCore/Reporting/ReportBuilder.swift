@@ -1,4 +1,3 @@
-/// Folds what happened into a report, fact by fact.
 package struct ReportBuilder: Sendable {
   private var report: Report
   private let startedUptime: Duration
@@ -7,7 +6,7 @@ package struct ReportBuilder: Sendable {
   private let retries: RetryPolicy
   private let sharesItems: Bool
   private var positions: [String: Int] = [:]
-  /// The last item of each URL.
+  /// Index in the report of the last item with a URL.
   private var itemPositions: [String: Int] = [:]
   private var unexpectedKeys: Set<UnexpectedKey> = []
   private var hasToldShortage = false
@@ -139,13 +138,13 @@ package struct ReportBuilder: Sendable {
     }
   }
 
-  /// Each of them once, however many requests met it.
+  /// Reports each unexpected key once.
   private mutating func tell(_ unexpected: UnexpectedKey) {
     guard unexpectedKeys.insert(unexpected).inserted else { return }
     report.diagnostics.append(unexpected.diagnostic)
   }
 
-  /// That a disk is too full to take anything is said once, with its numbers.
+  /// Reports a full disk once, with its numbers.
   private mutating func tellShortage(_ item: ItemResult) {
     guard item.deferral?.rule == .freeDisk, !hasToldShortage else { return }
     hasToldShortage = true
@@ -177,14 +176,13 @@ package struct ReportBuilder: Sendable {
     report.oldestStale = [report.oldestStale, item.confirmedAt].compactMap(\.self).min()
   }
 
-  /// Items that nothing came of are told one by one only where that was asked for.
+  /// Adds an item to the report; unchanged items only if the request lists them.
   private mutating func collect(_ item: ItemResult) {
     guard keepsItems ? listsKept || item.outcome != .unchanged : weighs(item) else { return }
     if sharesItems { itemPositions[item.url] = report.items.count }
     report.items.append(item)
   }
 
-  /// What was told of it before is not true any more.
   private mutating func replace(_ item: ItemResult) {
     guard let old = report.items.lastIndex(where: { $0.url == item.url }) else {
       return collect(item)
@@ -194,7 +192,7 @@ package struct ReportBuilder: Sendable {
     report.items[old] = item
   }
 
-  /// Whether the exit status depends on it, or the word for an item that did not come out.
+  /// Whether the exit status or the message of a `get` depends on the item.
   private func weighs(_ item: ItemResult) -> Bool {
     item.failure != nil
       || !report.mode.isOfSegments && (item.outcome == .deferred || item.outcome == .stale)
@@ -231,7 +229,7 @@ package struct ReportBuilder: Sendable {
     return finished
   }
 
-  /// Answers that mean "not now" count as connectivity.
+  /// Statuses that mean "not now" count as connectivity failures.
   private func isBusy(_ status: Int) -> Bool {
     retries.isBusy(status) || status >= 500
   }

@@ -1,9 +1,9 @@
-/// How long a host took to answer, as counts of answers by classes of time.
+/// Histogram of a host's response times.
 ///
-/// Classes are an eighth of an octave wide: a percentile is right to an eighth, a host takes little
-/// room however often it was asked, and those of several runs can be added up.
+/// Classes are an eighth of an octave wide, so percentiles are accurate to an eighth, size is
+/// bounded, and histograms of several runs can be added.
 package struct ResponseTimes: Hashable, Sendable {
-  /// Answers by their classes, as far as the last one that has any; noted for every answer of a run.
+  /// Counts by class, without trailing zeros; updated for each response of a run.
   private var classes: [Int64] = []
 
   package init(counts: [Int: Int64] = [:]) {
@@ -12,7 +12,6 @@ package struct ResponseTimes: Hashable, Sendable {
     }
   }
 
-  /// Answers of each class that has any.
   package var counts: [Int: Int64] {
     let pairs = classes.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }
     return Dictionary(uniqueKeysWithValues: pairs)
@@ -39,7 +38,7 @@ package struct ResponseTimes: Hashable, Sendable {
     classes[place] = classes[place].addingSaturated(count)
   }
 
-  /// What so many percent of the answers took at most; nil where there was none.
+  /// Returns the percentile of the response times; nil without responses.
   package func percentile(_ percent: Int) -> Duration? {
     let all = answers
     guard all > 0 else { return nil }
@@ -55,10 +54,11 @@ package struct ResponseTimes: Hashable, Sendable {
   // MARK: Classes
 
   private static let steps = 8
-  /// The last one is whatever takes longer than a day.
+  /// Number of classes; the last one has all times above a day.
   private static let classCount = 38 * steps
 
-  /// Below eight microseconds each has its own; above, the three bits after the first one count.
+  /// Returns a time's class: a microsecond each below eight, then by the three bits after the
+  /// first.
   private static func `class`(of time: Duration) -> Int {
     let (seconds, attoseconds) = time.components
     guard seconds < 86_400 else { return classCount - 1 }
@@ -68,7 +68,6 @@ package struct ResponseTimes: Hashable, Sendable {
     return (octave - 2) * steps + (microseconds >> (octave - 3)) - steps
   }
 
-  /// The longest time of a class.
   private static func end(of place: Int) -> Duration {
     guard place >= steps else { return .microseconds(place) }
     let shift = place / steps - 1
@@ -77,7 +76,7 @@ package struct ResponseTimes: Hashable, Sendable {
 }
 
 extension TransferFigures {
-  /// From the request's going out to the first byte of its answer: the server's time and the way's.
+  /// Time from the end of the request to the response's first byte.
   package var responseTime: Duration? {
     firstByte.map { max(.zero, $0 - (requested ?? .zero)) }
   }

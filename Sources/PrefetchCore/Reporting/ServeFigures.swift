@@ -1,9 +1,8 @@
-/// What servers over a cache have done.
 package struct ServeFigures: Hashable, Sendable {
-  /// Answers out of the cache, and answers that needed a server or could not be given.
+  /// Responses from the cache, and responses that needed a server or failed.
   package var hits: Int64 = 0
   package var misses: Int64 = 0
-  /// Answers that should have been given and were not.
+  /// Responses that should have been possible and failed.
   package var failures: Int64 = 0
   package var bytes: Int64 = 0
 

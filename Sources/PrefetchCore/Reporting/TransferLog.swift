@@ -1,9 +1,7 @@
-/// What the requests of a run were like, in room that does not grow with their number: those that
-/// took longest with all their figures, and how many bytes came when.
+/// Bounded log of a run's requests: figures of the longest, and bytes over time.
 package struct TransferLog: Sendable {
   package struct Transfer: Sendable {
     package let request: RequestResult
-    /// Since the run began.
     package let start: Duration
     package let length: Duration
 
@@ -12,11 +10,10 @@ package struct TransferLog: Sendable {
 
   package static let mostEntries = 200
 
-  /// Of all that were handed to the network, also where no connection came about.
+  /// Count of requests handed to the network, even without a connection.
   package private(set) var count = 0
   package private(set) var timeline = ByteTimeline()
   private var longest: [Transfer] = []
-  /// What is shorter is not among the longest any more.
   private var threshold = Duration.zero
 
   package init() {}
@@ -36,7 +33,6 @@ package struct TransferLog: Sendable {
     if longest.count >= 2 * Self.mostEntries { shorten() }
   }
 
-  /// Those that took longest, in the order in which they began.
   package var entries: [Transfer] {
     var log = self
     log.shorten()
@@ -47,7 +43,7 @@ package struct TransferLog: Sendable {
 
   private mutating func shorten() {
     guard longest.count > Self.mostEntries else { return }
-    // Of equally long ones those that ended first stay.
+    // Among equally long transfers the first to end are kept.
     let order = longest.enumerated().sorted { a, b in
       (b.element.length, a.offset) < (a.element.length, b.offset)
     }

@@ -1,30 +1,25 @@
-/// Everything the configuration says about connections, from which each request's rules are made.
+/// Configuration of all connections, from which each request's rules are made.
 package struct ConnectionPolicy: Hashable, Sendable {
-  /// For all hosts.
   package var minimumTLS = ConnectionRules.MinimumTLS.tls12
   package var pins = PinTable()
-  /// By ``WebURL/authority``.
   package var clients: [String: ConnectionRules.ClientCertificate] = [:]
   package var rules: [TransportRule] = []
-  /// Hosts that the configuration names, which may be anywhere.
+  /// Hosts that the configuration names, which may have any address.
   package var namedHosts: Set<String> = []
-  /// Patterns of the only hosts that lists may name besides; nil for any.
+  /// Patterns of the other hosts that lists may name; nil for any.
   package var listedHosts: [String]?
-  /// Who we are to hosts that want to know.
   package var netrc: Netrc?
-  /// Whether requests may go through a proxy, so that an answer's address says nothing.
+  /// Whether requests may go through a proxy, so that a response's address has no meaning.
   package var mayBeProxied = false
-  /// The run's own, for whatever no rule has another one for.
   package var proxy = TransportSettings.Proxy.none
 
   package init() {}
 
-  /// The first of the rules that matches a request.
   package func rule(for url: WebURL, method: TransferRequest.Method) -> Int? {
     rules.isEmpty ? nil : rules.firstIndex { $0.matches(url, method: method) }
   }
 
-  /// Whether a proxy would read a request and what it carries.
+  /// Whether a proxy could read a request, which is so for plain http.
   package func isReadByProxy(_ url: WebURL, method: TransferRequest.Method) -> Bool {
     guard mayBeProxied, url.scheme == .http else { return false }
     let own = rule(for: url, method: method).flatMap { rules[$0].proxy }
@@ -35,7 +30,6 @@ package struct ConnectionPolicy: Hashable, Sendable {
     namedHosts.contains(host)
   }
 
-  /// Whether a list may name a host.
   package func mayBeListed(_ host: String) -> Bool {
     guard let listedHosts else { return true }
     return isNamed(host) || listedHosts.contains { Glob.matches($0, host) }
@@ -43,7 +37,7 @@ package struct ConnectionPolicy: Hashable, Sendable {
 }
 
 extension RunPolicy {
-  /// What the connection of a request must prove, nil where that is what the settings say anyway.
+  /// Returns the requirements of a request's connection; nil if the general settings suffice.
   package func connectionRules(
     for url: WebURL,
     purpose: RequestPurpose,
@@ -72,8 +66,8 @@ extension RunPolicy {
     return rules == general ? nil : rules
   }
 
-  /// Leave for this network holds for what is on it: an address says so itself, a name could be
-  /// any server's, and over TLS it is not looked at where it leads.
+  /// Whether TLS needs forward secrecy; `NSAllowsLocalNetworking` waives it for addresses only,
+  /// since a name could be any server's and over TLS its address is not checked.
   private func requiresForwardSecrecy(
     _ url: WebURL,
     _ basis: TransportSecurity.Basis
@@ -82,7 +76,7 @@ extension RunPolicy {
     return basis.requiresForwardSecrecy
   }
 
-  /// What proves to a host who we are; in the clear only where an exception names the host.
+  /// Returns netrc's credentials for a host, in the clear only if an exception names the host.
   func netrcField(for url: WebURL, purpose: RequestPurpose, at now: Instant) -> HeaderField? {
     guard let field = connections.netrc?.field(for: url.host) else { return nil }
     guard url.scheme == .http else { return field }
@@ -100,7 +94,7 @@ extension RunPolicy {
     named provenance: Provenance
   ) -> ConnectionRules.Reach {
     if basis == .localNetworking, url.scheme == .http {
-      // An address says itself where it is; a name could say so of any server.
+      // A literal address shows its location, but a name could lead to any server.
       return IPAddress(host: url.host) == nil ? .localOnly : .anywhere
     }
     return mayReachLocal(url.host, named: provenance) ? .anywhere : .publicOnly
@@ -110,14 +104,14 @@ extension RunPolicy {
     provenance == .local || transportSecurity.allowsLocalNetworking == true || names(host)
   }
 
-  /// Whether the configuration names a host, as a place to ask or by an exception of its own.
+  /// Whether the configuration names a host as a source or in an exception of its own.
   func names(_ host: String) -> Bool {
     connections.isNamed(host) || transportSecurity.exceptions.names(host)
   }
 
-  /// Why a request may not go out, as far as its URL tells; where a name leads is seen later.
+  /// Returns why a request's URL is refused; the resolved address is checked later.
   ///
-  /// A redirect may lead to hosts that no list may name: `redirects.cross_host` is for those.
+  /// Redirects may lead to hosts that lists may not name; `redirects.cross_host` is for those.
   package func refusal(
     of url: WebURL,
     for purpose: RequestPurpose,

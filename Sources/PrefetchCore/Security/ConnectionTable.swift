@@ -1,6 +1,4 @@
-/// The rules of a run's connections, made once for each host and purpose.
-///
-/// Where nothing special is configured a request costs one comparison.
+/// Cache of connection rules by host and purpose; costs one comparison if nothing is configured.
 package struct ConnectionTable: Sendable {
   private struct Key: Hashable, Sendable {
     var host: String
@@ -20,17 +18,14 @@ package struct ConnectionTable: Sendable {
   private var policy: RunPolicy {
     _read { yield shared.value }
   }
-  /// Whether the type of an item weighs anywhere.
   let asksForPurpose: Bool
-  /// Whether the settings say all there is, unless a server out there names a host.
+  /// Whether the general settings suffice, unless a public server named the host.
   private let isPlain: Bool
-  /// Whether a rule or netrc may have something to add.
   let addsHeaders: Bool
-  /// Whether plain http that was allowed once may be refused later, or be read by a proxy.
+  /// Whether plain http may be refused after it was allowed, or be read by a proxy.
   let watchesPlainHTTP: Bool
   private var known: [Key: Shared<ConnectionRules>?] = [:]
   private var last: Known?
-  /// Until then what is known holds.
   private var until = Instant.distantFuture
 
   package init(_ policy: RunPolicy) {
@@ -46,10 +41,8 @@ package struct ConnectionTable: Sendable {
       && policy.connections.clients.isEmpty && !addsHeaders
   }
 
-  /// What a request has to be given.
   struct Terms: Sendable {
     var connection: Shared<ConnectionRules>?
-    /// Of the rule that holds for it, and what netrc has for its host.
     var headers: [HeaderField] = []
   }
 
@@ -81,9 +74,8 @@ package struct ConnectionTable: Sendable {
     return terms
   }
 
-  /// Puts into a request what the policy says of its connection, and the headers of its rule.
-  ///
-  /// Gives back whether those headers prove something about us.
+  /// Adds connection rules and header fields to a request; returns whether the fields can
+  /// authenticate us.
   package mutating func equip(
     _ request: inout TransferRequest,
     for purpose: RequestPurpose,
@@ -103,15 +95,14 @@ package struct ConnectionTable: Sendable {
     return Self.add(terms.headers, to: &request)
   }
 
-  /// Whether the configuration names a host.
   func isNamed(_ host: String) -> Bool {
     policy.names(host)
   }
 
-  /// Why a request may not go out now, though its URL was allowed when it was named: the leave
-  /// has run out since, or a proxy would read the license.
+  /// Returns why a request may not be sent although its URL was allowed: an exception has expired,
+  /// or a proxy would read the license.
   ///
-  /// Worth asking only where ``watchesPlainHTTP``.
+  /// Needed only if ``watchesPlainHTTP``.
   func objection(to exchange: Exchange, at now: Instant) -> Failure? {
     let url = exchange.hop
     guard url.scheme == .http else { return nil }
@@ -128,9 +119,7 @@ package struct ConnectionTable: Sendable {
     return .licenseInClear(host: url.host)
   }
 
-  /// Gives back whether the headers prove something about us.
-  ///
-  /// What a request says of itself comes from its declarer, and stays.
+  /// Adds the fields that the request lacks; returns whether they can authenticate us.
   static func add(_ headers: [HeaderField], to request: inout TransferRequest) -> Bool {
     let missing = RequestFields.missing(headers, in: request.headers)
     request.headers += missing
@@ -169,7 +158,6 @@ package struct ConnectionTable: Sendable {
     return rules
   }
 
-  /// Most requests go where the one before went.
   private func isLast(
     _ url: WebURL,
     _ purpose: RequestPurpose,
@@ -189,7 +177,6 @@ package struct ConnectionTable: Sendable {
 }
 
 extension RunPolicy {
-  /// The first moment at which an exception or a pin stops to apply.
   package func nextExpiry(after now: Instant) -> Instant? {
     let exceptions = transportSecurity.exceptions.all.compactMap(\.exception.expires)
     let pins = connections.pins.all.compactMap(\.expires)

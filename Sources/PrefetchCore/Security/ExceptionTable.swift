@@ -1,9 +1,8 @@
-/// The exceptions of transport security, by the names, addresses and ranges that they are for.
+/// Exceptions of transport security by name, address and address range.
 package struct ExceptionTable: Hashable, Sendable {
   package typealias Exception = TransportSecurity.Exception
 
   private var names: [String: Exception] = [:]
-  /// The longest prefix first.
   private var ranges: [Range] = []
 
   private struct Range: Hashable, Sendable {
@@ -16,7 +15,7 @@ package struct ExceptionTable: Hashable, Sendable {
     for (key, exception) in exceptions.sorted(by: { $0.key < $1.key }) { self[key] = exception }
   }
 
-  /// What was said of a name, an address or a range, spelled as ``AddressRange`` or ``WebURL`` do.
+  /// Exception of a name, address or range in the spelling of ``AddressRange`` or ``WebURL``.
   package subscript(key: String) -> Exception? {
     get {
       names[key] ?? ranges.first { $0.name == key }?.exception
@@ -42,18 +41,17 @@ package struct ExceptionTable: Hashable, Sendable {
       + ranges.map { ($0.name, $0.exception) }
   }
 
-  /// Whether a host stands there itself, rather than some name above it.
+  /// Whether a host is listed itself, not only by a parent domain.
   func names(_ host: String) -> Bool {
     if isEmpty { return false }
     guard let address = IPAddress(host: host) else { return names[host] != nil }
     return ranges.contains { $0.range.contains(address) }
   }
 
-  /// The entry that speaks of a host, past its time or not.
+  /// Returns the entry for a host, expired or not.
   ///
-  /// Of names the exact one, else the nearest ancestor that includes its subdomains; those between
-  /// that do not are passed over. Of addresses the exact one, else the narrowest range. A name with a
-  /// final dot is another name, for which nothing is excepted.
+  /// A name's own entry or the nearest parent's with `includesSubdomains`; an address's narrowest
+  /// range. Names with a final dot have no exceptions.
   package func entry(for host: String) -> (name: String, exception: Exception)? {
     if isEmpty { return nil }
     if let address = IPAddress(host: host) {

@@ -1,7 +1,5 @@
-/// Names and passwords by host, as `.netrc` lists them.
-///
-/// Each goes to the very host that it is listed for. What stands under `default` goes nowhere: it
-/// would be for every server that a manifest or a redirect names.
+/// Credentials by host from `.netrc`; `default` is ignored, since it would match any server that a
+/// manifest or redirect names.
 package struct Netrc: Hashable, Sendable {
   private struct Login: Hashable, Sendable {
     var name = ""
@@ -39,12 +37,10 @@ package struct Netrc: Hashable, Sendable {
     }
   }
 
-  /// What may be shown nowhere.
   package var secrets: [String] {
     logins.values.flatMap { [$0.password, Self.code($0)] }.filter { !$0.isEmpty }
   }
 
-  /// The header that proves to a host who we are.
   package func field(for host: String) -> HeaderField? {
     guard let login = logins[host] else { return nil }
     return HeaderField("Authorization", "Basic \(Self.code(login))")
@@ -54,7 +50,7 @@ package struct Netrc: Hashable, Sendable {
     Base64.encode("\(login.name):\(login.password)".utf8)
   }
 
-  /// Words with blanks between them, quoted where they hold some; `#` begins a remark.
+  /// Tokens separated by blanks, quoted if they hold blanks; `#` begins a comment.
   private struct Words {
     private var rest: Substring
 
@@ -92,7 +88,7 @@ package struct Netrc: Hashable, Sendable {
       return word
     }
 
-    /// A macro ends at the next empty line.
+    /// Skips a macro, which ends at the next empty line.
     mutating func skipMacro() {
       var isEmpty = false
       while let character = rest.popFirst() {

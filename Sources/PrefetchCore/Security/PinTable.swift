@@ -1,15 +1,12 @@
-/// The public keys that the configuration expects of hosts.
+/// Pinned public keys of the configuration by host.
 package struct PinTable: Hashable, Sendable {
-  /// One entry of the configuration.
   package struct Rule: Hashable, Sendable {
     package var host: String
     package var includesSubdomains = false
     package var leaf: [ContentDigest]?
     package var authority: [ContentDigest]?
     package var onlyReports = false
-    /// Past it the entry is ignored.
     package var expires: Instant?
-    /// Where it stands: the path, and file and line where they are known.
     package var place: String
 
     package init(host: String = "", place: String = "") {
@@ -22,7 +19,6 @@ package struct PinTable: Hashable, Sendable {
     }
   }
 
-  /// By host, addresses in their shortest spelling.
   private var entries: [String: Rule] = [:]
 
   package init(_ entries: [Rule] = []) {
@@ -37,10 +33,9 @@ package struct PinTable: Hashable, Sendable {
     entries.values.sorted { $0.host < $1.host }
   }
 
-  /// Every entry that speaks of a host.
+  /// Returns the entries for a host: its own, and its direct parent's with `includesSubdomains`.
   ///
-  /// That is its own, and that of the one name above it where that includes its subdomains. A final
-  /// dot changes nothing.
+  /// A final dot is ignored.
   package func entries(for host: String) -> [Rule] {
     guard !entries.isEmpty else { return [] }
     if let address = IPAddress(host: host) {
@@ -56,8 +51,7 @@ package struct PinTable: Hashable, Sendable {
     return found
   }
 
-  /// What a connection to a host must prove: at most one rule that holds and one that only reports,
-  /// each of all entries together.
+  /// Returns the merged pins for a host: at most one enforced and one report-only rule.
   package func rules(for host: String, at now: Instant) -> [PinRule] {
     let current = entries(for: host).filter { !$0.isOver(at: now) }
     return [false, true].compactMap { onlyReports in

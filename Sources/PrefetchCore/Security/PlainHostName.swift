@@ -1,11 +1,10 @@
-/// Names of hosts as `allow_http` takes them.
 package enum PlainHostName {
-  /// An address without the brackets that URLs have.
+  /// Returns a host, an address without the brackets of URLs.
   package static func exception(for host: String) -> String {
     IPAddress(host: host)?.description ?? host
   }
 
-  /// A URL of plain http whose host has no dot at its end: exceptions name no host that has one.
+  /// Returns a plain-http URL without its host's final dot, since no exception names such a host.
   package static func undotted(_ url: String) -> String {
     let scheme = "http://"
     guard url.lowercased().hasPrefix(scheme) else { return url }

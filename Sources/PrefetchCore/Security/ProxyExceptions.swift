@@ -1,10 +1,9 @@
-/// The hosts that are asked without the proxy, as `no_proxy` lists them.
+/// Hosts of `no_proxy`.
 ///
-/// libcurl reads such a list too; but where it matters whether a proxy stands before a host, it is
-/// told, lest the two understand a list differently.
+/// libcurl parses such lists too, but gets our result wherever it matters, so that both agree.
 package struct ProxyExceptions {
   private let words: [Substring]
-  /// A star means every host only where it is the whole list.
+  /// Whether the whole list is `*`; elsewhere a star has no meaning.
   private let holdsForAll: Bool
 
   package init(_ list: String) {
@@ -12,7 +11,7 @@ package struct ProxyExceptions {
     words = list.split { $0 == "," || $0 == " " || $0 == "\t" }
   }
 
-  /// `host` as URLs have it: in small letters, version 6 in brackets.
+  /// Whether the list contains `host`, which is lower case with IPv6 in brackets, as in URLs.
   package func contain(_ host: String) -> Bool {
     if holdsForAll { return true }
     let name = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
@@ -50,12 +49,11 @@ package struct ProxyExceptions {
 }
 
 extension TransportSettings.Proxy {
-  /// Whether a request would go through it.
   package func stands(before url: WebURL) -> Bool {
     address(before: url) != nil
   }
 
-  /// Host and port of the proxy before a URL, without credentials; nil where there is none.
+  /// Returns host and port of the proxy for a URL, without credentials; nil for none.
   package func name(before url: WebURL) -> String? {
     guard let address = address(before: url) else { return nil }
     let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address[...]
@@ -81,7 +79,6 @@ extension TransportSettings.Proxy {
 }
 
 extension Failure {
-  /// The end of a request that a proxy refuses without credentials for itself.
   package static func wantedByProxy(_ name: String?) -> Failure {
     let who = name.map { "the proxy `\($0)`" } ?? "a proxy"
     return Failure(

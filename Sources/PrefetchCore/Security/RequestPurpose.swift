@@ -1,7 +1,6 @@
-/// What a request is for, as far as rules about connections ask.
+/// Purpose of a request, by which connection rules differ.
 package enum RequestPurpose: Hashable, Sendable {
   case manifest
-  /// Video, audio and playlists.
   case media
   case page
   case other
@@ -15,20 +14,19 @@ package enum RequestPurpose: Hashable, Sendable {
   }
 }
 
-/// Who named a URL.
+/// Source that named a URL.
 package enum Provenance: Hashable, Sendable {
-  /// The configuration, a file here, or a server on this machine or its networks.
+  /// Configuration, local file, or server on this machine or its networks.
   case local
-  /// A server out there, or one of which that is not known.
   case publicServer
 
-  /// By the address that the answer came from; of what went through a proxy nothing is known.
+  /// Classifies by the responding address, which has no meaning behind a proxy.
   package init(answeredFrom address: String?, throughProxy isProxied: Bool) {
     let isLocal = !isProxied && address.flatMap { IPAddress($0) }?.isLocal == true
     self = isLocal ? .local : .publicServer
   }
 
-  /// By the URL alone, of a server that is not asked now: a name could be any server's.
+  /// Classifies by the URL alone, without resolving names.
   package init(servedFrom url: WebURL, throughProxy isProxied: Bool) {
     let isHere = url.host == "localhost" || IPAddress(host: url.host)?.isLocal == true
     self = isHere && !isProxied ? .local : .publicServer

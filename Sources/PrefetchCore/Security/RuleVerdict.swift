@@ -1,18 +1,14 @@
-/// What one rule says of one item, for the user who asks why.
+/// Verdict of one rule on an item, for the user's question why.
 package struct RuleVerdict: Hashable, Sendable {
   package enum Verdict: String, Hashable, Sendable {
-    /// It was asked and lets the item pass.
     case allowed
     case refused
-    /// For now; it is lifted by time or circumstances.
+    /// Refused until time or circumstances change.
     case deferred
-    /// It changes how the item is asked for.
     case applies
-    /// It has nothing to say of this item.
     case silent
   }
 
-  /// As the configuration names it.
   package var rule: String
   package var verdict: Verdict
   package var reason: String
@@ -25,7 +21,7 @@ package struct RuleVerdict: Hashable, Sendable {
 }
 
 extension RunPolicy {
-  /// What the rules about trust and size say of an item, in the order in which they are asked.
+  /// Returns the verdicts of the trust and size rules, in order of evaluation.
   package func verdicts(
     on entry: ManifestEntry,
     segment: SegmentDeclaration,
@@ -62,14 +58,12 @@ extension RunPolicy {
     ].compactMap(\.self)
   }
 
-  /// What holds where nothing is said of a host.
   package var defaultRules: ConnectionRules {
     var rules = ConnectionRules()
     rules.minimumTLS = connections.minimumTLS
     return rules
   }
 
-  /// Returns the verdict on the hosts that lists may name; nil where they may name any.
   private func hostVerdict(_ url: WebURL) -> RuleVerdict? {
     guard connections.listedHosts != nil else { return nil }
     let isAllowed = connections.mayBeListed(url.host)
@@ -193,7 +187,6 @@ extension RunPolicy {
     )
   }
 
-  /// Returns the verdict on the second tier; nil if there is none.
   private func tierVerdict(_ entry: ManifestEntry) -> RuleVerdict? {
     guard let base = tier.url else { return nil }
     let name = "cache.remote"
@@ -231,7 +224,7 @@ extension RunPolicy {
 }
 
 extension RunPolicy {
-  /// Explains what transport security says of a URL that nobody was redirected to.
+  /// Explains transport security's decision on a URL that no redirect led to.
   package func account(
     of url: WebURL,
     for purpose: RequestPurpose,
@@ -249,10 +242,9 @@ extension RunPolicy {
 // MARK: - Transport security in words
 
 extension TransportSecurity {
-  /// A decision with everything there is to say of it.
   package struct Account: Hashable, Sendable {
     package var isAllowed: Bool
-    /// The key or entry that says what holds for the host, also where https asks for no leave.
+    /// Key or entry that applies to the host; also set for https.
     package var entry: String?
     package var reason: String
   }

@@ -1,4 +1,4 @@
-/// Settings of requests that match a pattern; of several rules the first that matches holds.
+/// Settings of requests that match a pattern; the first matching rule counts.
 package struct TransportRule: Hashable, Sendable {
   package enum Method: String, Hashable, Sendable, CaseIterable {
     case get = "GET"
@@ -16,14 +16,12 @@ package struct TransportRule: Hashable, Sendable {
     }
   }
 
-  /// Nil for every URL.
   package var url: URLPattern?
-  /// Nil for every method.
   package var method: Method?
   package var proxy: TransportSettings.Proxy?
   package var httpVersion: TransportSettings.HTTPVersion?
   package var headers: [HeaderField] = []
-  /// Those that hold the license: for manifests alone, and for their own origin.
+  /// Fields with the license, for manifests at their own origin only.
   package var manifestHeaders: [HeaderField] = []
 
   package init(url: URLPattern? = nil, method: Method? = nil) {
@@ -36,10 +34,8 @@ package struct TransportRule: Hashable, Sendable {
     return self.url?.matches(url) ?? true
   }
 
-  /// What it adds to a request; `isFirstOrigin` is false where a redirect or an alternate led there.
-  ///
-  /// Such a request gets headers only of a rule that names the hosts it is for: `**` does not mean
-  /// that any host we are sent to may have them.
+  /// Returns the fields that the rule adds; after a redirect or at an alternate (`isFirstOrigin`
+  /// false) only if its pattern names its hosts, since `**` must not give them to any host.
   package func headers(for purpose: RequestPurpose, isFirstOrigin: Bool) -> [HeaderField] {
     guard isFirstOrigin else { return url?.namesItsHosts == true ? headers : [] }
     return purpose == .manifest ? headers + manifestHeaders : headers

@@ -1,4 +1,4 @@
-/// What servers must offer before anything is asked of them: App Transport Security's rules over a host.
+/// Security that servers must offer: the rules of App Transport Security for all hosts.
 package struct TransportSecurity: Hashable, Sendable {
   package struct Exception: Hashable, Sendable {
     package var includesSubdomains: Bool
@@ -6,7 +6,6 @@ package struct TransportSecurity: Hashable, Sendable {
     package var minimumTLS: ConnectionRules.MinimumTLS
     package var requiresForwardSecrecy: Bool
     package var reason: String?
-    /// Past it the entry no longer applies, and its hosts are held to the rules for all.
     package var expires: Instant?
 
     package init(
@@ -27,26 +26,26 @@ package struct TransportSecurity: Hashable, Sendable {
   }
 
   package enum Decision: Hashable, Sendable {
-    /// `entry` is the exception or key that decided; nil for plain https.
+    /// Decision by an exception or key; `entry` is nil for plain https.
     case allowed(entry: String?)
     case refused(entry: String?, hint: String)
   }
 
   package var allowsArbitraryLoads = false
-  /// Present with any value, these three take the effect from the one above.
+  /// Keys that override `allowsArbitraryLoads` if they are present with any value.
   package var allowsArbitraryLoadsForMedia: Bool?
   package var allowsArbitraryLoadsInWebContent: Bool?
   package var allowsLocalNetworking: Bool?
   package var exceptions = ExceptionTable()
-  /// Hosts that plain http is allowed to, and nothing else, by their exact names; none of them is in ``exceptions``.
+  /// Exact hosts with plain http allowed and no other exception; disjoint from ``exceptions``.
   package var plainHosts: [String: Exception] = [:]
 
   package init() {}
 
-  /// Whether a request may go out to that URL; nothing is sent before this has said yes.
+  /// Decides whether a request to a URL may be sent; called before each.
   ///
-  /// `isDeclared`: whether the configuration names the host. No hint offers a way for one that a
-  /// server names, since the user never chose it.
+  /// `isDeclared`: whether the configuration names the host; hints offer no exception for other
+  /// hosts.
   package func decide(
     _ url: WebURL,
     for purpose: RequestPurpose = .other,
@@ -61,11 +60,10 @@ package struct TransportSecurity: Hashable, Sendable {
     return .allowed(entry: basis.entry)
   }
 
-  /// Which of all the keys says what holds for a host.
+  /// Returns the key or entry that applies to a host.
   ///
-  /// An entry of its own comes before everything and inherits nothing. One that has expired makes no
-  /// room for wider leave: its hosts are then held to the rules for all. An entry of ``plainHosts``
-  /// says nothing of https.
+  /// A host's own entry comes first and inherits nothing; after its expiry the general rules apply,
+  /// not wider keys. ``plainHosts`` do not affect https.
   package func basis(
     of url: WebURL,
     for purpose: RequestPurpose = .other,
@@ -91,7 +89,6 @@ package struct TransportSecurity: Hashable, Sendable {
     return allowsArbitraryLoads && !hasNarrowerKeys ? .arbitraryLoads : .rules
   }
 
-  /// Whether the type of an item weighs anywhere.
   package var asksForPurpose: Bool {
     allowsArbitraryLoadsForMedia == true || allowsArbitraryLoadsInWebContent == true
   }
@@ -101,9 +98,9 @@ package struct TransportSecurity: Hashable, Sendable {
       || allowsArbitraryLoadsInWebContent != nil
   }
 
-  /// Unqualified names, `.local`, and addresses of this network.
+  /// Whether a host is local: unqualified names, `.local` and local addresses.
   ///
-  /// Of names this is only half of it: where they lead is seen when the connection is made.
+  /// For names, the resolved address is checked as well when connecting.
   package static func isLocal(_ host: String) -> Bool {
     if let address = IPAddress(host: host) { return address.isLocal }
     return !host.contains(".") || host.hasSuffix(".local")
@@ -127,14 +124,11 @@ package struct TransportSecurity: Hashable, Sendable {
 // MARK: - What decided
 
 extension TransportSecurity {
-  /// The one key or entry that says what holds for a host.
+  /// Key or entry that applies to a host.
   package enum Basis: Hashable, Sendable {
-    /// None: https, with everything that is asked of it.
     case rules
     case exception(String, Exception)
-    /// An entry past its time.
     case expired(String, Exception)
-    /// An entry of `allow_http`, for a URL with `http`.
     case plainHTTP(String, Exception)
     case plainHTTPExpired(String, Exception)
     case localNetworking
@@ -150,7 +144,7 @@ extension TransportSecurity {
       }
     }
 
-    /// A host that is let off the rules may still agree on keys without forward secrecy.
+    /// Whether forward secrecy is required; hosts exempt from the rules may do without it.
     package var requiresForwardSecrecy: Bool {
       switch self {
       case .rules, .expired, .plainHTTP, .plainHTTPExpired: true
@@ -159,8 +153,7 @@ extension TransportSecurity {
       }
     }
 
-    /// Versions older than 1.2 only by an entry that admits them, whatever holds for all; else
-    /// whichever asks for more.
+    /// Returns the minimum version: below 1.2 only by an exception, otherwise the higher one.
     package func minimumTLS(
       forAll general: ConnectionRules.MinimumTLS
     ) -> ConnectionRules.MinimumTLS {
@@ -169,7 +162,6 @@ extension TransportSecurity {
         ? exception.minimumTLS : max(exception.minimumTLS, general)
     }
 
-    /// As the configuration names it.
     package var entry: String? {
       switch self {
       case .rules: nil

@@ -1,23 +1,20 @@
-/// A pattern of whole URLs: `*` matches anything within a path part, `**` anything.
+/// Pattern of URLs: `*` matches within a path part, `**` anything.
 ///
-/// Where it says a scheme, its host part is compared with the host alone, so that no path can pass
-/// for one.
+/// With a scheme, its host part matches only hosts, never part of a path.
 package struct URLPattern: Hashable, Sendable {
   package let text: String
-  /// Nil where the pattern has no `://`, and is then compared with the URL as a whole.
+  /// Components; nil without `://`, in which case the whole URL is matched.
   private let parts: Parts?
   private let whole: [Token]
 
   private struct Parts: Hashable, Sendable {
     var scheme: [Token]
     var authority: [Token]
-    /// Nil for none, which is the root alone.
     var target: [Token]
   }
 
   private enum Token: Hashable, Sendable {
     case byte(UInt8)
-    /// Any bytes but a slash.
     case part
     case anything
   }
@@ -39,7 +36,6 @@ package struct URLPattern: Hashable, Sendable {
     )
   }
 
-  /// Label by label, since stars belong to no name.
   private static func ascii(_ authority: Substring) -> String {
     authority.split(separator: ".", omittingEmptySubsequences: false)
       .map { InternationalName.ascii($0) ?? $0.lowercased() }
@@ -54,7 +50,6 @@ package struct URLPattern: Hashable, Sendable {
       && Self.matches(parts.target[...], Array(target.utf8)[...])
   }
 
-  /// The host where it names a single one.
   package var host: String? {
     guard let authority = parts?.authority else { return nil }
     var bytes: [UInt8] = []
@@ -65,16 +60,15 @@ package struct URLPattern: Hashable, Sendable {
     return try? WebURL("https://\(String(decoding: bytes, as: UTF8.self))/").host
   }
 
-  /// Whether it bounds the hosts that it is for, by name or by the domain they belong to.
-  ///
-  /// A secret that it comes with is then meant for them, from wherever a request is sent there.
+  /// Whether the pattern limits its hosts by name or domain, so that its secrets may be sent to
+  /// them.
   package var namesItsHosts: Bool {
     guard let authority = parts?.authority else { return false }
     let tail = authority.reversed().prefix { token in
       if case .byte = token { true } else { false }
     }
     guard tail.count < authority.count else { return true }
-    // `*.example` alone is half the net.
+    // `*.example` alone would cover a whole top-level domain.
     let bounds = tail.split(separator: .byte(UInt8(ascii: ".")), omittingEmptySubsequences: true)
     return tail.last == .byte(UInt8(ascii: ".")) && bounds.count >= 2
   }
@@ -95,7 +89,7 @@ package struct URLPattern: Hashable, Sendable {
     return tokens
   }
 
-  /// Goes back to the last star only, and to the last `**` where that was not enough.
+  /// Matches with backtracking to the last `*`, then to the last `**`.
   private static func matches(_ pattern: ArraySlice<Token>, _ text: ArraySlice<UInt8>) -> Bool {
     var (token, place) = (pattern.startIndex, text.startIndex)
     var part: (token: Int, place: Int)?

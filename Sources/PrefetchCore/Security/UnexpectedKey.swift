@@ -1,4 +1,3 @@
-/// A host whose key is none of those that are pinned, where that is only to be told.
 package struct UnexpectedKey: Hashable, Sendable {
   package var host: String
   package var key: ContentDigest
@@ -14,7 +13,7 @@ package struct UnexpectedKey: Hashable, Sendable {
 }
 
 extension ContentDigest {
-  /// As pins are written: `sha256/` and base64.
+  /// Digest in the notation of pins: `sha256/` and base64.
   package var pinText: String {
     "sha256/\(Base64.encode(bytes))"
   }

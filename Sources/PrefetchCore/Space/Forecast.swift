@@ -5,18 +5,15 @@ struct Forecast: Sendable {
     var item: Int
     /// Result of the probe; nil while the item keeps it itself.
     var result: ItemResult?
-    /// Body size that the probe reported.
     var toldSize: Int64?
   }
 
   var items: [Item] = []
   /// Manifests and documents that a run would store.
   var lists: [StoreChange] = []
-  /// Whether the dispatcher is settling the held items now.
   var isBeingMade = false
   /// Whether bodies would be evicted to keep disk space free.
   var isDiskShort = false
-  /// Bytes that a run would add to the disk.
   var bytes: Int64 = 0
   /// Items that would be evicted: the store's row numbers and the segments that hold them.
   var evictions: [(item: Int64, segments: [SegmentKey])] = []
@@ -43,7 +40,6 @@ extension Space {
     return true
   }
 
-  /// Why a run would not bring an item.
   enum Objection: Sendable {
     /// `cache.size` leaves `available` bytes.
     case full(available: Int64)
@@ -51,7 +47,6 @@ extension Space {
     case disk(free: Int64)
   }
 
-  /// A body that a run would store.
   struct Coming: Sendable {
     var size: Int64?
     var rank: ContentRank
@@ -63,9 +58,7 @@ extension Space {
     }
   }
 
-  /// Returns the objection of `cache.size` to a body.
-  ///
-  /// It changes nothing, since a trial would copy the whole room for each item.
+  /// Returns the objection of `cache.size` to a body, without a trial, which would copy the room.
   func foretellFull(_ body: Coming) -> Objection? {
     let owner = Room.Owner.item(body.key)
     guard rules.limit != nil,
@@ -103,7 +96,6 @@ extension Space {
     return .disk(free: left)
   }
 
-  /// Ends the forecast and returns the bodies that would be evicted.
   mutating func endForecast() -> [ContentDigest] {
     forecast.isBeingMade = false
     if rules.limit != nil { room?.shrink() }

@@ -7,11 +7,9 @@ struct Reservations: Sendable {
     var isGrowing: Bool
   }
 
-  /// Reservations of active items, by item number.
   private var byItem: [Int: Reservation] = [:]
   /// Number of plain items with a reservation; their bytes are in their columns.
   private var plainCount = 0
-  /// Sum of all reservations.
   private(set) var bytes: Int64 = 0
 
   var isEmpty: Bool {
@@ -22,7 +20,6 @@ struct Reservations: Sendable {
     byItem[item] != nil
   }
 
-  /// Returns the bytes reserved for items ranked before `rank`.
   func bytes(before rank: ContentRank) -> Int64 {
     byItem.values.reduce(0) { $1.rank < rank ? $0 + $1.bytes : $0 }
   }

@@ -15,7 +15,6 @@ struct RoomQueue: Sendable {
 
   var isWaiting: Bool { !waiting.isEmpty }
 
-  /// Whether there are parked items and no waiting ones.
   var isParkedOnly: Bool {
     waiting.isEmpty && !parked.isEmpty
   }
@@ -28,7 +27,6 @@ struct RoomQueue: Sendable {
     parked.append(item)
   }
 
-  /// Records that a reservation has shrunk.
   mutating func tell() {
     hasNews = !waiting.isEmpty
   }

@@ -1,8 +1,5 @@
-/// Reserves room for an item before its request.
 extension Space {
-  /// Room that an item needs.
   struct Need: Sendable {
-    /// Declared or reported size; nil when unknown.
     var size: Int64?
     /// Whether a new body is expected; a revalidation needs no room.
     var isNew: Bool
@@ -17,24 +14,19 @@ extension Space {
 
   enum Answer: Sendable {
     case granted(Grant)
-    /// The item waits. `measuring` is nil when other items decide; otherwise a reading must come first,
-    /// and its value says whether the reading counts all bodies.
+    /// The item waits for others (nil) or for a reading, which counts all bodies if true.
     case waits(measuring: Bool?)
     /// The item does not fit now; it is tried once more when nothing else is in flight.
     case parked
     /// The item does not fit, and nothing in flight can change that.
     case full(available: Int64)
-    /// The disk has too little free space.
     case deferred(free: Int64)
   }
 
-  /// Size limits for the request of an item.
   struct Grant: Sendable {
-    /// Limit by `cache.size`.
     var roomLimit: Int64?
     /// Limit by the free disk space, for an unknown size.
     var diskLimit: Int64?
-    /// Bodies to evict first.
     var evicted: [ContentDigest] = []
   }
 
@@ -109,7 +101,6 @@ extension Space {
     return max(1, free.addingSaturated(-minimumFree).addingSaturated(-reservations.bytes))
   }
 
-  /// Returns the failure of an item for which `cache.size` leaves too little.
   func full(need: Int64?, _ available: Int64) -> Failure {
     let sizes = SizeText.format(together: [max(0, available)] + (need.map { [$0] } ?? []))
     let size = need == nil ? "this item needs more" : "this item needs \(sizes[1])"
@@ -117,12 +108,10 @@ extension Space {
     return Failure(.cacheFull, "no room: \(sizes[0]) of \(total) (`cache.size`) left, \(size)")
   }
 
-  /// Returns the reason why an item waits for disk space.
   func diskObjection(to size: Int64?, free: Int64) -> String {
     DiskSpace.objection(to: size, free: free, keeping: minimumFree)
   }
 
-  /// Ends the reservation of a settled item.
   mutating func end(_ item: Int, leavesRoom: Bool) {
     guard reservations.drop(item) else { return }
     if leavesRoom || reservations.isEmpty { queue.tell() }
@@ -133,7 +122,7 @@ extension Space {
     if reservations.isEmpty { queue.tell() }
   }
 
-  /// Returns the waiting items if they may have more room: a reservation has shrunk, or none is left.
+  /// Returns the waiting items if a reservation has shrunk, or none is left.
   mutating func takeRetries() -> [Int] {
     let hasNews = queue.takeNews()
     guard hasNews || reservations.isEmpty && !isMeasuring else { return [] }

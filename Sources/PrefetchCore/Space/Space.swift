@@ -1,11 +1,6 @@
-/// Decides what fits into the cache and on the disk, and which bodies are evicted.
-///
-/// The caller reads the facts from the store (readings). `Space` decides before a request
-/// (``request(_:_:)``) and again before a commit (``admit(_:)``).
+/// Decides what fits into cache and disk and what is evicted, before a request and a commit.
 struct Space: Sendable {
-  /// Why the store is asked for a reading.
   private enum Question: Hashable, Sendable {
-    /// Items wait for the reading.
     case items(isDetailed: Bool)
     /// A commit waits for it, since another process may have written.
     case commit(isDetailed: Bool)
@@ -33,7 +28,6 @@ struct Space: Sendable {
   private var refusals = 0
   var reservations = Reservations()
   var queue = RoomQueue()
-  /// Digests of the evicted bodies.
   private(set) var evicted: Set<ContentDigest> = []
   /// Last action for each item whose body may still be evicted; kept items are absent.
   private(set) var endings: [URLKey: ItemAction] = [:]
@@ -45,7 +39,6 @@ struct Space: Sendable {
     self.rules = rules
   }
 
-  /// Whether any rule limits room.
   var hasRules: Bool {
     rules.limit != nil || rules.minimumFree != 0
   }
@@ -74,9 +67,7 @@ struct Space: Sendable {
     return isDetailed
   }
 
-  /// Returns whether a reading for the next commit has come, and uses it up.
-  ///
-  /// One reading is enough: other processes may write for ever, and the store checks the sum again.
+  /// Returns whether a reading for the commit has come; uses it up, since one per commit is enough.
   mutating func takeCheck() -> Bool {
     guard room != nil, isChecked else { return false }
     isChecked = false
@@ -135,7 +126,6 @@ struct Space: Sendable {
 
   // MARK: Commits
 
-  /// Received bodies that are admitted together.
   struct Newcomer: Sendable {
     var rank: ContentRank
     var bodies: [(ContentDigest, Int64)]
@@ -186,7 +176,6 @@ struct Space: Sendable {
     endings[key] = ending
   }
 
-  /// Evicts bodies until the cache is within its limit.
   mutating func shrink() {
     hasShrunk = true
     room?.shrink()

@@ -1,19 +1,16 @@
-/// What an origin last said of a URL, as machines tell each other.
+/// Last answer of an origin for a URL, in the form that machines share.
 package struct OriginAnswer: Hashable, Sendable {
-  /// As it was declared.
   package var url: String
   package var digest: ContentDigest
   package var size: Int64
   package var status = 200
-  /// Those that are kept of the answer that brought the body, or confirmed it.
+  /// Stored headers of the answer that brought or confirmed the body.
   package var headers: HeaderBlock
-  /// When the origin said so.
   package var answeredAt: Instant
-  /// What led from the URL to the body.
   package var redirects: [Redirect] = []
-  /// Whether the origin answered from an address like ours, so that what it names may lie there too.
+  /// Whether the origin answered from a local address, so that it may name local URLs.
   package var isFromHere = false
-  /// Whether the body goes by itself: a declaration names its digest, or the way to it is not for all.
+  /// Whether only the body is shared: its digest is declared, or its redirects are private.
   package var isBodyAlone = false
 
   package struct Redirect: Hashable, Sendable {
@@ -67,24 +64,22 @@ package struct OriginAnswer: Hashable, Sendable {
 
   package var validators: Validators { Validators(headers) }
 
-  /// The headers as the origin would have sent them to us, had they come through a cache.
+  /// Returns the headers as a cache of the origin would send them now.
   package func headers(at now: Instant) -> HeaderBlock {
     var aged = headers.filtered { !headers.isNamed($0, .age) }
     let age = Freshness.ageOnArrival(headers, at: answeredAt) + max(now - answeredAt, .zero)
-    // Rounded up: no machine may hold an answer longer than the one that got it.
+    // Rounded up, so that no machine keeps the answer longer than its first receiver.
     let (seconds, rest) = max(age, .zero).components
     aged.append(HeaderField("Age", String(seconds + (rest > 0 ? 1 : 0))))
     return aged
   }
 
-  /// Whether nobody need ask the origin again.
-  ///
-  /// What was said in the future was said by a wrong clock.
+  /// Whether the answer may be used without asking the origin; not if its time is in the future.
   package func isFresh(under granted: [Freshness.Lifetime], at now: Instant) -> Bool {
     answeredAt <= now && freshUntil(under: granted).map { now < $0 } ?? false
   }
 
-  /// Until when; nil where every use takes a question.
+  /// Returns the end of freshness; nil if every use needs a revalidation.
   private func freshUntil(under granted: [Freshness.Lifetime]) -> Instant? {
     redirects.reduce(Freshness(headers, at: Freshness.Timing(answeredAt))) {
       $0.joined(with: $1.freshness)
@@ -92,24 +87,23 @@ package struct OriginAnswer: Hashable, Sendable {
     .end(under: granted, answeredAt: answeredAt)
   }
 
-  /// Whether an answer with these headers is the same for every machine that asks.
+  /// Whether a response with these headers is the same for all machines.
   package static func isForAll(_ headers: HeaderBlock) -> Bool {
     let control = CacheControl(headers.combined(.cacheControl))
-    // The coding does not count, since bodies are stored decoded.
+    // The content coding does not count, since bodies are stored decoded.
     return !control.isPrivate && !control.hasNoStore && Variance.names(in: headers).isEmpty
   }
 
-  /// The same of the whole answer.
   package var isForAll: Bool {
     Self.isForAll(headers) && WebURL.redacted(url) == url
   }
 
-  /// Whether who asks with nothing of its own would be answered so, whoever asked before.
+  /// Whether any request without headers of its own would get this answer.
   package var suitsAll: Bool {
     Variance.names(in: headers).isEmpty
   }
 
-  /// The head of a redirect, as it would come from its server now.
+  /// Returns the headers of a redirect as its server would send them now.
   package static func head(of redirect: Redirect, at now: Instant) -> HeaderBlock {
     var fields = [HeaderField("Location", redirect.target)]
     switch redirect.freshness {

@@ -1,6 +1,6 @@
-/// A store of bodies that many machines share, between the local cache and the origins.
+/// Second tier: a store of bodies that machines share, between local caches and origins.
 package struct TierSettings: Hashable, Sendable {
-  /// How its server is spoken to; the names below its URL are the same.
+  /// Protocol of the server; the names below its URL are the same for both.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case http
     case s3
@@ -12,17 +12,17 @@ package struct TierSettings: Hashable, Sendable {
     case readWrite = "read_write"
   }
 
-  /// Nil where there is none.
+  /// URL of the store; nil for no second tier.
   package var url: WebURL?
   package var kind = Kind.http
   package var mode = Mode.read
-  /// Whether its word counts for what an origin said, rather than for bytes with a digest alone.
+  /// Whether its answers count as the origin's; otherwise only bodies of a given digest are used.
   package var isTrusted = false
-  /// Whether bodies go there that not every machine could have fetched.
+  /// Whether bodies are shared that not every machine could fetch.
   package var sharesAll = false
-  /// Whether a run that cannot use it has failed.
+  /// Whether a run fails that cannot use the tier.
   package var isRequired = false
-  /// How long it may say nothing.
+  /// Longest silence of the server.
   package var timeout: Duration = .seconds(10)
   package var headers: [HeaderField] = []
   package var region = "us-east-1"
@@ -34,24 +34,22 @@ package struct TierSettings: Hashable, Sendable {
   package var isWritten: Bool { url != nil && (mode == .write || mode == .readWrite) }
 }
 
-/// How a second tier ends a request that the origin was not asked for.
+/// Ways in which a second tier ends a request without the origin.
 package enum TierTrouble: Hashable, Sendable {
-  /// The run requires the tier, and the tier cannot be used.
   case refusal
   /// The tier reported a redirect, and does not have what the redirect leads to.
   case lostRecord
 }
 
-/// What may be asked of a second tier in the place of a request to an origin.
+/// Question to a second tier in place of a request to an origin.
 package struct TierQuestion: Hashable, Sendable {
-  /// The body that will do, whoever gives it.
+  /// Digest of a sufficient body, from any source.
   package var digest: ContentDigest?
-  /// What is granted to an answer of the origin that others have heard; nil where only the origin's own
-  /// word will do.
+  /// Lifetimes granted to an answer that other machines got; nil if only the origin may answer.
   package var granted: [Freshness.Lifetime]?
-  /// Whether the request is for a URL that was declared, not for one that a redirect names.
+  /// Whether the URL is a declared one, not the target of a redirect.
   package var isFirstHop = true
-  /// Whether the URL was named by a redirect that the tier reported, not by one of the origin.
+  /// Whether a redirect that the tier reported led to the URL.
   package var isLedByTier = false
 
   package init(digest: ContentDigest? = nil, granted: [Freshness.Lifetime]? = nil) {
@@ -60,21 +58,18 @@ package struct TierQuestion: Hashable, Sendable {
   }
 }
 
-/// What came of the second tier in one run.
 package struct TierFigures: Hashable, Sendable {
-  /// For people: its server.
   package var host: String
   package var isRequired = false
-  /// Bodies that came from it, and their bytes.
+  /// Number of bodies from the tier, and their bytes.
   package var hits: Int64 = 0
   package var hitBytes: Int64 = 0
-  /// Answers of origins that it knew, so that these were not asked.
+  /// Number of origin answers from the tier, for which no origin was asked.
   package var answers: Int64 = 0
-  /// Asked for in vain.
   package var misses: Int64 = 0
   package var written: Int64 = 0
   package var writtenBytes: Int64 = 0
-  /// What went wrong first, and how often anything did.
+  /// First or gravest failure, and the number of failures.
   package var trouble: Failure?
   package var troubles: Int64 = 0
 
@@ -84,17 +79,16 @@ package struct TierFigures: Hashable, Sendable {
 
   package mutating func note(_ failure: Failure) {
     troubles += 1
-    // What harms trust is told before all else.
+    // A breach of trust outranks all other failures.
     let isGraver = failure.code.category == .trust && trouble?.code.category != .trust
     if trouble == nil || isGraver { trouble = failure }
   }
 }
 
-/// Where answers are left for other machines.
 package protocol SecondTier: AnyObject {
-  /// Takes what is stored here now; it goes on its way while other work is done.
+  /// Queues stored answers for sending.
   func offer(_ answers: [OriginAnswer])
-  /// Whether something of it is under way; only a `wait` of the transport brings it further.
+  /// Whether anything is being sent; it proceeds only while the transport waits.
   var isWriting: Bool { get }
   var figures: TierFigures { get }
 }

@@ -1,9 +1,7 @@
 import PrefetchCore
 
-/// How much was received when, as one picture.
 struct HTMLBytes {
   let timeline: ByteTimeline
-  /// Of the run.
   let elapsed: Duration
 
   private static let mostColumns = 120
@@ -32,7 +30,7 @@ struct HTMLBytes {
     ]
   }
 
-  /// As many as the run has spans, and not more than can be seen.
+  /// Sums bytes into columns, at most one per span and few enough to be visible.
   private func columns(over length: Duration) -> [Int64] {
     let span = timeline.span.microseconds
     let spans = max(1, (length.microseconds + span - 1) / span)
@@ -49,7 +47,7 @@ struct HTMLBytes {
     var last = -1.0
     for (place, count) in columns.enumerated() {
       var height = peak > 0 ? Self.height * Double(count) / Double(peak) : 0
-      // What is little beside the most is still something.
+      // A small amount stays visible.
       if count > 0 { height = max(height, 1) }
       if height != last {
         path += "\(place == 0 ? "" : "H\(place)")V\(HTMLText.decimal(104 - height, places: 1))"

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// What went wrong, each host and reason once, with the first that it befell.
 struct HTMLFailures {
   let envelope: ReportEnvelope
   private let groups: [[ReportFailures.Trouble]]
@@ -36,7 +35,7 @@ struct HTMLFailures {
     return lines
   }
 
-  /// The largest first, as they came among equals.
+  /// Groups failures, largest group first, in stable order.
   private static func groups(_ failures: [ReportFailures.Trouble]) -> [[ReportFailures.Trouble]] {
     var groups: [[ReportFailures.Trouble]] = []
     var places: [[String]: Int] = [:]

@@ -1,10 +1,9 @@
 import PrefetchCore
 import PrefetchStore
 
-/// The runs before this one, as far as they are remembered.
 struct HTMLHistory {
   let envelope: ReportEnvelope
-  /// The newest last.
+  /// Runs, newest last.
   private let runs: [Run]
 
   private static let mostRuns = 50
@@ -47,7 +46,6 @@ struct HTMLHistory {
       + "in the colours of how they ended"
     let bars = runs.enumerated().map { place, run in
       let share = most > 0 ? Double(run["bytes_wire"]) / Double(most) : 0
-      // A run that received nothing is a line.
       let height = max(2, 100 * share)
       let title = "\(run.badge), \(Amounts.bytes(run["bytes_wire"]))"
       return """

@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// What else there is to say of a run, beside its failures.
 struct HTMLNotices {
   let envelope: ReportEnvelope
 

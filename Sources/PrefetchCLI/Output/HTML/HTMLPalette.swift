@@ -1,7 +1,4 @@
-/// The colours of the HTML report, each for light and for dark surroundings.
-///
-/// Nothing on the page has a colour that is not one of these, so what can be read on what is decided
-/// here and by a test that computes it.
+/// All colours of the HTML report, for light and dark; a test computes their contrasts.
 enum HTMLPalette {
   struct Colour: Sendable {
     var name: String
@@ -9,7 +6,7 @@ enum HTMLPalette {
     var dark: String
   }
 
-  /// What text and shapes stand on.
+  /// Backgrounds.
   static let grounds = [
     Colour(name: "page", light: "#ffffff", dark: "#0f1419"),
     Colour(name: "panel", light: "#f5f7f9", dark: "#182028"),
@@ -24,7 +21,6 @@ enum HTMLPalette {
     Colour(name: "accent", light: "#0a58b0", dark: "#7db8ff"),
   ]
 
-  /// Phases of a transfer, and bars.
   static let shapes = [
     Colour(name: "lookup", light: "#00756b", dark: "#2fb8a8"),
     Colour(name: "connecting", light: "#b35309", dark: "#f0934a"),
@@ -34,7 +30,7 @@ enum HTMLPalette {
     Colour(name: "receiving", light: "#0a6cd6", dark: "#5aa5f5"),
   ]
 
-  /// Only to be seen beside something else that says the same.
+  /// Decorative lines, which carry no information alone.
   static let lines = [Colour(name: "line", light: "#d3dae0", dark: "#323d48")]
 
   private static let all = grounds + texts + shapes + lines

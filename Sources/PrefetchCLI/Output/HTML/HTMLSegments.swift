@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// The segments of a run, a row each.
 struct HTMLSegments {
   let envelope: ReportEnvelope
 
@@ -16,7 +15,7 @@ struct HTMLSegments {
     .init(title: "stored", isNumber: true),
   ]
 
-  /// Those with trouble come first where not all have room.
+  /// Segments with trouble come first if not all fit.
   var lines: [String] {
     let segments = envelope.report.segments
     guard !segments.isEmpty || envelope.others?.isEmpty == false else {
@@ -50,7 +49,7 @@ struct HTMLSegments {
     ]
   }
 
-  /// One that this run left alone.
+  /// Returns the row of a segment outside this run.
   private func row(left record: SegmentRecord) -> [HTMLTable.Cell] {
     let time = record.lastChecked.map { " of \(Timestamp.format($0))" } ?? ""
     let about = "<span class=\"about\">not requested; as the run\(time) left it</span>"

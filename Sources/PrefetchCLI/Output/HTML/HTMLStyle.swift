@@ -1,10 +1,9 @@
 import PrefetchCore
 import PrefetchCrypto
 
-/// How the HTML report looks, and the policy that lets a browser take nothing else.
+/// Style of the HTML report, and the policy that forbids all other content.
 enum HTMLStyle {
-  /// The style is named by its digest, so that none that strangers might bring is taken, and nothing
-  /// at all may be loaded, run or sent.
+  /// Policy that admits only our style, by its digest, and no loading, scripts or sending.
   static let policy: String = {
     let digest = Base64.encode(SHA256.digest(of: text).bytes)
     return """
@@ -98,7 +97,7 @@ enum HTMLStyle {
     0 0/25% 100%}
     """
 
-  /// On a phone each row of a table is a block of its own, whose cells say what they are.
+  /// On a phone each table row is a block with labelled cells.
   private static let phone = """
     @media (max-width:46rem){
     header,main,footer{padding-left:1rem;padding-right:1rem}

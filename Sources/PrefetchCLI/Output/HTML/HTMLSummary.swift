@@ -1,6 +1,5 @@
 import PrefetchCore
 
-/// How a run ended and what it did, in a few words and numbers.
 struct HTMLSummary {
   let envelope: ReportEnvelope
 
@@ -11,7 +10,6 @@ struct HTMLSummary {
     "prefetch: \(envelope.exit.badge), \(text.escaped(name))"
   }
 
-  /// Its name, or the file that it is known by.
   private var name: String {
     envelope.label.isEmpty ? envelope.configurationFiles.first ?? "" : envelope.label
   }
@@ -63,7 +61,6 @@ struct HTMLSummary {
     "<div\(tone.isEmpty ? "" : " class=\"\(tone)\"")><dt>\(name)</dt><dd>\(value)</dd></div>"
   }
 
-  /// What else is to be known of the run, for a reader who compares it with another.
   var facts: [String] {
     let tool = envelope.tool
     let facts: [(String, String)] = [

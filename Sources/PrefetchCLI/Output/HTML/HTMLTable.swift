@@ -1,6 +1,4 @@
-/// A table that is one on a wide screen, and on a phone a block for each row.
-///
-/// A browser forgets what a table is when its rows are laid out otherwise, so every part says its role.
+/// A table on a wide screen, and on a phone a block per row, which needs explicit roles.
 struct HTMLTable {
   struct Column {
     var title: String
@@ -8,10 +6,9 @@ struct HTMLTable {
   }
 
   struct Cell {
-    /// Markup, escaped already.
     var content: String
     var tone = ""
-    /// Whether a phone may leave it out.
+    /// Whether a phone may omit the cell.
     var isNothing = false
 
     init(_ content: String, tone: String = "") {
@@ -19,7 +16,6 @@ struct HTMLTable {
       self.tone = tone
     }
 
-    /// A count; zero is said quietly.
     init(_ number: Int64, tone: String = "") {
       content = HTMLText.count(number)
       isNothing = number == 0
@@ -40,7 +36,7 @@ struct HTMLTable {
 
   var caption: String
   var columns: [Column]
-  /// The first cell of each is its head.
+  /// Rows with a heading in the first cell.
   var rows: [[Cell]]
 
   var lines: [String] {

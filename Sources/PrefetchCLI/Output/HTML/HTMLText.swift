@@ -1,17 +1,17 @@
 import PrefetchCore
 
-/// Text of the HTML report: whatever comes from elsewhere is masked and inert.
+/// Text of the HTML report: foreign text is masked and inert.
 struct HTMLText {
   let envelope: ReportEnvelope
 
-  /// No reader wants the rest of a longer one on a page; the other reports have it whole.
+  /// Longest text on the page; the other reports have it whole.
   private static let mostScalars = 300
 
   func escaped(_ text: String) -> String {
     MarkupText.escaped(Self.shortened(envelope.redacted(text)))
   }
 
-  /// What was masked before.
+  /// Escapes text that is masked already.
   func masked(_ text: String) -> String {
     MarkupText.escaped(Self.shortened(text))
   }
@@ -20,12 +20,12 @@ struct HTMLText {
     breakable(envelope.redacted(url: text))
   }
 
-  /// Masked before, and wrapped behind slashes where there is no room.
+  /// Escapes masked text, with line breaks allowed after slashes.
   func breakable(_ text: String) -> String {
     masked(text).replacing("/", with: "/<wbr>").replacing("/<wbr>/<wbr>", with: "//")
   }
 
-  /// A message whose literals in backticks may be any server's; so they only get quotes.
+  /// Escapes a message; backticks become quotes, since their content may be foreign.
   func message(_ text: String) -> String {
     escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .map { place, part in
@@ -35,7 +35,7 @@ struct HTMLText {
       .joined()
   }
 
-  /// Words of our own, in which literals stand in backticks, as a sentence.
+  /// Escapes our own text as a sentence; backticks become code.
   func prose(_ text: String) -> String {
     escaped(text.prefix(1).uppercased() + text.dropFirst()).split(
       separator: "`",
@@ -54,7 +54,7 @@ struct HTMLText {
 
   // MARK: Numbers
 
-  /// `1234`, `12 345`, `1 234 567`, kept on one line.
+  /// Returns for example `1234`, `12 345`, `1 234 567`, unbreakable.
   static func count(_ number: Int64) -> String {
     guard number >= 10_000 else { return String(number) }
     var (groups, rest) = ("", number)
@@ -65,7 +65,7 @@ struct HTMLText {
     return "\(rest)\(groups)"
   }
 
-  /// `0.4 ms`, `12 ms`, `1.25 s`, and then as everywhere.
+  /// Returns for example `0.4 ms`, `12 ms`, `1.25 s`, and longer ones as in ``Amounts``.
   static func span(_ duration: Duration) -> String {
     let microseconds = max(0, duration.microseconds)
     switch microseconds {
@@ -77,7 +77,7 @@ struct HTMLText {
     }
   }
 
-  /// For coordinates and people: so many places behind the point, none of them without need.
+  /// Formats a number with at most `places` decimals and no trailing zeros.
   static func decimal(_ value: Double, places: Int) -> String {
     let scale = places == 1 ? 10 : 100
     let whole = Int((value * Double(scale)).rounded())
@@ -87,14 +87,12 @@ struct HTMLText {
     return digits.isEmpty ? "\(whole / scale)" : "\(whole / scale).\(digits)"
   }
 
-  /// The day and time as people read it, in UTC.
   static func time(_ instant: Instant) -> String {
     let text = Timestamp.format(Instant(seconds: instant.seconds))
     return
       "<time datetime=\"\(text)\">\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC</time>"
   }
 
-  /// How what a run ended with is coloured.
   static func tone(_ status: ExitStatus, isAccepted: Bool = false) -> String {
     switch status {
     case .ok, .changes: return "good"

@@ -1,16 +1,16 @@
 import PrefetchCore
 
-/// The requests of a run on its time, each with its phases: those that took longest where there are many.
+/// Requests on the run's time line, with their phases; only the longest if there are many.
 struct HTMLTransfers {
   let envelope: ReportEnvelope
   let log: TransferLog
   private let entries: [TransferLog.Transfer]
-  /// What the width stands for.
+  /// Time that the full width represents.
   private let length: Duration
 
   private static let mostSlow = 10
   private static let width = 1000.0
-  /// What took no time at all is seen all the same.
+  /// Width at which even an instant is visible.
   private static let leastWidth = 3.0
 
   init(envelope: ReportEnvelope, log: TransferLog) {

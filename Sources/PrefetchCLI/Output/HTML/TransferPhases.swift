@@ -1,6 +1,6 @@
 import PrefetchCore
 
-/// What a transfer spent its time with, from its beginning to its end without a gap.
+/// Phases of a transfer, without gaps.
 struct TransferPhases {
   enum Phase: String, CaseIterable {
     case lookup
@@ -50,7 +50,7 @@ struct TransferPhases {
     add(.receiving, until: total, of: total, &reached)
   }
 
-  /// Where one without an answer came to its end.
+  /// Returns the phase in which an unanswered transfer ended.
   private static func last(_ request: RequestResult) -> Phase {
     guard !request.figures.wasSent else { return .waiting }
     switch request.failure?.code {
