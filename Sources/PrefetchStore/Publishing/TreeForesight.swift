@@ -130,9 +130,9 @@ private struct TreeForesightLook {
     else { return }
     changed = try TreeFolderTimes(of: tree, in: root, record).changed
     isTrusting = !plan.rules.needsOwnFiles
-    isAsPlanned =
-      changed.isEmpty && !plan.hasFreshBodies
-      && mark == plan.mark ^ (try PublishedTrees.dates(of: plan, in: store).mark)
+    guard changed.isEmpty, !plan.hasFreshBodies else { return }
+    let dates = try PublishedTrees.dates(of: plan, in: store)
+    isAsPlanned = mark == plan.mark ^ dates.mark
   }
 
   mutating func findNeighbours(_ declared: [SegmentKey: String]) throws(Failure) {
@@ -218,15 +218,18 @@ private struct TreeForesightLook {
     let size = spot.status.size
     switch content {
     case .body(let digest, let wanted):
-      return try wanted == size && hash(spot).map { $0.digest == digest } ?? true
+      guard wanted == size else { return false }
+      let found = try hash(spot)
+      return found.map { $0.digest == digest } ?? true
     case .bytes(let bytes):
       guard bytes.count == size else { return false }
-      let digest = source?.digest(of: content)
-      return try digest == nil || hash(spot).map { $0.digest == digest } ?? true
+      let (wanted, found) = (source?.digest(of: content), try hash(spot))
+      return wanted == nil || found.map { $0.digest == wanted } ?? true
     case .foreseen(let body):
       if let wanted = body.size, wanted != size { return false }
       guard !body.digests.isEmpty else { return nil }
-      return try hash(spot, Set(body.digests.map(\.algorithm))).map { $0.hasAll(body.digests) }
+      let found = try hash(spot, Set(body.digests.map(\.algorithm)))
+      return found.map { $0.hasAll(body.digests) }
     case .list, .absent: return true
     }
   }

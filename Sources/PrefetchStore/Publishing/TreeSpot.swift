@@ -30,8 +30,8 @@ extension TreeFolders {
   ///
   /// `changed` are the folders to look into, nil for all.
   func eachChange(
-    in changed: Set<URLKey>?,
-    readsFiles: Bool,
+    in changed: Set<URLKey>? = nil,
+    readsFiles: Bool = true,
     _ isCancelled: () -> Bool,
     isSound: (ContentDigest, FileStatus) -> Bool,
     _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
