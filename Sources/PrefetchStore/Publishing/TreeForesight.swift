@@ -219,17 +219,16 @@ private struct TreeForesightLook {
     switch content {
     case .body(let digest, let wanted):
       guard wanted == size else { return false }
-      let found = try hash(spot)
-      return found.map { $0.digest == digest } ?? true
+      return try hash(spot)?.digest == digest
     case .bytes(let bytes):
       guard bytes.count == size else { return false }
       let (wanted, found) = (source?.digest(of: content), try hash(spot))
-      return wanted == nil || found.map { $0.digest == wanted } ?? true
+      return wanted == nil || found?.digest == wanted
     case .foreseen(let body):
       if let wanted = body.size, wanted != size { return false }
       guard !body.digests.isEmpty else { return nil }
       let found = try hash(spot, Set(body.digests.map(\.algorithm)))
-      return found.map { $0.hasAll(body.digests) }
+      return found?.hasAll(body.digests) ?? false
     case .list, .absent: return true
     }
   }
