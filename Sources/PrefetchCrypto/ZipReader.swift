@@ -9,7 +9,7 @@ package struct ZipReader {
     case damaged
     case badName
     case twoFilesOfOneName
-    /// Needs another method than stored or deflated, encryption, several disks or 64-bit sizes.
+    /// An archive with a method other than stored or deflated, encryption, several disks or ZIP64.
     case unsupported
     case tooLarge(Int64)
     case outOfMemory

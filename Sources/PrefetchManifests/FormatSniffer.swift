@@ -4,10 +4,10 @@ internal import PrefetchCore
 enum FormatSniffer {
   enum Finding: Equatable {
     case kind(DocumentKind)
-    /// Only the syntax is known; `root` is the root element of an XML document.
+    /// A known syntax of an unknown kind; `root` is the root element of an XML document.
     case syntax(FormatRow.Syntax, root: String?)
     case page
-    /// Not a text; the message says what it is.
+    /// A binary file; the message says what it is.
     case binary(String)
   }
 

@@ -7,7 +7,7 @@ package struct ListTool: Hashable, Sendable {
   package var layout: PublishingRules.Layout
   /// The tool's word for its packages, which names a segment: `wheels`.
   package var packages: String
-  /// False when the tool downloads from the list's own addresses and never reads a tree.
+  /// Whether the tool can read a tree; some download only from the list's own addresses.
   package var asksTree = true
 }
 

@@ -6,7 +6,7 @@ package import PrefetchCore
   package let address: String
 
   private var daemon: OpaquePointer?
-  /// Kept alive, since the daemon uses its pointer.
+  /// Request handler, kept alive since the daemon uses its pointer.
   private let desk: RequestDesk
 
   package convenience init(

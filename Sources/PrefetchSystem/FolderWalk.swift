@@ -205,7 +205,7 @@ private struct RawPath {
     return unsafe UnsafeRawBufferPointer(start: resolved, count: count).map { $0 }
   }
 
-  /// Does not wait for a writer, so that a pipe is noticed instead of read.
+  /// Opens the file without waiting for a writer, so that a pipe is noticed instead of read.
   func open() throws(SystemFault) -> FileDescriptor {
     var number: Int32
     repeat {

@@ -110,7 +110,7 @@ package final class CurlTransport: Transport {
     if assignment.isUrgent { workers[assignment.worker].isUrgent = true }
   }
 
-  /// Removes all allowances; the next run numbers its own anew.
+  /// Removes all allowances; the next run numbers its own from the start.
   package func forgetAllowances() {
     allowances = [:]
   }

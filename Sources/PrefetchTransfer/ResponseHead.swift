@@ -7,7 +7,7 @@ struct ResponseHead: Hashable, Sendable {
     case chunked
     /// End of stream in HTTP/2 and HTTP/3.
     case stream
-    /// End of the connection, which cannot be told from an accident.
+    /// End of the connection, which cannot be distinguished from an accident.
     case untilClose
   }
 

@@ -46,14 +46,14 @@ final class RunningTransfer {
   /// Whether bytes came that are not part of the response.
   private var hasExcess = false
   private var chunkSizes = ChunkSizes()
-  /// Whether the end of the body cannot be told from an accident, so that HTTP/1.1 may help.
+  /// Whether the body's end may be an accident, so that HTTP/1.1 may help.
   private(set) var hasOpenEnd = false
   var mayShareConnection = false
   var isOverHTTP1 = false
   var triesHTTP3 = false
   /// Number of times the request was sent: libcurl repeats it after a dead kept connection.
   private(set) var requestCount = 0
-  /// Set when anything arrives, cleared by ``TransferWatch``.
+  /// Whether anything arrived since ``TransferWatch`` cleared it.
   var hasActivity = false
 
   init(_ queued: QueuedRequest, staging: any BodyStaging) {
@@ -91,7 +91,7 @@ final class RunningTransfer {
 
   func noteRequest() {
     requestCount += 1
-    // Where HTTP/1.1 is demanded, libcurl sends the body again from its present position.
+    // A server that demands HTTP/1.1 makes libcurl send the body again from its current position.
     upload?.position = 0
   }
 

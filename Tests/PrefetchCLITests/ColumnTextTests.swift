@@ -5,7 +5,7 @@ import Testing
 @Suite("Text in columns")
 struct ColumnTextTests {
   @Test(
-    "is as wide as a terminal shows it",
+    "A text is as wide as a terminal shows it",
     arguments: [
       ("", 0), ("plain", 5), ("ü", 1), ("日本", 4), ("e\u{301}", 1), ("👍", 2), ("한", 2),
       ("ｆｕｌｌ", 8),
@@ -16,7 +16,7 @@ struct ColumnTextTests {
   }
 
   @Test(
-    "is shortened in its middle, a URL behind its host",
+    "A text is shortened in its middle, and a URL after its host",
     arguments: [
       ("short", 10, "short"), ("abcdefghijkl", 9, "abc...jkl"), ("abcdefghijkl", 4, "abcd"),
       ("https://a.org/one/two/three/four.txt", 28, "https://a.or...hree/four.txt"),
@@ -29,7 +29,7 @@ struct ColumnTextTests {
     #expect(ColumnText.width(of: shown) <= columns)
   }
 
-  @Test("goes on below its own column where a line is too long for it")
+  @Test("A text that is too long for its line continues below its own column")
   func wrapped() {
     #expect(ColumnText.wrapped("news  one two three", to: 30, indent: 6) == ["news  one two three"])
     #expect(

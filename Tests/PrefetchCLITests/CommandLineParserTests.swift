@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("Without a command it runs")
+  @Test("A command line without a command means `run`")
   func noCommand() throws {
     let invocation = try parse("")
     #expect(invocation.name == "run")
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "A value follows in the same word or in the next",
+    "The value of an option follows in the same word or in the next",
     arguments: [
       "run -j4", "run -j 4", "run --jobs=4", "run --jobs 4", "--jobs 4 run", "-nj4 run",
       "-j 9 run -j4",
@@ -48,7 +48,7 @@ import Testing
     #expect(try run(line).engine.jobs == 4)
   }
 
-  @Test("Options stand anywhere, and a double dash ends them")
+  @Test("Options may be anywhere, and a double dash ends them")
   func positions() throws {
     let options = try run("-q run a --set x.y=1 b --dry-run -- -c --json")
     #expect(options.segments == ["a", "b", "-c", "--json"])
@@ -58,7 +58,7 @@ import Testing
     #expect(options.shared.settings == [Setting("x.y=1")])
   }
 
-  @Test("Letters may stand together")
+  @Test("Letters of options may be combined in one word")
   func clusters() throws {
     let options = try run("-nvvqc file.yaml -c-")
     #expect(options.isDryRun)
@@ -67,7 +67,7 @@ import Testing
     #expect(options.shared.configurationFiles == ["file.yaml", "-"])
   }
 
-  @Test("A plan is a dry run")
+  @Test("A `plan` is parsed as a dry run")
   func plan() throws {
     let options = try run("plan a --no-probe --items all")
     #expect(options.isDryRun)
@@ -76,7 +76,7 @@ import Testing
     #expect(options.segments == ["a"])
   }
 
-  @Test("Values have types")
+  @Test("Values of options have types")
   func types() throws {
     let options = try run(
       "run --deadline 1.5h --wait --accept incomplete,deferred --allow mass-removal,rollback "
@@ -98,7 +98,7 @@ import Testing
     #expect(try run("run --events ./3").engine.events == .file("./3"))
   }
 
-  @Test("Of a single value the last counts, of a list all do")
+  @Test("An option with one value takes the last, and an option with a list takes all")
   func repetition() throws {
     #expect(try run("--accept incomplete --accept deferred").engine.accepted == [.deferred])
     #expect(
@@ -107,7 +107,7 @@ import Testing
     #expect(try run("--color never --color always").shared.color == .always)
   }
 
-  @Test("Items are named in three ways")
+  @Test("An item is named by its URL, its id or its provider and id")
   func items() throws {
     #expect(try get("get -").readsManifest)
     #expect(try get("get --provider p --id a --id b --path").ids == ["a", "b"])
@@ -117,7 +117,7 @@ import Testing
     )
   }
 
-  @Test("The environment fills what the command line leaves open")
+  @Test("Variables of the environment set what the command line leaves out")
   func environment() throws {
     let environment = [
       "PREFETCH_JOBS": "7", "PREFETCH_DRY_RUN": "yes", "PREFETCH_CONFIG": "a.yaml\nb.yaml\n",
@@ -141,7 +141,7 @@ import Testing
     #expect(try run("run", ["PREFETCH_WAIT": "no"]).engine.wait == nil)
   }
 
-  @Test("Values remember where they came from")
+  @Test("Values remember their source")
   func sources() throws {
     let invocation = try parse(
       "-j4 --set a.b=1",
@@ -174,7 +174,7 @@ import Testing
   }
 
   @Test(
-    "The version is asked for with or without a command",
+    "The version is printed with or without a command",
     arguments: ["--version", "-V", "run -V --json"]
   )
   func version(line: String) throws {
@@ -187,7 +187,7 @@ import Testing
     Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")
 
   @Test(
-    "What is wrong is said in one sentence, with what was probably meant",
+    "An error has one sentence and the word that was probably meant",
     arguments: [
       ("basics", "there is no command `basics`", "to run one segment: `prefetch run basics`"),
       (
@@ -296,14 +296,14 @@ import Testing
     #expect(fault("status", environment) == nil)
   }
 
-  @Test("All that is wrong is said at once")
+  @Test("All errors of a command line are reported at once")
   func several() {
     let messages = fault("run --bogus -j x --deadline y")?.diagnostics.map(\.message) ?? []
     #expect(messages.count == 3)
   }
 
   @Test(
-    "The form of the answer is known even when the rest is wrong",
+    "The output format is known although the rest is wrong",
     arguments: [
       "nonsense --json -q -vv", "run --bogus --json -qvv", "--json -q -v -v get",
       "run -j x --json -qv -v",
@@ -316,12 +316,12 @@ import Testing
     #expect(shared?.verbosity == 2)
   }
 
-  @Test("The answer may be asked for in JSON by the environment alone")
+  @Test("JSON output may be requested by the environment only")
   func answerFormFromEnvironment() {
     #expect(fault("nonsense", ["PREFETCH_JSON": "1"])?.shared.isJSON == true)
   }
 
-  @Test("A command of two words is read with options before, between and behind them")
+  @Test("A command of two words is read with options before, between and after them")
   func twoWords() throws {
     for line in [
       "manifest check -v m.json", "-v manifest check m.json", "manifest -v check m.json",
@@ -335,7 +335,7 @@ import Testing
   }
 
   @Test(
-    "Of a command of two words the second is asked for",
+    "A command of two words without its second word names the choices",
     arguments: [
       ("manifest", "`manifest` needs to know what to do: `build`, `check` or `sign`"),
       ("manifest make x", "`manifest` does `build`, `check` or `sign`, not `make`"),
@@ -345,7 +345,7 @@ import Testing
     #expect(fault(line)?.diagnostics.map(\.message) == [message])
   }
 
-  @Test("Help on the first word of two is help on all that it begins")
+  @Test("Help on the first of two words lists all commands of that family")
   func familyHelp() throws {
     for line in ["manifest --help", "help manifest"] {
       let options = try #require(try parse(line).options as? HelpOptions)

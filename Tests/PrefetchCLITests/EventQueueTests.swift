@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchCLI
 
-@Suite("What is told to slow listeners")
+@Suite("Events for slow listeners")
 struct EventQueueTests {
   /// A listener that blocks until it is released.
   private final class Listener: Sendable {
@@ -50,7 +50,7 @@ struct EventQueueTests {
     queue.push(EventQueue.Event(name: name, line: line))
   }
 
-  @Test("No more wait than there is room for, and what is dropped is counted exactly")
+  @Test("A queue of events keeps its capacity and counts dropped events exactly")
   func bound() {
     let listener = Listener()
     let queue = queue(listener, capacity: 3)
@@ -61,7 +61,7 @@ struct EventQueueTests {
     #expect(listener.heard == ["first", "1", "2", "3"])
   }
 
-  @Test("The oldest progress goes first, and the end is always told")
+  @Test("Progress events are dropped first, and the last event is always delivered")
   func order() {
     let listener = Listener()
     let queue = queue(listener, capacity: 4)
@@ -78,7 +78,7 @@ struct EventQueueTests {
     #expect(listener.heard == ["first", "1", "2", "3", "end"])
   }
 
-  @Test("Nobody waits for a listener longer than that, and all that it missed is counted")
+  @Test("A queue of events ends its wait for a listener and counts the missed events")
   func patience() {
     let listener = Listener()
     let queue = queue(listener, capacity: 10)
@@ -88,7 +88,7 @@ struct EventQueueTests {
     #expect(listener.heard == [])
   }
 
-  @Test("A process that is asked to end does not wait as long as it would")
+  @Test("A terminating process does not wait for its listeners")
   func hurried() {
     let listener = Listener()
     let queue = queue(listener, capacity: 10) { true }
@@ -96,7 +96,7 @@ struct EventQueueTests {
     #expect(queue.finish(within: .seconds(3600)) == 1)
   }
 
-  @Test("A listener that has come to rest is woken again")
+  @Test("An idle listener is woken by the next event")
   func again() {
     let listener = Listener()
     listener.open()

@@ -62,14 +62,14 @@ struct HTMLReportTests {
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
   }
 
-  @Test("The reckoning of contrast gives what is known of some pairs")
+  @Test("The computed contrast equals the known one of some pairs of colours")
   func reckoning() {
     #expect(abs(Self.contrast("#000000", "#ffffff") - 21) < 0.001)
     #expect(abs(Self.contrast("#767676", "#ffffff") - 4.54) < 0.01)
     #expect(abs(Self.contrast("#ff0000", "#ffffff") - 3.998) < 0.01)
   }
 
-  @Test("Every text can be read on every ground and every shape seen, in light and in dark")
+  @Test("Every text has enough contrast on every background, in light and in dark")
   func contrast() throws {
     let style = try Self.style()
     let roots = style.matches(of: /:root\{([^}]*)\}/).map { Self.colours($0.1) }
@@ -96,7 +96,7 @@ struct HTMLReportTests {
     }
   }
 
-  @Test("No colour stands anywhere but in the two lists")
+  @Test("Colours are only in the two lists")
   func noOtherColours() throws {
     let rest = try Self.style().replacing(/:root\{[^}]*\}/, with: "")
     #expect(rest.matches(of: /#[0-9a-fA-F]{3}|rgb|hsl|opacity/).isEmpty)
@@ -120,7 +120,7 @@ struct HTMLReportTests {
     #expect(open == [])
   }
 
-  @Test("Heads of tables say what they are heads of, and pictures what they show")
+  @Test("Headings of tables have scopes, and pictures have labels")
   func labels() {
     let heads = Self.rich.matches(of: /<th [^>]*>/).map { String($0.0) }
     #expect(!heads.isEmpty && !Self.rich.contains("<th>"))
@@ -138,7 +138,7 @@ struct HTMLReportTests {
     #expect(Self.rich.matches(of: /<h1>/).count == 1 && Self.rich.contains("<main>"))
   }
 
-  @Test("Every part that is linked to is there, once")
+  @Test("Every link within the page has one target")
   func anchors() {
     let links = Self.rich.matches(of: /<a href="#([a-z]+)">/).map { String($0.1) }
     let sections = Self.rich.matches(of: /<section id="([a-z]+)"/).map { String($0.1) }
@@ -153,7 +153,7 @@ struct HTMLReportTests {
 
   // MARK: Nothing leaves the page
 
-  @Test("The page runs nothing and asks for nothing, and its policy says so")
+  @Test("The page has no scripts and loads nothing, as its policy states")
   func policy() throws {
     let policy = try Self.part(
       of: Self.rich,
@@ -210,7 +210,7 @@ struct HTMLReportTests {
     }
   }
 
-  @Test("A page of many items is hardly longer than one of some, and says what it leaves out")
+  @Test("A page of many items is hardly longer than one of few, and says what it leaves out")
   func bounds() throws {
     let some = Self.large(2000)
     let many = Self.large(6000)
@@ -224,7 +224,7 @@ struct HTMLReportTests {
     #expect(many.contains("more; <code>--report json=FILE</code> has all."))
   }
 
-  @Test("A run in which nothing was asked has a page all the same")
+  @Test("A run without any request has a page too")
   func empty() {
     let start = Moment(wall: ReportFixture.start, uptime: .zero)
     let page = Self.page { envelope in
@@ -242,7 +242,7 @@ struct HTMLReportTests {
     )
   }
 
-  @Test("Failures of one host and reason are told once")
+  @Test("Failures of one host and reason are listed once")
   func groups() throws {
     let page = Self.page { envelope in
       envelope.report.items = (0..<12).map { place in
@@ -283,7 +283,7 @@ struct HTMLReportTests {
   }
 
   @Test(
-    "What ended before it was sent spent its time where it ended",
+    "A request that failed before it was sent spent its time in the phase of the failure",
     arguments: [
       (ErrorCode.dns, TransferPhases.Phase.lookup), (.certificate, .securing),
       (.connect, .connecting), (.timeout, .connecting),
@@ -297,7 +297,7 @@ struct HTMLReportTests {
   }
 
   @Test(
-    "Long numbers are told in groups",
+    "Long numbers are printed in groups",
     arguments: [
       (0, "0"), (9999, "9999"), (10_000, "10\u{202F}000"), (100_010, "100\u{202F}010"),
       (1_002_034, "1\u{202F}002\u{202F}034"),
@@ -308,7 +308,7 @@ struct HTMLReportTests {
   }
 
   @Test(
-    "Spans are as short as they can be read",
+    "Time spans are printed in the shortest readable form",
     arguments: [
       (0, "0 ms"), (40, "0 ms"), (400, "0.4 ms"), (1000, "1 ms"), (9940, "9.9 ms"),
       (9960, "10 ms"), (45_678, "46 ms"), (999_499, "999 ms"), (999_600, "1 s"),

@@ -20,7 +20,7 @@ struct InertTextTests {
     text.unicodeScalars.count { scalars.unicodeScalars.contains($0) }
   }
 
-  @Test("No control character and no mark of direction survives", arguments: ReportFormat.allCases)
+  @Test("No control character and no bidirectional mark is kept", arguments: ReportFormat.allCases)
   func noControls(format: ReportFormat) {
     let text = Self.rendered(format, foreign: Self.hostile)
     let active = text.unicodeScalars.filter { scalar in
@@ -31,7 +31,7 @@ struct InertTextTests {
     #expect(Array(active) == [])
   }
 
-  @Test("No foreign text makes a line of its own", arguments: ReportFormat.allCases)
+  @Test("Foreign text starts no line", arguments: ReportFormat.allCases)
   func lines(format: ReportFormat) {
     let hostile = Self.rendered(format, foreign: Self.hostile)
     #expect(
@@ -39,7 +39,7 @@ struct InertTextTests {
     )
   }
 
-  @Test("No foreign text makes markup", arguments: [ReportFormat.html, .junit])
+  @Test("Foreign text adds no markup", arguments: [ReportFormat.html, .junit])
   func markup(format: ReportFormat) {
     let hostile = Self.rendered(format, foreign: Self.hostile)
     let plain = Self.rendered(format, foreign: "x")
@@ -48,7 +48,7 @@ struct InertTextTests {
     }
   }
 
-  @Test("JUnit stays XML that a parser takes", arguments: ["x", hostile])
+  @Test("JUnit stays well-formed XML", arguments: ["x", hostile])
   func wellFormed(foreign: String) throws {
     let parser = try #require(XMLParser(sink: SilentSink()))
     let text = Array(Self.rendered(.junit, foreign: foreign).utf8)

@@ -16,7 +16,7 @@ import Testing
     var read: @Sendable (LoadedConfiguration) -> String
   }
 
-  @Test("Every key of the table changes the request of a run, or what reads it instead of one")
+  @Test("Every key of the table has an effect on the request of a run, or on its other reader")
   func changes() throws {
     let whole = try Self.document(KeyGround.text)
     let rows = KeyTable.rows
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("What is said of keys that no request holds is said of keys that there are")
+  @Test("Keys that are listed as exceptions exist in the table")
   func named() {
     let paths = Set(KeyTable.rows.map(\.path))
     #expect(Set(Self.readers.keys).union(Self.withoutEffect.keys).subtracting(paths) == [])

@@ -7,7 +7,7 @@ import Testing
 struct LogTests {
   private static let now = Instant(milliseconds: 1_795_150_800_000)
 
-  @Test("A message is one object, with what is known of it")
+  @Test("A message is one object with its facts")
   func entry() {
     let note = LogEntry(level: .info, "a \"note\"", about: .nothing, run: nil)
     #expect(
@@ -24,7 +24,7 @@ struct LogTests {
   }
 
   @Test(
-    "A day's file is named after the day and whoever runs",
+    "A day's log file has the name of its day and its configuration",
     arguments: [
       ("org.example.app", "2026-11-20_org.example.app.log"),
       ("a b/../c", "2026-11-20_a-b-..-c.log"),
@@ -36,7 +36,7 @@ struct LogTests {
   }
 
   @Test(
-    "Files of ours go two weeks after their day",
+    "Log files of prefetch are removed two weeks after their day",
     arguments: [
       ("2026-11-20_x.log", false), ("2026-11-06_x.log", false), ("2026-11-05_x.log", true),
       ("2025-01-01_x.log", true), ("2025-01-01_x.txt", false), ("2025-01-01.log", false),
@@ -48,7 +48,7 @@ struct LogTests {
   }
 
   @Test(
-    "Text is what a terminal can show",
+    "Log text has only characters that a terminal can show",
     arguments: [
       (Array("words\n\tand more\r\n".utf8), true), ([], true), (Array("ü 日本 👍".utf8), true),
       ([0], false), (Array("a\u{1B}[2J".utf8), false), ([0x7F], false),

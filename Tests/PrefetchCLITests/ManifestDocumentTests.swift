@@ -60,7 +60,7 @@ struct ManifestDocumentTests {
     )
   }
 
-  @Test("The example is as the schema has it")
+  @Test("The example of the manual page matches its schema")
   func exampleMatches() throws {
     let example = try readJSON(try Self.example())
     #expect(SchemaCheck.problems(of: example, schema: try Self.schema()) == [])
@@ -77,7 +77,7 @@ struct ManifestDocumentTests {
     for key in keys { #expect(page.contains("\n\\fB\(key)\\fR \\fI"), "\(key)") }
   }
 
-  @Test("Every other format is in the manual page, by its word or by the names of its files")
+  @Test("Every other format is in the manual page, by its word or its file names")
   func formats() throws {
     let page = try Self.page().replacing("\\-", with: "-").lowercased()
     for format in ManifestFormat.allCases where ![.native, .ndjson].contains(format) {
@@ -110,7 +110,7 @@ struct ManifestDocumentTests {
   }
 
   @Test(
-    "Schema and reader take the same items",
+    "Schema and reader accept the same items",
     arguments: [
       #""a.png""#, #"{"url": "a", "id": null, "ttl": null, "priority": null, "digests": null}"#,
       #"{"url": "a", "ttl": 90}"#, #"{"url": "a", "ttl": "1.5 h"}"#,

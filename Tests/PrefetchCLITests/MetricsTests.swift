@@ -49,7 +49,9 @@ struct MetricsTests {
     #expect(value("prefetch_last_run_duration_seconds", in: text) == "2.345")
   }
 
-  @Test("A run that ends well is the last success, and one that does not keeps the one before")
+  @Test(
+    "The last success is the time of a run that ended well, and a failed run keeps the one before"
+  )
   func lastSuccess() {
     let failed = text(envelope())
     #expect(value(Self.success, in: failed) == "0")
@@ -68,7 +70,7 @@ struct MetricsTests {
   }
 
   @Test(
-    "An attempt of which no run came changes its own series and no other",
+    "An attempt without a run changes its own series only",
     arguments: [ReportEnvelope.Beginning.locked, .failed]
   )
   func attempts(beginning: ReportEnvelope.Beginning) {
@@ -90,7 +92,7 @@ struct MetricsTests {
     #expect(samples(first).count == 3 && first.contains("/etc/other/"), "\(first)")
   }
 
-  @Test("What stands in the file is read back whatever the configuration is called")
+  @Test("Metrics are read back from the file, whatever the configuration's name")
   func escapes() {
     let name = "\u{301}a \"\u{301}b\" \\c {d=\"e\"} 1"
     let before = text(envelope(named: name, exit: .ok))
@@ -99,7 +101,7 @@ struct MetricsTests {
     #expect(value(Self.success, in: after) == value(Self.success, in: before))
   }
 
-  @Test("What nobody of us wrote, or only a part of it, is not taken up")
+  @Test("Foreign or partial lines of a metrics file are not taken over")
   func strangers() {
     let strange = """
       # HELP other Something

@@ -7,7 +7,7 @@ import Testing
 @Suite("Text, numbers and patterns of the output")
 struct OutputTextTests {
   @Test(
-    "Active characters are shown by their number, all others as they are",
+    "Active characters are shown by their number, and all others as they are",
     arguments: [
       ("plain ü 日本 👩‍🚀", "plain ü 日本 👩‍🚀"), ("a\tb", "a\\u{9}b"), ("a\r\nb", "a\\u{d}\\u{a}b"),
       ("\u{1B}[2J", "\\u{1b}[2J"), ("\u{9B}x", "\\u{9b}x"), ("\u{7F}", "\\u{7f}"),
@@ -68,14 +68,14 @@ struct OutputTextTests {
     #expect(Glob.matches(pattern, text) == isMatch)
   }
 
-  @Test("No pattern takes for ever")
+  @Test("Every pattern is matched in bounded time")
   func patience() {
     let text = String(repeating: "a", count: 2000)
     #expect(!Glob.matches(String(repeating: "*a", count: 100) + "*b", text))
   }
 
   @Test(
-    "Secrets of six bytes and more are masked wherever they stand",
+    "Secrets of at least six bytes are masked everywhere",
     arguments: [
       ("x hunter2 y", ["hunter2"], "x *** y"), ("hunter2hunter2", ["hunter2"], "******"),
       ("short", ["short"], "short"), ("nothing here", ["hunter2"], "nothing here"),
@@ -95,7 +95,7 @@ struct OutputTextTests {
   }
 
   @Test(
-    "URLs are shown without user-info and signatures, also those that are none",
+    "URLs are shown without user information and signatures, also invalid ones",
     arguments: [
       ("https://x.org/a?page=2&token=abc", "https://x.org/a?page=2&token=***"),
       ("https://user:pw@x.org/a?token=abc&b=1", "https://***@x.org/a?token=***&b=1"),
@@ -110,7 +110,7 @@ struct OutputTextTests {
   }
 
   @Test(
-    "A diagnostic keeps its code and place, and loses secrets in its words"
+    "A diagnostic keeps its code and position, and its words lose secrets"
   )
   func diagnostics() {
     let place = SourceLocation(file: "a.yaml", line: 1, column: 2)

@@ -12,7 +12,7 @@ import Testing
     RepositoryFile.snapshot("help-all.txt").expect(HelpPages.render(.all))
   }
 
-  @Test("The overview fits on one screen, and the page of all commands names every one")
+  @Test("The overview fits on one screen, and the page of all commands names each of them")
   func oneScreen() {
     #expect(HelpPages.render(.overview).utf8.count { $0 == 0x0A } <= 40)
     let all = HelpPages.render(.all)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "mandoc finds nothing to say about the manual pages",
+    "`mandoc` has no complaint about the manual pages",
     .enabled(if: Tool.isInstalled("mandoc")),
     arguments: [
       "prefetch.1", "prefetch.yaml.5", "prefetch-guide.7", "prefetch-manifest.5",

@@ -40,7 +40,7 @@ struct PlanLinesTests {
     return item
   }
 
-  @Test("Removals come last, before them segments by priority, in them the order of the manifest")
+  @Test("A plan lists segments by priority, items in the manifest's order, and removals last")
   func order() {
     let items = [
       Self.item("gone", .remove, in: ["first"], at: nil),
@@ -70,14 +70,14 @@ struct PlanLinesTests {
     )
   }
 
-  @Test("What is kept is listed and counted only when asked for")
+  @Test("Kept items are listed and counted only on request")
   func kept() {
     let items = [Self.item("a", .keep, in: ["first"], at: 0)]
     #expect(Self.envelope(items, all: false).planLines == [])
     #expect(Self.envelope(items).planLines.count == 1)
   }
 
-  @Test("The summary counts what would be done and how much it is")
+  @Test("The summary counts planned actions and their bytes")
   func summary() {
     var known = Self.item("a", .fetch, in: ["first"], at: 0)
     known.size = 1234
@@ -103,7 +103,7 @@ struct PlanLinesTests {
     return PlanSummary(report: report).line
   }
 
-  @Test("Of one segment each line is printed as soon as those before it are known")
+  @Test("A segment's lines are printed as soon as all lines before them are known")
   func held() {
     var printed = ""
     let printer = PlanPrinter(segments: ["first"], listsKept: false, secrets: []) {
@@ -134,7 +134,7 @@ struct PlanLinesTests {
     #expect(lines[0].contains("/a?") && lines[1].contains("/c?") && lines[3].hasPrefix("remove"))
   }
 
-  @Test("An item that another segment turns out to name as well stands where that one stands")
+  @Test("An item that a second segment declares is printed with the first of them")
   func shared() {
     var printed = ""
     let printer = PlanPrinter(segments: ["later", "first"], listsKept: false, secrets: []) {
@@ -262,7 +262,7 @@ struct EventLineTests {
     ]
   }
 
-  @Test("Segments and beginnings have theirs")
+  @Test("Events of segments and starts have their lines")
   func others() throws {
     let time = #""time":"2026-11-20T05:00:00.000Z","run":"r1""#
     #expect(
@@ -282,7 +282,7 @@ struct EventLineTests {
     )
   }
 
-  @Test("Nothing is said of what changed nothing")
+  @Test("Facts without a change have no event")
   func silence() throws {
     let silent: [RunFact] = [
       Self.settled(.unchanged), Self.settled(.stale), Self.settled(.deferred), Self.settled(nil),
@@ -293,7 +293,7 @@ struct EventLineTests {
     #expect(try silent.flatMap(Self.texts) == [])
   }
 
-  @Test("Events of the license and of the network are as their schema has them")
+  @Test("Events of the license and of the network match their schema")
   func news() throws {
     let facts: [(RunFact, String)] = [
       (.registration(.ok(isFirst: true)), "registration.ok"),
@@ -309,7 +309,7 @@ struct EventLineTests {
     }
   }
 
-  @Test("The events of the schema and their closed words are those of the program")
+  @Test("The event names and closed words of the schema equal those of the program")
   func words() throws {
     let schema = try Self.schema()
     let definitions = schema["$defs"]

@@ -62,7 +62,7 @@ struct ProgressBlockTests {
     ProgressBlock(state: state, columns: columns, rows: rows) { $0 }.lines
   }
 
-  @Test("has a line for each segment and each large file, and one for all")
+  @Test("Progress has a line for each segment, each large file and the total")
   func wide() throws {
     let lines = Self.lines(try Self.state(), 80)
     #expect(
@@ -78,7 +78,10 @@ struct ProgressBlockTests {
     )
   }
 
-  @Test("has no bars where it is narrow, and no line as wide as the terminal", arguments: 2...120)
+  @Test(
+    "Progress has no bars in a narrow window, and no line as wide as the terminal",
+    arguments: 2...120
+  )
   func narrow(columns: Int) throws {
     let lines = Self.lines(try Self.state(), columns)
     #expect(lines.count == 7)
@@ -86,7 +89,7 @@ struct ProgressBlockTests {
     #expect(lines.contains { $0.contains("[") } == (columns >= 60), "\(lines)")
   }
 
-  @Test("shortens names, also those whose letters are wide", arguments: [20, 40, 80])
+  @Test("Progress shortens names, also with wide letters", arguments: [20, 40, 80])
   func wideNames(columns: Int) throws {
     let names = ["日本語の長い名前のセグメント", "x", "👩‍🚀👩‍🚀👩‍🚀👩‍🚀👩‍🚀👩‍🚀👩‍🚀", "ü", "e"]
     let lines = Self.lines(try Self.state(names), columns)
@@ -94,7 +97,7 @@ struct ProgressBlockTests {
   }
 
   @Test(
-    "has never more lines than the terminal leaves, and counts what it does not show",
+    "Progress never has more lines than the terminal, and counts hidden segments",
     arguments: 1...30
   )
   func rows(rows: Int) throws {
@@ -108,7 +111,7 @@ struct ProgressBlockTests {
     #expect(lines.contains { $0.hasPrefix("segment-2 ") }, "\(lines)")
   }
 
-  @Test("says what is known of a body without a size, and what is waited for")
+  @Test("Progress reports a body without a size, and what a run waits for")
   func words() throws {
     var state = ProgressState()
     var standing = RunStanding(segments: [.init(name: "", phase: .discovering)])
@@ -152,7 +155,7 @@ struct ProgressBlockTests {
     )
   }
 
-  @Test("counts bytes where every item declares its size")
+  @Test("Progress counts bytes where every item declares its size")
   func expected() throws {
     var state = ProgressState()
     var standing = RunStanding(segments: [.init(name: "a", phase: .underWay)])
@@ -174,7 +177,7 @@ struct ProgressBlockTests {
     #expect(state.segments[0].fraction == 0.9)
   }
 
-  @Test("has a pace that forgets, and none where nothing moves")
+  @Test("Progress has a rate that forgets, and none when nothing moves")
   func pace() {
     var pace = Pace()
     #expect(pace.rate == nil && pace.remaining == nil)
@@ -189,7 +192,7 @@ struct ProgressBlockTests {
   }
 
   @Test(
-    "writes what is left as clocks do",
+    "Progress prints the remaining time as a clock",
     arguments: [
       (nil, "-:--"), (.zero, "0:00"), (.milliseconds(400), "0:01"), (.seconds(34), "0:34"),
       (.seconds(725), "12:05"), (.seconds(3723), "1:02:03"),
@@ -199,7 +202,7 @@ struct ProgressBlockTests {
     #expect(ProgressWords.clock(rest) == text)
   }
 
-  @Test("is drawn on a terminal that can be drawn on, and is lines where these are asked for")
+  @Test("Progress is drawn on a capable terminal, and is printed as lines on request")
   func choice() {
     let choice = { (presence: Presence, isTerminal: Bool, canDraw: Bool, isQuiet: Bool) in
       ProgressChoice(
@@ -228,7 +231,7 @@ struct ProgressBlockTests {
     #expect(verbose == nil)
   }
 
-  @Test("is told in lines now and then, more seldom the longer it takes")
+  @Test("Progress is printed in lines, more rarely the longer the run takes")
   func lines() throws {
     var lines = ProgressLines()
     let state = try Self.state()

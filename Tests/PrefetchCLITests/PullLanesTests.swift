@@ -43,7 +43,7 @@ struct PullLanesTests {
     }
   }
 
-  @Test("Wishes of equal terms that wait together are one work, up to a limit")
+  @Test("Waiting requests with equal terms form one batch, up to a limit")
   func together() {
     let works = Works()
     let lanes = PullLanes(limit: 1, together: 3) { works.work($0, $1) }
@@ -58,7 +58,7 @@ struct PullLanesTests {
     #expect(works.begunWorks == [["a"], ["b", "c", "d"], ["e", "g"], ["f"]])
   }
 
-  @Test("A wish that several clients have is worked once")
+  @Test("A request that several clients make is worked on once")
   func shared() {
     let works = Works()
     let lanes = PullLanes(limit: 1, together: 8) { works.work($0, $1) }
@@ -72,7 +72,7 @@ struct PullLanesTests {
     #expect(works.answers == ["a", "a shared", "b", "b shared", "c"])
   }
 
-  @Test("A long work holds up nobody who comes later")
+  @Test("A long batch does not delay later requests")
   func long() {
     let works = Works()
     let lanes = PullLanes(limit: 2, together: 8) { works.work($0, $1) }

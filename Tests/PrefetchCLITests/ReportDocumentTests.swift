@@ -18,13 +18,13 @@ struct ReportDocumentTests {
     try readJSON(Array((RepositoryFile.top("man/prefetch-report.schema.json").read() ?? "").utf8))
   }
 
-  @Test("A report in which everything happened is as its schema has it")
+  @Test("A report in which everything happened matches its schema")
   func matchesSchema() throws {
     let document = try readJSON(Self.document())
     #expect(SchemaCheck.problems(of: document, schema: try Self.schema()) == [])
   }
 
-  @Test("Every kind of end has an item in it")
+  @Test("A rich report has an item with every outcome")
   func isComplete() {
     let outcomes = Set(Self.envelope.report.items.compactMap(\.outcome))
     #expect(
@@ -34,7 +34,7 @@ struct ReportDocumentTests {
     )
   }
 
-  @Test("A report of a run in which nothing happened is as its schema has it")
+  @Test("A report of a run in which nothing happened matches its schema")
   func emptyReport() throws {
     let start = Moment(wall: ReportFixture.start, uptime: .zero)
     let builder = ReportBuilder(mode: .plan, identity: "", segments: [], at: start)
@@ -47,7 +47,7 @@ struct ReportDocumentTests {
     #expect(SchemaCheck.problems(of: document, schema: try Self.schema()) == [])
   }
 
-  @Test("The check of the schema sees what is missing, strange, unknown or out of bounds")
+  @Test("The schema check detects missing, unknown and out-of-range values")
   func checkWorks() throws {
     let text = String(decoding: Self.document(), as: UTF8.self)
     for (old, new) in [
@@ -78,7 +78,7 @@ struct ReportDocumentTests {
   }
 
   @Test(
-    "Why something waits has the same words in every schema",
+    "The reasons of deferrals have the same words in every schema",
     arguments: ["report", "status", "network"]
   )
   func deferrals(name: String) throws {
@@ -140,14 +140,14 @@ struct ReportDocumentTests {
       .expect(String(decoding: Self.document(format), as: UTF8.self))
   }
 
-  @Test("What is served stale is told where items are not")
+  @Test("Items served stale are reported although items are not listed")
   func stale() {
     #expect(
       String(decoding: Self.document(.md), as: UTF8.self).contains("\n1 item served stale.\n")
     )
   }
 
-  @Test("Unchanged items are listed only when asked for")
+  @Test("Unchanged items are listed only on request")
   func changedItems() throws {
     var envelope = Self.envelope
     envelope.listsAllItems = false
@@ -159,7 +159,7 @@ struct ReportDocumentTests {
     )
   }
 
-  @Test("NDJSON is the report without its items, then each item as the report has it")
+  @Test("NDJSON is the report without its items, then each item in the report's form")
   func ndjson() throws {
     let document = try readJSON(Self.document())
     let lines = try String(decoding: Self.document(.ndjson), as: UTF8.self).split(separator: "\n")

@@ -14,7 +14,7 @@ struct ReportReaderTests {
   }
 
   @Test(
-    "JUnit is as its schema has it, whatever happened and whatever it is called",
+    "JUnit matches its schema, whatever happened and whatever the names",
     .enabled(if: Tool.isInstalled("xmllint"), "needs xmllint"),
     arguments: ["plain", "a <b> & \"c\" 'd'\u{202E}\u{0}\n\t]]>"]
   )

@@ -47,7 +47,7 @@ struct ReportSizeTests {
     }
   }
 
-  @Test("Markdown of 100,000 failures fits into a comment, and says what it leaves out")
+  @Test("Markdown of 100,000 failures fits a comment and says what it leaves out")
   func markdownOfFailures() throws {
     let items = (0..<Self.count).map { Self.item($0, .failed) }
     let text = ReportMarkdown(envelope: Self.envelope(items)).text
@@ -57,7 +57,7 @@ struct ReportSizeTests {
     #expect(text.contains("| **total** |") && text.contains("| 100000 |"))
   }
 
-  @Test("Markdown of 10,000 segments tells of failures as well")
+  @Test("Markdown of 10,000 segments includes failures")
   func markdownOfSegments() {
     let items = (0..<10).map { Self.item($0, .failed) }
     let text = ReportMarkdown(envelope: Self.envelope(items, segments: 10_000)).text
@@ -66,7 +66,7 @@ struct ReportSizeTests {
     #expect(text.contains("more segments; `--report json=FILE` has all."))
   }
 
-  @Test("Markdown of one failure as long as a page leaves it out rather than break a limit")
+  @Test("Markdown of one failure as long as a page leaves it out to keep the limit")
   func markdownOfLongURLs() {
     let url = "https://h.example.com/" + String(repeating: "a", count: 70_000)
     let text = ReportMarkdown(envelope: Self.envelope([Self.item(0, .failed, url: url)])).text
@@ -74,7 +74,7 @@ struct ReportSizeTests {
   }
 
   @Test(
-    "JUnit of 100,000 items has those that failed, counts what it has, and says what it has not"
+    "JUnit of 100,000 items has the failed ones and counts the others"
   )
   func junit() {
     let items = (0..<Self.count).map { Self.item($0, $0 % 10 == 9 ? .failed : .added) }

@@ -59,7 +59,7 @@ struct ReportSumsTests {
     (node?[key]?.scalar?.text).flatMap { Int($0) } ?? -1
   }
 
-  @Test("Totals are the counts of items, wherever either is told", arguments: 0..<100)
+  @Test("Totals are the counts of items in every rendering", arguments: 0..<100)
   func sums(seed: UInt64) throws {
     let envelope = Self.envelope(seed)
     let document = try readJSON(ReportRendering.bytes(envelope, as: .json))

@@ -39,7 +39,7 @@ struct RequestLinesTests {
     )
   }
 
-  @Test("says where it went, over what, and how long each part took")
+  @Test("A traced request has its address, its connection and the time of each phase")
   func circumstances() throws {
     let lines = RequestLines(story: try Self.story())
     #expect(lines.summary == "request: https://x.org/a?sig=***&page=1 503, 321 bytes, attempt 2")
@@ -53,7 +53,7 @@ struct RequestLinesTests {
     )
   }
 
-  @Test("shows both heads without what proves who we are")
+  @Test("A traced request has both heads without credentials")
   func heads() throws {
     let lines = RequestLines(story: try Self.story()).heads
     #expect(
@@ -68,7 +68,7 @@ struct RequestLinesTests {
     #expect(!lines.joined().contains("letmein"))
   }
 
-  @Test("says what went wrong where no answer came")
+  @Test("A traced request without a response has its failure")
   func failure() throws {
     let story = RequestStory(
       url: try WebURL("https://x.org/a"),

@@ -6,7 +6,7 @@ import Testing
 @testable import PrefetchCLI
 
 /// Hints, pages and examples must only name options that the program accepts.
-@Suite("What people are told to type")
+@Suite("Commands that messages and pages suggest")
 struct ToldCommandsTests {
   /// Options of other programs that the pages mention.
   private static let foreign: Set<String> = [
@@ -26,7 +26,7 @@ struct ToldCommandsTests {
     "--etag-save", "--etag-compare", "--insecure",
   ]
 
-  @Test("Every example of a command can be typed as it stands")
+  @Test("Every example of a command can be typed as it is")
   func examples() throws {
     let commands = CommandTable.all.flatMap { command in
       command.description.examples.map {

@@ -14,7 +14,7 @@ struct UnknownKeysTests {
     "{" + keys.map { "\"\($0)\": null" }.joined(separator: ", ") + more + "}"
   }
 
-  @Test("are all that its schema describes, and no others")
+  @Test("The keys of a native manifest are those of its schema")
   func schema() throws {
     let file = RepositoryFile.top("man/prefetch-manifest.schema.json")
     let bytes = Array(try #require(file.read()).utf8)
@@ -44,7 +44,7 @@ struct UnknownKeysTests {
   }
 
   @Test(
-    "may be private, or anything where any key may stand; whatever is no manifest has none",
+    "Private keys and keys in free objects are accepted, and other texts have no unknown keys",
     arguments: [
       #"{"format": "prefetch-manifest", "$schema": "", "x-a": 1, "x_b": [{"y": 1}], "items": []}"#,
       #"{"format": "prefetch-manifest", "items": [{"url": "a", "headers": {"any": "thing"}}]}"#,

@@ -56,7 +56,7 @@ struct WrittenPagesTests {
     #expect(found.count <= 5, "\(found.joined(separator: "\n"))")
   }
 
-  @Test("prefetch-sdk(7) names each call and key that the issue of the SDKs lists")
+  @Test("The page prefetch-sdk(7) names each call and key that the issue of the SDKs lists")
   func sdkNames() throws {
     let page = try Self.text(of: "man/prefetch-sdk.7").replacing("\\-", with: "-")
     let names = [

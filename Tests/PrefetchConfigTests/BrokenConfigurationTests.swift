@@ -6,7 +6,7 @@ import Testing
 struct BrokenConfigurationTests {
   static let names = Snapshots.names(in: "broken").filter { !$0.hasSuffix(".txt") }
 
-  @Test("Each broken configuration is explained in the recorded words", arguments: names)
+  @Test("Each broken configuration has the recorded explanation", arguments: names)
   func explains(_ name: String) throws {
     let bytes = try #require(Snapshots.read("broken/\(name)"))
     var world = TestWorld()
@@ -17,7 +17,7 @@ struct BrokenConfigurationTests {
     #expect(loaded.rendered == Snapshots.expected("broken/\(stem).txt", actual: loaded.rendered))
   }
 
-  @Test("There are at least twenty kinds of them")
+  @Test("Broken configurations cover at least twenty kinds of errors")
   func areMany() {
     #expect(Self.names.count >= 20)
   }
@@ -32,7 +32,7 @@ struct BrokenConfigurationTests {
     #expect(world.load("deep.json").diagnostics.containsErrors)
   }
 
-  @Test("A bomb of aliases is refused")
+  @Test("A bomb of YAML aliases is refused")
   func refusesAliasBomb() {
     var yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n"
     for level in 1...9 {
@@ -44,7 +44,7 @@ struct BrokenConfigurationTests {
     #expect(loaded.rendered.contains("alias"))
   }
 
-  @Test("Several problems are told at once, in the order of lines")
+  @Test("Several problems are reported at once, in the order of lines")
   func tellsAll() {
     let loaded = load(
       yaml: """

@@ -12,7 +12,7 @@ struct DiagnosticRendererTests {
     )
   }
 
-  @Test("A message has its place, the line, a mark below it and a hint")
+  @Test("A diagnostic has its position, the line, a mark and a hint")
   func isWhole() {
     let text = DiagnosticRenderer().render(diagnostic(column: 11, length: 8)) { _, _ in
       "          chekcsum: sha256:…"
@@ -27,13 +27,13 @@ struct DiagnosticRendererTests {
     )
   }
 
-  @Test("Without the line there is the place alone")
+  @Test("A diagnostic without the source line has only its position")
   func worksWithoutLine() {
     let text = DiagnosticRenderer().render(diagnostic(column: 11, length: 8)) { _, _ in nil }
     #expect(text.split(separator: "\n").count == 2)
   }
 
-  @Test("What could command a terminal is written out, and the mark stays below its word")
+  @Test("Control characters of a source line are escaped, and the mark stays below its word")
   func escapes() {
     let text = DiagnosticRenderer().render(diagnostic(column: 3, length: 3)) { _, _ in
       "\u{1B}\u{202E}abc\td"

@@ -9,7 +9,7 @@ import Testing
   private static let other = String(repeating: "cd", count: 32)
 
   @Test(
-    "A digest there is one that the body must have",
+    "A digest in a URL's fragment is required of the body",
     arguments: [
       "\"https://a.example/x#sha256=\(sum)\"", "{url: \"https://a.example/x#sha256=\(sum)\"}",
       "{url: \"https://a.example/x#sha256=\(sum)\", sha256: \(sum)}",
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "One that is none, or says something else than what stands beside it, is an error",
+    "A malformed or contradicting digest in a URL's fragment is an error",
     arguments: [
       ("\"https://a.example/x#sha256=zz\"", "config.bad-url"),
       ("{url: \"https://a.example/x#sha512=\(sum)\"}", "config.bad-url"),
@@ -47,7 +47,7 @@ import Testing
     #expect(load(yaml: "segments: [{name: s, urls: [\(item)]}]").codes == [code])
   }
 
-  @Test("What means nothing there is told to whoever checks, and nobody else")
+  @Test("A fragment without a meaning is reported by `check` only")
   func useless() {
     let loaded = load(
       yaml: """
@@ -66,7 +66,7 @@ import Testing
     )
   }
 
-  @Test("A manifest is pinned otherwise")
+  @Test("A digest in the fragment of a manifest's URL is an error")
   func manifest() {
     let loaded = load(
       yaml: "segments: [{name: s, manifest: \"https://a.example/list#sha256=\(Self.sum)\"}]"

@@ -30,7 +30,7 @@ struct InfoPlistTests {
     return world.load("Info.plist") { $0.overrides = [Self.template] }
   }
 
-  @Test("Hosts in capitals are taken with a warning, as the SDKs' guides write them")
+  @Test("Hosts in capitals are accepted with a warning")
   func capitals() {
     let loaded = load(
       """
@@ -54,7 +54,7 @@ struct InfoPlistTests {
     #expect(yaml.diagnostics.contains { $0.code == "config.bad-host" && $0.severity == .error })
   }
 
-  @Test("Every key has its meaning, and the rest is passed over")
+  @Test("Every key of an Info.plist is read, and others are ignored")
   func reads() throws {
     let loaded = try world().load("app/Info.plist") { $0.overrides = [Self.template] }
     let configuration = loaded.configuration
@@ -95,7 +95,7 @@ struct InfoPlistTests {
   }
 
   @Test(
-    "Keys with dots in them are understood in every mixture",
+    "Keys with dots are read in every mixture",
     arguments: [
       "<key>com.akamai.map.api_key</key><string>k</string><key>com.akamai.map.segments</key><string>a</string>",
       "<key>com.akamai.map</key><dict><key>api_key</key><string>k</string><key>segments</key><array><string>a</string></array></dict>",

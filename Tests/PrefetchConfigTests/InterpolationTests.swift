@@ -36,7 +36,7 @@ struct InterpolationTests {
     #expect(loaded.secrets.contains("agent-from-systemd"))
   }
 
-  @Test("A check without secrets takes what is unset as given")
+  @Test("A check without secrets treats unset variables as set")
   func takesPlaceholders() {
     let yaml = """
       license: ${file:/run/key}
@@ -54,7 +54,7 @@ struct InterpolationTests {
     #expect(Set(loaded.codes) == ["config.bad-variable"])
   }
 
-  @Test("A literal secret in a file that others can read draws a warning")
+  @Test("A literal secret in a file that others can read causes a warning")
   func warnsOfReadableSecrets() {
     var world = TestWorld(["prefetch.yaml": "license: literal-key\nsegments: []\n"])
     #expect(world.load("prefetch.yaml").diagnostics.isEmpty)

@@ -45,7 +45,7 @@ struct MergingTests {
     #expect(world.load("two.yaml", "one.yaml").identity == "two")
   }
 
-  @Test("Included files lie below the one that includes them, their paths relative to themselves")
+  @Test("Included files have lower precedence, and their paths are relative to themselves")
   func includes() {
     let world = TestWorld([
       "prefetch.yaml": "include: [parts/a.yaml]\ncache: {ttl: 1h}\nsegments: [x]\n",
@@ -62,7 +62,7 @@ struct MergingTests {
     #expect(loaded.files.count == 3)
   }
 
-  @Test("A null in the list of included files is no file of that name")
+  @Test("A null in the list of included files is an error")
   func refusesNullInclude() {
     let world = TestWorld(["a.json": "{\"include\": [null]}", "null": "name: other\n"])
     #expect(world.load("a.json").codes.contains("config.wrong-type"))
@@ -79,7 +79,7 @@ struct MergingTests {
     #expect(deep.load("0.yaml").codes == ["config.include-depth"])
   }
 
-  @Test("Without a name the usual places are looked at in their order")
+  @Test("A configuration without a name is searched in the usual places in order")
   func searches() {
     var world = TestWorld([
       "/home/me/.config/prefetch/config.yaml": "name: home\nsegments: []",
@@ -95,7 +95,7 @@ struct MergingTests {
     #expect(TestWorld().load { $0.requiresFile = false }.diagnostics.isEmpty)
   }
 
-  @Test("Standard input is a file too")
+  @Test("Standard input is accepted as a configuration file")
   func readsStandardInput() {
     var world = TestWorld()
     world.standardInput = "name: piped\ncache: {dir: here}\nsegments: []\nnope: 1\n"

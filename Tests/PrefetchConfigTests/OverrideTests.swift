@@ -16,7 +16,7 @@ struct OverrideTests {
     return PrefetchConfigTests.load(yaml: yaml) { $0.overrides = overrides }
   }
 
-  @Test("An unset variable of a shell lifts no demand: an empty value is no list")
+  @Test("An empty value does not clear a list of required keys")
   func refusesEmptyList() throws {
     for assignment in ["manifest_keys=", "segments.basics.manifest_keys= ", "manifest_keys=[]"] {
       let loaded = try load(assignment)
@@ -25,7 +25,7 @@ struct OverrideTests {
     #expect(try load("segments.basics.manifest_keys=[]").rendered == "\n")
   }
 
-  @Test("A path leads into mappings, lists, hosts and segments")
+  @Test("An override path leads into mappings, lists, hosts and segments")
   func sets() throws {
     let loaded = try load(
       "cache.max-file-size=5 MB",
@@ -57,7 +57,7 @@ struct OverrideTests {
   }
 
   @Test(
-    "A bad assignment is a matter of usage",
+    "A bad assignment is a usage error",
     arguments: [
       ("cache.sise=1", "unknown key `sise` in `cache.sise`"),
       ("cache.size=banana", "`banana` is not a number with a unit"),
@@ -131,7 +131,7 @@ struct OverrideTests {
         set: { license: "${env:UNSET}" }
     """
 
-  @Test("A profile puts its values over those of the files and under those of options")
+  @Test("A profile overrides the files and is overridden by options")
   func profile() throws {
     let without = PrefetchConfigTests.load(yaml: Self.profiled)
     #expect(without.rendered == "\n")
@@ -165,7 +165,7 @@ struct OverrideTests {
     )
   }
 
-  @Test("A profile that there is not is a matter of usage")
+  @Test("An unknown profile is a usage error")
   func unknownProfile() {
     let loaded = PrefetchConfigTests.load(yaml: Self.profiled) { $0.profile = "nigth" }
     #expect(loaded.hasUsageErrors)
@@ -177,7 +177,7 @@ struct OverrideTests {
   }
 
   @Test(
-    "A profile sets values of what there is, and is refused whether it is asked for or not",
+    "A bad profile is an error, whether it is selected or not",
     arguments: [
       ("name: other", "the configuration stays the same one"),
       ("include: [x.yaml]", "what files are read is decided before"),

@@ -5,7 +5,7 @@ import Testing
 
 /// Which texts are masked as secrets.
 struct SecrecyTests {
-  @Test("A short word that happens to be part of a secret does not blind everything else")
+  @Test("A short word within a secret is not masked everywhere")
   func sparesShortWords() {
     let yaml = """
       segments: []
@@ -19,7 +19,7 @@ struct SecrecyTests {
     #expect(loaded.secrets == ["Bearer none"])
   }
 
-  @Test("A secret that strays into another value is hidden there too")
+  @Test("A secret in another value is masked there too")
   func hidesStrayed() {
     let loaded = load(
       yaml:

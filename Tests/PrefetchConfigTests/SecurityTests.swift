@@ -97,14 +97,14 @@ struct SecurityKeyTests {
     Row(text: "a.example: {leaf: ['\(key)'], expire: 2027-01-01}", code: "config.unknown-key"),
   ]
 
-  @Test("A pin that could not be met, or would not be asked for, is an error", arguments: pins)
+  @Test("A pin that can never match or never applies is an error", arguments: pins)
   func pin(row: Row) {
     let yaml = "segments: []\ntls:\n  pins:\n    \(row.text)\n"
     #expect(load(yaml: yaml).codes == [row.code].compactMap(\.self))
   }
 
   @Test(
-    "Certificates of ours are for a host and a port",
+    "Client certificates are for a host and a port",
     arguments: [
       ("a.example", "a.example"), ("a.example:443", "a.example"),
       ("a.example:444", "a.example:444"),
@@ -121,7 +121,7 @@ struct SecurityKeyTests {
     #expect(certificates[authority]?.certificate == "/work/c.pem")
   }
 
-  @Test("Numbers that an app's system takes for booleans count in its Info.plist")
+  @Test("Numbers count as booleans in an Info.plist")
   func numbers() {
     func loaded(_ value: String) -> LoadedConfiguration {
       let plist = """
@@ -149,7 +149,7 @@ struct SecurityKeyTests {
 struct EffectiveSecurityTests {
   private static let key = SecurityKeyTests.key
 
-  @Test("Pins remember where they stand, in either spelling")
+  @Test("Pins remember their position, in either spelling")
   func places() throws {
     let loaded = load(
       yaml: """
@@ -175,7 +175,7 @@ struct EffectiveSecurityTests {
     #expect(entries.map { $0.authority?.count } == [nil, 1])
   }
 
-  @Test("The same pin in both spellings is one, a different one an error")
+  @Test("The same pin in both spellings is one, and a different one is an error")
   func conflict() {
     func codes(_ other: String) -> [String] {
       let identity = "{SPKI-SHA256-BASE64: '\(other)'}"
@@ -192,7 +192,7 @@ struct EffectiveSecurityTests {
     #expect(codes("r/mIkG3eEpVdm+u/ko/cwxzOMo1bk4TyHIlByibiA5E=") == ["config.conflict"])
   }
 
-  @Test("Hosts are named by every URL of the configuration")
+  @Test("Every URL of the configuration names its host")
   func namedHosts() {
     let loaded = load(
       yaml: """
@@ -219,7 +219,7 @@ struct EffectiveSecurityTests {
     )
   }
 
-  @Test("What may not be meant is told, and stays valid")
+  @Test("Suspicious but valid settings are reported")
   func lints() {
     let loaded = load(
       yaml: """
@@ -268,7 +268,7 @@ struct ExpiryTests {
   // 2026-11-21T00:00:00Z
   private let now = Instant(seconds: 1_795_219_200)
 
-  @Test("What is over is told as asked, what soon is as a warning: pins a month ahead")
+  @Test("Expired exceptions are reported as requested, and soon expiring ones as a warning")
   func tells() throws {
     let loaded = load(yaml: yaml)
     let found = loaded.expiryDiagnostics(at: now, expired: .error)
@@ -286,13 +286,13 @@ struct ExpiryTests {
     #expect(found[3].location?.line == 10)
   }
 
-  @Test("In a run the same are warnings")
+  @Test("Expired exceptions are warnings in a run")
   func warns() {
     let found = load(yaml: yaml).expiryDiagnostics(at: now, expired: .warning)
     #expect(found.map(\.severity) == [.warning, .warning, .warning, .warning])
   }
 
-  @Test("Fourteen days and a moment before its end nothing is said of an exception")
+  @Test("An exception is not reported more than fourteen days before its end")
   func boundary() {
     let loaded = load(yaml: yaml)
     let end = Instant(seconds: 1_795_219_200 + 9 * 86_400)

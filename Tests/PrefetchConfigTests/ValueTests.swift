@@ -6,7 +6,7 @@ import Testing
 /// How single values are written.
 struct ValueTests {
   @Test(
-    "Sizes",
+    "Sizes are read with their units",
     arguments: [
       ("0", 0), ("104857600", 104_857_600), ("1kB", 1000), ("1 MB", 1_000_000),
       ("1.5GiB", 1_610_612_736),
@@ -39,7 +39,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Numbers that a key does not take",
+    "A number outside of its key's range is refused",
     arguments: [
       "cache: {max_file_size: -1e0}", "cache: {max_file_size: 1e30}",
       "cache: {max_file_size: 1e99}",
@@ -51,23 +51,23 @@ struct ValueTests {
     #expect(load(yaml: yaml).diagnostics.containsErrors)
   }
 
-  @Test("Every version 1 is the version 1", arguments: ["1", "1.0", "1.2", "\"1.10\""])
+  @Test("Every spelling of version 1 is read", arguments: ["1", "1.0", "1.2", "\"1.10\""])
   func readsVersions(_ text: String) {
     #expect(load(yaml: "version: \(text)").canonical("version") == .integer(1))
   }
 
-  @Test("Others are not", arguments: ["2", "1.", "1.x", "01", "1.2.3", "true", "0.9"])
+  @Test("Other versions are refused", arguments: ["2", "1.", "1.x", "01", "1.2.3", "true", "0.9"])
   func refusesVersions(_ text: String) {
     #expect(load(yaml: "version: \(text)").codes.contains("config.bad-value"))
   }
 
-  @Test("As many transfers as there can be", arguments: [("unlimited", 1024), ("7", 7)])
+  @Test("The largest number of transfers is accepted", arguments: [("unlimited", 1024), ("7", 7)])
   func readsConcurrency(_ text: String, _ count: Int64) {
     let loaded = load(yaml: "network: {concurrency: \(text)}")
     #expect(loaded.canonical("network.concurrency") == .integer(count))
   }
 
-  @Test("A rule names methods in any case, and without `match` it is for all requests")
+  @Test("A rule reads methods in any case, and without `match` it applies to all requests")
   func readsRules() {
     let loaded = load(
       yaml: "transport: {rules: [{match: {method: hEaD}}, {headers: {X: y}}]}\nsegments: []"
@@ -77,7 +77,7 @@ struct ValueTests {
     #expect(loaded.configuration.policy.connections.rules[1].url == nil)
   }
 
-  @Test("The headers of a segment are put over those of the defaults, name by name")
+  @Test("The headers of a segment override those of the defaults by name")
   func mergesHeaders() {
     let loaded = load(
       yaml: """
@@ -97,7 +97,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Sizes that are none",
+    "Invalid sizes are refused",
     arguments: [
       "-1", "1e9", "1  MB", ".5GB", "1.GB", "MB", "1MB/s", "99999999999999999999",
       "9999999999TB", "0x10",
@@ -108,7 +108,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Durations",
+    "Durations are read with their units",
     arguments: [
       ("10s", 10), ("5m", 300), ("2h", 7200), ("7d", 604_800), ("90", 90),
       ("1.5 h", 5400), ("0", 0),
@@ -119,7 +119,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Durations that are none",
+    "Invalid durations are refused",
     arguments: ["5 minutes", "1h30m", "-5s", "s", "1 h 30 m", "5y", "9999999999999999d"]
   )
   func refusesDurations(_ text: String) {
@@ -127,7 +127,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Rates",
+    "Rates are read with their units",
     arguments: [
       ("20MB/s", 20_000_000), ("8Mbps", 1_000_000), ("1MiB/s", 1_048_576), ("500", 500),
       ("2M/s", 2_000_000), ("2 m/s", 2_000_000), ("1Ki/s", 1024), ("3k/s", 3000), ("3K/s", 3000),
@@ -139,7 +139,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Timetables of rates",
+    "Timetables of rates are read",
     arguments: [
       ("08:00 2MB/s, 18:00 unlimited", "08:00 2000000, 18:00 unlimited"),
       (
@@ -160,7 +160,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Timetables that are none",
+    "Invalid timetables are refused",
     arguments: [
       ("08:00 2MB/s, 18:00", "`18:00` is not a time and rate"),
       ("08:00 2MB/s, 08:00 unlimited", "two rates begin on mon at 08:00"),
@@ -176,7 +176,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Windows",
+    "Windows are read with their weekdays",
     arguments: [
       ("22:00-06:00", "22:00-06:00"), ("sat,sun 00:00-24:00", "sat,sun 00:00-24:00"),
       ("Mon-Fri 09:00-17:30", "mon,tue,wed,thu,fri 09:00-17:30"),
@@ -207,7 +207,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Booleans are the usual words in one style of letters",
+    "Booleans are the usual words in one style of case",
     arguments: [
       ("true", true), ("Yes", true), ("ON", true), ("off", false), ("No", false), ("FALSE", false),
       ("\"no\"", false),
@@ -237,7 +237,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Dates are days or times",
+    "Dates are read as days or as times",
     arguments: [
       ("2027-06-30", "2027-06-30T00:00:00.000Z"),
       ("2027-06-30T12:30:00+02:00", "2027-06-30T10:30:00.000Z"),
@@ -254,7 +254,7 @@ struct ValueTests {
   }
 
   @Test(
-    "A digest that begins with a slash is read behind each prefix",
+    "A digest that begins with a slash is read after each prefix",
     arguments: ["", "sha256/", "sha256//"]
   )
   func readsSlashedPins(_ prefix: String) {
@@ -267,7 +267,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Pins may be written in each usual way",
+    "Pins are read in each usual form",
     arguments: [
       "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
       "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
@@ -284,7 +284,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Keys may be written in each style",
+    "Keys are read in each style",
     arguments: [
       "max_file_size", "maxFileSize", "max-file-size", "MaxFileSize",
     ]
@@ -293,7 +293,7 @@ struct ValueTests {
     #expect(load(yaml: "cache: {\(key): 7}").configuration.policy.maximumFileSize == 7)
   }
 
-  @Test("Keys of the user's own are passed over")
+  @Test("Keys of users are ignored")
   func passesOver() {
     #expect(
       load(yaml: "segments: []\nx_note: &n 5\nx-other: [1]\ncache: {x_y: 1, max_file_size: *n}")
@@ -342,7 +342,7 @@ struct ValueTests {
     )
   }
 
-  @Test("Ten thousand items that say more than their URL are read")
+  @Test("Ten thousand items with more than their URL are read")
   func readsMany() {
     let items = (0..<10_000).map { "{\"url\": \"https://h.example/\($0)\", \"seconds\": 1}" }
     var world = TestWorld()

@@ -13,7 +13,7 @@ struct WholeConfigurationTests {
   }
 
   @Test(
-    "Every syntax gives the same canonical bytes",
+    "Every syntax has the same canonical bytes",
     arguments: ["full.yaml", "full.json", "full.plist", "full.bplist"]
   )
   func isTheSame(_ name: String) throws {
@@ -23,7 +23,7 @@ struct WholeConfigurationTests {
     #expect(text == Snapshots.expected("full/canonical.txt", actual: text))
   }
 
-  @Test("Nothing secret is in the canonical form")
+  @Test("The canonical form contains no secret")
   func hidesSecrets() throws {
     let loaded = try load("full.yaml")
     let text = JSONWriter.string(loaded.canonical)

@@ -21,7 +21,7 @@ import Testing
   private static let segments =
     "<key>com.akamai.map.segments</key><array><string>a</string></array>"
 
-  @Test("A file without lines is told by the path of the key")
+  @Test("An error in a file without lines names the path of the key")
   func binary() {
     var diagnostic = Diagnostic("x", "wrong", path: "network.rate", file: "b.plist")
     let render = { DiagnosticRenderer().render($0) { _, _ in nil } }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "A name close to one of ours in an Info.plist draws a warning with its path",
+    "A misspelt key of an Info.plist causes a warning with its path",
     arguments: [
       (
         "<key>com.akamai.vocsdk.licence</key><string>x</string>", "com.akamai.vocsdk.licence",
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "Names for others do not",
+    "Keys for other programs cause no warning",
     arguments: [
       "<key>com.akamai.vocsdk.telemetry</key><string>x</string>",
       "<key>com.akamai</key><dict><key>analytics</key><dict><key>licence</key><true/></dict></dict>",
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    "A key of segments at the top is told where it belongs",
+    "A key of segments at the top level is reported with its right place",
     arguments: ["urls: [https://a.example/x]", "manifest: https://a.example/x", "publish: x"]
   )
   func topLevel(line: String) {
@@ -124,7 +124,7 @@ import Testing
     #expect(hint?.contains("segments: [{ name: NAME, ") == true, "\(hint ?? "")")
   }
 
-  @Test("A configuration that declares nothing draws a warning, unless it says so or is only read")
+  @Test("A configuration without any segment causes a warning, unless it says so or is only read")
   func nothing() {
     #expect(load(yaml: "{}").codes == ["config.nothing-declared"])
     #expect(load(yaml: "cache: {size: 1GB}").codes == ["config.nothing-declared"])
@@ -135,7 +135,7 @@ import Testing
     )
   }
 
-  @Test("What will end is not what has ended")
+  @Test("An exception that will expire has another code than an expired one")
   func expiry() throws {
     let loaded = load(
       yaml: """

@@ -64,7 +64,7 @@ import Testing
     ),
   ]
 
-  @Test("A server stands for the base, or for scheme and host", arguments: rows)
+  @Test("An alternate replaces the base, or scheme and host", arguments: rows)
   func table(row: Row) throws {
     let urls = AlternateSources.urls(
       of: try WebURL(row.item),

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("The variant of a stream that nobody named")
+@Suite("The automatic variant of a stream")
 struct AutomaticVariantTests {
   /// A network, stored content and the expected choice among variants of 100, 200 and 400 bits per
   /// second.
@@ -93,7 +93,7 @@ struct AutomaticVariantTests {
     },
   ]
 
-  @Test("is chosen by the line, by what is here and by what there is room for", arguments: cases)
+  @Test("A variant is chosen by bandwidth, by stored pieces and by room", arguments: cases)
   func choice(_ given: Case) {
     var facts = AutomaticVariant()
     given.change(&facts)
@@ -108,7 +108,7 @@ struct AutomaticVariantTests {
     #expect(facts.choice(among: steps) == given.expected)
   }
 
-  @Test("A stream of one variant, or of unknown bit rates, is left as it is")
+  @Test("A stream with one variant, or of unknown bit rates, is left as it is")
   func few() {
     var facts = AutomaticVariant()
     #expect(facts.choice(among: [AutomaticVariant.Step(bitrate: 9, rate: 1)]).place == 0)
@@ -121,7 +121,7 @@ struct AutomaticVariantTests {
   }
 }
 
-@Suite("How fast a host is")
+@Suite("Speed of a host")
 struct HostPaceTests {
   private func pace(_ bodies: [(bytes: Int64, took: Double, end: Double)]) -> HostPace {
     var pace = HostPace()
@@ -131,7 +131,7 @@ struct HostPaceTests {
     return pace
   }
 
-  @Test("Bodies that come together share their time, and pauses do not count")
+  @Test("Concurrent bodies share their time, and pauses do not count")
   func busy() {
     #expect(pace([(100, 1, 1), (100, 1, 11)]).busy == .seconds(2))
     #expect(pace([(100, 2, 2), (100, 2, 3)]).busy == .seconds(3))
@@ -139,7 +139,7 @@ struct HostPaceTests {
     #expect(pace([(300, 2, 2), (300, 2, 3)]).rate == 200)
   }
 
-  @Test("Little says nothing, and what was known before counts half")
+  @Test("A few bytes are no evidence, and earlier figures count half")
   func memory() {
     #expect(!pace([(65_535, 1, 1)]).isTelling)
     #expect(pace([(65_535, 1, 1), (1, 1, 2)]).isTelling)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Base64")
 struct Base64Tests {
   @Test(
-    "The vectors of RFC 4648 hold both ways",
+    "The vectors of RFC 4648 hold in both directions",
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
       ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
@@ -16,7 +16,7 @@ struct Base64Tests {
   }
 
   @Test(
-    "What is not one canonical encoding is refused",
+    "A non-canonical encoding is refused",
     arguments: [
       "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Z", "Zm9v\n", "Zm 9v", "Z=g=", "-_-_", "====",
     ]
@@ -36,7 +36,7 @@ struct Base64Tests {
     #expect(Base64.decode("-_-_AQ=", as: .urlSafe) == nil)
   }
 
-  @Test("Every byte survives the way there and back")
+  @Test("Every byte survives encoding and decoding")
   func roundTrip() {
     let bytes = (0...255).map { UInt8($0) }
     for form in [Base64.Form.standard, .urlSafe] {

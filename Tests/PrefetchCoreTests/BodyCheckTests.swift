@@ -42,7 +42,7 @@ import Testing
   static let page = Array("<!doctype html>".utf8)
 
   @Test(
-    "A page or nothing at all never takes the place of something else, unless its digest is right",
+    "A page or an empty body replaces another body only with the right digest",
     arguments: [
       ([], 15, nil, nil, page, .unexpectedContent), ([right], 15, nil, nil, page, nil),
       ([rightMD5], 15, nil, nil, page, .unexpectedContent), ([], 0, 10, nil, [], .empty),
@@ -77,7 +77,7 @@ import Testing
     #expect(objection?.code == code)
   }
 
-  @Test("Every segment that names an item has its expectations met")
+  @Test("A body meets the expectations of every segment that declares it")
   func expectations() throws {
     let entry = ManifestEntry(url: try WebURL("https://a.example/x"))
     let body = StagedBody(id: 1, digest: try #require(Self.sha256), size: 3, prefix: [1, 2, 3])
@@ -129,7 +129,7 @@ import Testing
 
 @Suite struct SuggestionTests {
   @Test(
-    "The nearest known name within a third of the word",
+    "The nearest known name is within a third of the word's length",
     arguments: [
       ("chekcsum", "checksum"), ("sgements", "segments"), ("url", "url"), ("urls", "url"),
       ("Manifset", "manifest"), ("xyz", nil), ("", nil),

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "All entries that speak of a host add up",
+    "All pins that apply to a host are combined",
     arguments: [
       PinRow(host: "a.example", leaf: [1], entries: ["a.example"]),
       PinRow(host: "a.example.", leaf: [1], entries: ["a.example"]),
@@ -93,7 +93,7 @@ import Testing
     #expect(!rule.onlyReports)
   }
 
-  @Test("What only reports is kept apart from what holds")
+  @Test("Report-only pins are separate from enforced ones")
   func reports() {
     let rules = Self.pins.rules(for: "s.r.example", at: Self.now)
     #expect(rules.map(\.onlyReports) == [false, true])
@@ -102,7 +102,7 @@ import Testing
 
   // MARK: Rules
 
-  @Test("Where nothing is said there is nothing to say")
+  @Test("A policy without entries for a host has no connection rules")
   func nothing() throws {
     var policy = RunPolicy()
     policy.connections.minimumTLS = .tls13
@@ -110,7 +110,7 @@ import Testing
     #expect(try Self.rules("http://127.0.0.1/", policy) == nil)
   }
 
-  @Test("Pins, certificates and versions are for hosts with TLS")
+  @Test("Pins, client certificates and versions apply to hosts with TLS only")
   func parts() throws {
     var policy = RunPolicy()
     policy.connections.pins = Self.pins
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "Whom somebody out there names may not be in here, unless the configuration names it too",
+    "A host that an outside server names must be public, unless the configuration names it",
     arguments: [
       ReachRow(url: "https://b.example/", reach: .publicOnly),
       ReachRow(url: "https://b.example/", provenance: .local, reach: .anywhere),
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test(
-    "Leave for this network lifts the demands on TLS only of what is on it for sure",
+    "An exception for the local network lifts demands on TLS only for local addresses",
     arguments: [
       ("https://printer/", true), ("https://printer.local/", true), ("https://localhost/", true),
       ("https://b.example/", true), ("https://192.168.0.1/", false), ("https://[::1]/", false),
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(
-    "An address that somebody out there names says itself that it is in here",
+    "A private address that an outside server names is refused by its own form",
     arguments: [
       ("https://127.0.0.1/", false), ("https://10.1.2.3/", false),
       ("https://169.254.169.254/", false),
@@ -212,7 +212,7 @@ import Testing
   }
 
   @Test(
-    "Only an address of ours, seen without a proxy, makes a server one of ours",
+    "A server is local only by a local address that was seen without a proxy",
     arguments: [
       ("127.0.0.1", false, Provenance.local), ("10.0.0.1", false, .local), ("::1", false, .local),
       ("8.8.8.8", false, .publicServer), ("127.0.0.1", true, .publicServer),
@@ -225,7 +225,7 @@ import Testing
 
   // MARK: Transport rules
 
-  @Test("The first rule that matches holds, and no other")
+  @Test("Only the first matching rule applies")
   func firstRule() throws {
     var policy = RunPolicy()
     var proxied = TransportRule(url: URLPattern("https://a.example/x/**"))

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "Magic is text, or hexadecimal digits, or whichever fits",
+    "Magic is read as text and, where it fits, as hexadecimal digits",
     arguments: [
       ("%PDF", ["%PDF"]), ("89 50", ["89 50", "\u{89}P"]), ("0x8950", ["0x8950", "\u{89}P"]),
       ("25:50:44", ["25:50:44", "%PD"]), ("CAF", ["CAF"]), ("4142", ["4142", "AB"]), ("", []),
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "A page is known by how it begins, whatever its type",
+    "A page is recognised by its first bytes, whatever its type",
     arguments: [
       ("<!DOCTYPE html><title>Log in</title>", true), ("<html lang=en>", true),
       ("\u{FEFF} \r\n\t<!doctype HTML>", true), ("<!-- a > b --> <HTML>", true),
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "A page's type counts unless the bytes are what no page begins with",
+    "A page's type counts unless the bytes cannot begin a page",
     arguments: [
       ("png", "Sign in first", true), ("png", "\u{1}\u{0}PNG", false), ("zip", "", true),
       ("json", "{}", false), ("json", "[1]", false), ("json", "<p>No", true), ("json", "", true),
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("Where a page may well be declared, nothing is guarded")
+  @Test("A URL or type that suggests a page is not guarded against pages")
   func pages() throws {
     for url in [
       "https://a.example/", "https://a.example/x.html", "https://a.example/x.php",
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test(
-    "What is declared outweighs the name",
+    "A declared type outweighs the name",
     arguments: [
       ("image/png", nil), ("application/json", nil), ("application/vnd.apple.mpegurl", nil),
       ("application/zip", nil), ("application/xml", nil), ("audio/mpegurl", nil),

@@ -135,7 +135,7 @@ struct CookieJarTests {
     ),
   ]
 
-  @Test("A cookie goes where it belongs, and nowhere else", arguments: rows)
+  @Test("A cookie is sent only to its host and path", arguments: rows)
   func row(_ row: Row) throws {
     var jar = CookieJar()
     let headers = HeaderBlock(row.set.map { HeaderField("Set-Cookie", $0) })
@@ -146,7 +146,7 @@ struct CookieJarTests {
     #expect(sent == row.sent)
   }
 
-  @Test("A host has fifty cookies, and a header no more than servers read")
+  @Test("A cookie jar has at most fifty cookies a host, and a header within usual limits")
   func bounds() throws {
     let url = try WebURL("https://a.example/")
     var jar = CookieJar()
@@ -166,7 +166,7 @@ struct CookieJarTests {
     #expect(jar.field(for: url, at: Self.now) { _ in false } == nil, "the oldest have gone")
   }
 
-  @Test("A cookie that the configuration gives stays, and those of servers stand behind it")
+  @Test("A cookie of the configuration stays and precedes those of servers")
   func declared() throws {
     let url = try WebURL("https://a.example/")
     var jar = CookieJar()

@@ -34,7 +34,7 @@ import Testing
     #expect(HTTPDate.parse(text) == nil)
   }
 
-  @Test("A year of two digits lies between 1970 and 2069")
+  @Test("A year of two digits is between 1970 and 2069")
   func shortYears() {
     #expect(HTTPDate.parse("Thursday, 01-Jan-70 00:00:00 GMT") == Instant(seconds: 0))
     #expect(HTTPDate.parse("Tuesday, 01-Jan-69 00:00:00 GMT") == Instant(seconds: 3_124_224_000))
@@ -46,7 +46,7 @@ import Testing
     #expect(Timestamp.parse("2016-12-31T23:59:60Z") == Instant(seconds: 1_483_228_800))
   }
 
-  @Test("Every day of four hundred years comes back as it was")
+  @Test("Every day of four hundred years is formatted and parsed to the same day")
   func roundTrips() {
     var previousWeekday = ""
     for day in Int64(-49_710)...Int64(96_400) {
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "Years begin and end where the calendar says",
+    "Years begin and end by the calendar",
     arguments: [
       (-62_167_219_200, "0000-01-01T00:00:00.000Z"), (253_402_300_799, "9999-12-31T23:59:59.000Z"),
       (951_782_400, "2000-02-29T00:00:00.000Z"), (-2_203_891_200, "1900-03-01T00:00:00.000Z"),
@@ -106,7 +106,7 @@ import Testing
     #expect(Timestamp.parse(text) == nil)
   }
 
-  @Test("The ends of time are instants like others")
+  @Test("The first and the last representable times are valid instants")
   func extremes() {
     #expect(Instant(milliseconds: .min).seconds == Int64.min / 1000 - 1)
     #expect(Instant(milliseconds: -1).seconds == -1)

@@ -8,7 +8,7 @@ struct DeclaredURLTests {
   private static let base64 = "q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
 
   @Test(
-    "is declared, whichever way it is written",
+    "A digest in a fragment is declared in each of its forms",
     arguments: [
       ("sha256=\(sum)", ["sha256:\(sum)"]), ("SHA-256=\(sum.uppercased())", ["sha256:\(sum)"]),
       ("sha256=\(base64)", ["sha256:\(sum)"]), ("sha256=\(sum) \n", ["sha256:\(sum)"]),
@@ -30,7 +30,7 @@ struct DeclaredURLTests {
   }
 
   @Test(
-    "that is none is refused",
+    "A malformed digest in a fragment is refused",
     arguments: [
       "sha256=zz", "sha256=", "sha256=\(sum)0", "sha256=\(sum.prefix(40))", "sha512=\(sum)",
       "x=1&md5=\(sum)", "sha1=\(base64)",
@@ -40,7 +40,7 @@ struct DeclaredURLTests {
     #expect(throws: WebURL.Fault.self) { try DeclaredURL("https://a.example/x#\(fragment)") }
   }
 
-  @Test("belongs to references too, and what else stands there is told")
+  @Test("A digest in a fragment is read in references too, and other fragments are reported")
   func references() throws {
     let base = try WebURL("https://a.example/dir/list")
     let declared = try DeclaredURL("x#part&sha256=\(Self.sum)", base: base)
@@ -50,7 +50,7 @@ struct DeclaredURLTests {
     #expect(try DeclaredURL("x", base: base).otherFragment == nil)
   }
 
-  @Test("holds beside others, unless they name another body")
+  @Test("A digest in a fragment holds beside others, unless they contradict it")
   func besides() throws {
     let declared = try DeclaredURL("https://a.example/x#sha256=\(Self.sum)")
     let other = ExpectedDigest(algorithm: .sha256, bytes: [UInt8](repeating: 1, count: 32))

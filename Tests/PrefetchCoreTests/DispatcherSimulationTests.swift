@@ -7,10 +7,7 @@ import Testing
   private static let blocks: Range<UInt64> = 0..<(Campaign.isLong ? 8 : 1)
 
   @Test(
-    """
-    Whatever happens in whatever order: caps hold, nobody overtakes whom he should not, each item \
-    settles once, bodies are not leaked
-    """,
+    "In any order of events, limits and ranks hold, each item settles once, and no body leaks",
     arguments: blocks
   )
   func anyOrder(block: UInt64) {
@@ -29,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Whatever the network does meanwhile: nothing begins while it is deferred",
+    "No transfer starts while the network defers it, whatever the network does",
     arguments: blocks
   )
   func underRules(block: UInt64) {
@@ -46,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "Whatever manifests are made of: nothing settles twice, nothing leaks, everything ends",
+    "Manifests of any content settle once, leak nothing and end",
     arguments: blocks
   )
   func varied(block: UInt64) {
@@ -63,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "Whatever items are made of: nothing settles twice, nothing leaks, everything ends",
+    "Items of any content settle once, leak nothing and end",
     arguments: blocks
   )
   func bundles(block: UInt64) {
@@ -82,7 +79,7 @@ import Testing
   }
 
   /// Runs without observers report plain items in groups.
-  @Test("A run that nobody watches does and counts the same", arguments: blocks)
+  @Test("A run without observers does and counts the same", arguments: blocks)
   func briefly(block: UInt64) throws {
     var (confirmedCount, arrivedCount) = (0, 0)
     for seed in block * 800..<(block + 1) * 800 {
@@ -111,7 +108,7 @@ import Testing
     #expect(arrivedCount > 10)
   }
 
-  @Test("The same seed is the same run")
+  @Test("The same seed gives the same run")
   func replay() throws {
     var askedCount = 0
     for seed in 0..<200 as Range<UInt64> {

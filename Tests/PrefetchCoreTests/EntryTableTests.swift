@@ -17,7 +17,7 @@ import Testing
     return true
   }
 
-  @Test("Tables put together are what one table of all their entries would be")
+  @Test("Joined tables equal one table of all their entries")
   func joined() throws {
     var generator = SeededRandom(seed: 7)
     for round in 0..<200 {
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("Tens of thousands of small tables are put together in one go")
+  @Test("Tens of thousands of small tables are joined in one pass")
   func many() throws {
     var whole = EntryTable()
     for number in 0..<30_000 {
@@ -56,7 +56,7 @@ import Testing
     #expect(whole.byteCount == (0..<30_000).reduce(0) { $0 + "/\($1)".utf8.count })
   }
 
-  @Test("What columns hold comes over as columns")
+  @Test("Plain entries are joined as columns")
   func columns() throws {
     var other = EntryTable()
     other.resolveReferences(against: try WebURL("https://a.example/x/"))
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("What is taken as it stands is what the long way would make of it", arguments: bases)
+  @Test("An entry taken by the short path equals the parsed one", arguments: bases)
   func oddURLs(base: String?) throws {
     for text in Self.odd {
       let isPlain = try check(text, base: base)
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("The same for URLs that are made up")
+  @Test("The short path and the parser agree for generated URLs")
   func generatedURLs() throws {
     var generator = SeededRandom(seed: 7)
     let pieces = [
@@ -198,14 +198,14 @@ import Testing
   }
 
   @Test(
-    "Common spellings take the short way",
+    "Common spellings take the short path",
     arguments: ["a", "img/a.png", "/a/b?c=d", "https://x.example/y", "a/_b"]
   )
   func shortWay(text: String) throws {
     #expect(try check(text, base: "https://cdn.example/app/list.json"))
   }
 
-  @Test("A URL that is named again is counted, however it is written")
+  @Test("A repeated URL is counted, whatever its spelling")
   func duplicates() throws {
     var table = EntryTable()
     table.resolveReferences(against: try WebURL("https://a.example/d/"))
@@ -219,7 +219,7 @@ import Testing
     #expect(table.duplicateCount == 3)
   }
 
-  @Test("Entries of every kind come back as they were, and are found, however many there are")
+  @Test("Entries of every kind are returned as they were and found, whatever their number")
   func growth() throws {
     var table = EntryTable { "made from \($0.path)" }
     var expected: [ManifestEntry] = []
@@ -271,7 +271,7 @@ import Testing
     #expect(table.allOrigins.map(\.host) == ["a.example"])
   }
 
-  @Test("Columns take an entry that says no more than they hold, and give it back as it was")
+  @Test("Columns take an entry that fits them and return it as it was")
   func briefly() throws {
     let plain = ManifestEntry(url: try WebURL("https://a.example/x"))
     let said: [(isKept: Bool, change: (inout ManifestEntry) -> Void)] = [
@@ -308,7 +308,7 @@ import Testing
     return ExpectedDigest(algorithm: algorithm, bytes: [UInt8](repeating: byte, count: count))
   }
 
-  @Test("An id that was made from the URL is no news")
+  @Test("An id made from the URL does not change an entry's description")
   func madeIdentifiers() throws {
     var entry = ManifestEntry(url: try WebURL("https://a.example/"))
     let before = entry.descriptionHash

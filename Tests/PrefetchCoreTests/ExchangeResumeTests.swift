@@ -76,7 +76,7 @@ private func makeAsker(
 }
 
 @Suite struct ExchangeResumeTests {
-  @Test("What was kept of a broken body is continued, and asked for uncoded")
+  @Test("A kept part is continued with a request for an uncoded body")
   func resumes() throws {
     let asker = try makeAsker()
     #expect(asker.word(broken(kept: 500)) == "wait")
@@ -90,7 +90,7 @@ private func makeAsker(
     #expect(asker.last?.partial == part(700))
   }
 
-  @Test("What an earlier run kept is continued by the first request")
+  @Test("A part from an earlier run is continued by the first request")
   func earlierRun() throws {
     let asker = try makeAsker(partial: part(9))
     #expect(asker.word(answer(200, hasBody: true)) == "answered 200")
@@ -102,7 +102,7 @@ private func makeAsker(
   }
 
   @Test(
-    "A part survives what happened before the answer, and nothing else that kept none",
+    "A part survives a failure before the response, and not a response that kept none",
     arguments: [(false, 9), (true, nil)] as [(Bool, Int64?)]
   )
   func kept(hasBegun: Bool, offset: Int64?) throws {
@@ -113,7 +113,7 @@ private func makeAsker(
   }
 
   @Test(
-    "A part that does not fit is given up for the whole, once and at no cost",
+    "A misfit part is dropped once for a whole request, without a lost attempt",
     arguments: [ErrorCode.badResponse, .storeDamaged, .disk]
   )
   func misfit(code: ErrorCode) throws {
@@ -128,7 +128,7 @@ private func makeAsker(
     #expect(asker.exchange.attempts == 4)
   }
 
-  @Test("416 with the body is the whole; without, the whole is asked for once")
+  @Test("A 416 with a complete body ends it, and otherwise a whole request follows once")
   func unsatisfiable() throws {
     let complete = try makeAsker(partial: part(9))
     #expect(complete.word(answer(416, hasBody: true)) == "answered 416")
@@ -147,7 +147,7 @@ private func makeAsker(
     #expect(wrong.last?.partial == nil)
   }
 
-  @Test("Of the headers of a 416 none describe the whole", arguments: ["\"a\"", "a date"])
+  @Test("The headers of a 416 do not describe the body", arguments: ["\"a\"", "a date"])
   func describedAnew(_ validator: String) {
     var part = part(9)
     part.validator = validator
@@ -163,7 +163,7 @@ private func makeAsker(
   }
 
   @Test(
-    "A coding that broke off within the body is not asked for again",
+    "A retry after a broken coded body allows no coding",
     arguments: [(true, false), (false, true)]
   )
   func coding(hasBegun: Bool, allows: Bool) throws {
@@ -174,7 +174,7 @@ private func makeAsker(
   }
 
   @Test(
-    "Who gets on has more tries, who gets nowhere has four, and nobody has endless ones",
+    "A resumed transfer with progress has more attempts, one without has four, and none is endless",
     arguments: [
       (0, 3, 4), ((1 << 20) - 1, 3, 4), (1 << 20, 3, 100), (5 << 20, 3, 100), (1 << 20, 0, 1),
       (1 << 20, 1, 50),
@@ -194,7 +194,7 @@ private func makeAsker(
   }
 
   @Test(
-    "A pause that passes the end of the run is not begun",
+    "A pause beyond the end of the run becomes a deferral",
     arguments: [
       (nil, 1, "deferred deadline nil"), (nil, 2, "wait"), ("10", 5, "deferred retry_after 10"),
       ("10", 10, "deferred retry_after 10"), ("10", 11, "wait"),
@@ -216,7 +216,7 @@ private func makeAsker(
     #expect(status == 503)
   }
 
-  @Test("A redirect whose target has run out between two tries is asked for anew, once")
+  @Test("A redirect with an expired target is requested again once")
   func outdatedRedirect() throws {
     let there = answer(302, [HeaderField("Location", "https://cdn.example/x?signature=1")])
     let asker = try makeAsker()
@@ -238,7 +238,7 @@ private func makeAsker(
   static let mirror = "https://mirror.example/x"
 
   @Test(
-    "What another source may do better is asked for there, at once",
+    "A missing item is requested from the next source at once",
     arguments: [
       (404, "ask"), (410, "ask"), (501, "ask"), (505, "ask"), (200, "answered 200"),
       (304, "answered 304"), (401, "answered 401"), (403, "answered 403"), (400, "answered 400"),
@@ -252,7 +252,7 @@ private func makeAsker(
     #expect(asker.exchange.hop.string == (expected == "ask" ? Self.mirror : "https://a.example/x"))
   }
 
-  @Test("Every source has its own tries, and the declared one is told of when none helps")
+  @Test("Every source has its own attempts, and the declared one is reported when all fail")
   func tries() throws {
     let asker = try makeAsker(alternates: [Self.mirror, "https://third.example/x"])
     var words: [String] = []
@@ -285,7 +285,7 @@ private func makeAsker(
     #expect(asker.last?.headers == [secret])
   }
 
-  @Test("Validators that an alternate gave go to it again")
+  @Test("Validators from an alternate are sent to it again")
   func alternateValidators() throws {
     var exchange = Exchange(
       url: try WebURL("https://a.example/x"),
@@ -303,7 +303,7 @@ private func makeAsker(
     #expect(!hasThird)
   }
 
-  @Test("A source over plain http is passed over where that is not allowed")
+  @Test("A source over plain http is skipped where that is not allowed")
   func security() throws {
     let asker = try makeAsker(alternates: ["http://plain.example/x", Self.mirror])
     #expect(asker.word(answer(404)) == "ask")
@@ -345,7 +345,7 @@ private func makeAsker(
     Row(name: "too large", results: [broken(.tooLarge, isTransient: false)], expected: "too_large"),
   ]
 
-  @Test("Of several ends the gravest is told", arguments: rows)
+  @Test("The gravest of several failures is reported", arguments: rows)
   func gravest(row: Row) throws {
     let asker = try makeAsker(alternates: [Self.mirror])
     var words: [String] = []
@@ -353,7 +353,7 @@ private func makeAsker(
     #expect(words == Array(repeating: "ask", count: row.results.count - 1) + [row.expected])
   }
 
-  @Test("A wrong digest outweighs what the next source says")
+  @Test("A wrong digest outweighs the failure of the next source")
   func digest() throws {
     let asker = try makeAsker(alternates: [Self.mirror])
     #expect(asker.word(answer(200)) == "answered 200")

@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("A request that never went out is neither an attempt nor a try")
+  @Test("A request that was taken back counts neither as an attempt nor as a retry")
   func takeBack() throws {
     var exchange = Exchange(url: try WebURL("https://a.example/"))
     for number in 1...5 {
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "A busy server that says when is asked then, or in a later run",
+    "A busy server with `Retry-After` is requested then, or in a later run",
     arguments: [
       ("1", "wait 1"), ("120", "wait 120"), ("121", "deferred retry_after 121"),
       ("99999999999999999999", "deferred retry_after 86400"), ("0", "wait 0"),
@@ -128,7 +128,7 @@ import Testing
     Row(name: "to user-info", targets: ["https://u:p@b.example/"], last: "redirect_forbidden"),
   ]
 
-  @Test("Every hop is under the whole policy", arguments: rows)
+  @Test("Every hop obeys the whole policy", arguments: rows)
   func redirects(row: Row) throws {
     var policy = RunPolicy()
     row.change(&policy)
@@ -145,7 +145,7 @@ import Testing
     #expect(Self.word(step) == row.last)
   }
 
-  @Test("Headers stay with the first origin, and come back with it")
+  @Test("Headers stay with the first origin and return to it")
   func headerScope() throws {
     let secret = HeaderField("Authorization", "Bearer x")
     var exchange = Exchange(url: try WebURL("https://a.example/"), headers: [secret])
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("Validators go only to the URL that gave them, both and verbatim")
+  @Test("Validators are sent only to their own URL, both and verbatim")
   func conditions() throws {
     var exchange = Exchange(
       url: try WebURL("https://a.example/"),
@@ -185,7 +185,7 @@ import Testing
     )
   }
 
-  @Test("Three tries follow the first one, after pauses between nothing and a doubling ceiling")
+  @Test("Three retries follow the first attempt, after random pauses below a doubling limit")
   func retries() throws {
     let busy = Self.response(503)
     for random in [0.0, 0.5, 0.999] {
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test("A pause never exceeds its ceiling, whatever the attempt")
+  @Test("A pause never exceeds its limit, whatever the attempt")
   func ceiling() {
     let policy = RetryPolicy()
     for attempt in [2, 6, 7, 50, 1_000_000] {
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "Statuses that mean later are asked again, others are answers",
+    "Temporary statuses are retried, and others are final",
     arguments: [
       (200, "answered 200"), (304, "answered 304"), (404, "answered 404"), (403, "answered 403"),
       (501, "answered 501"), (301, "answered 301"), (408, "wait"), (425, "wait"), (429, "wait"),
@@ -233,7 +233,7 @@ import Testing
     #expect(Self.word(step) == word)
   }
 
-  @Test("Only what may pass by itself is tried again; hops cost no tries")
+  @Test("Only transient failures are retried, and hops cost no attempt")
   func failures() throws {
     var exchange = Exchange(url: try WebURL("https://a.example/"))
     _ = exchange.nextRequest(TransferID(1))
@@ -262,7 +262,7 @@ import Testing
     #expect(tries == 4)
   }
 
-  @Test("A digest that was asked for too late is not part of the answer")
+  @Test("A digest that was required after the request is not in its response")
   func algorithms() throws {
     var exchange = Exchange(url: try WebURL("https://a.example/"), algorithms: [.md5])
     #expect(exchange.nextRequest(TransferID(1)).algorithms == [.md5])

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("Simulated runs do what they did when that was recorded") struct FingerprintTests {
+@Suite("Simulated runs match their recorded fingerprints") struct FingerprintTests {
   static let pools: [(name: String, seeds: Int, pool: @Sendable (UInt64) -> WorldPool)] = [
     ("any", 400, { WorldPool(isWarm: $0.isMultiple(of: 5), losesHosts: true) }),
     ("rules", 400, { WorldPool(isWarm: $0.isMultiple(of: 5), hasNetworkRules: true) }),
@@ -22,7 +22,10 @@ import Testing
     ),
   ]
 
-  @Test("in worlds where anything happens in any order", arguments: pools.map(\.name))
+  @Test(
+    "Simulated runs in worlds of any order match their recorded fingerprints",
+    arguments: pools.map(\.name)
+  )
   func worlds(_ name: String) throws {
     let (_, seeds, pool) = try #require(Self.pools.first { $0.name == name })
     let prints = (0..<UInt64(seeds)).map { seed in
@@ -38,7 +41,7 @@ import Testing
     #expect(Fingerprints.differences(name, prints) == [])
   }
 
-  @Test("where servers take their time")
+  @Test("Simulated runs with slow servers match their recorded fingerprints")
   func times() throws {
     let prints = try (0..<100).map { seed in
       var random = SeededRandom(mixing: [seed, 40])

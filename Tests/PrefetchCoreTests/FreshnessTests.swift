@@ -2,7 +2,7 @@ import PrefetchCore
 import Testing
 
 @Suite struct CacheControlTests {
-  @Test("Directives are read whatever their case and spacing")
+  @Test("Directives are read in any case and spacing")
   func directives() {
     let control = CacheControl(
       "Max-Age = 60 , IMMUTABLE,no-store, must-revalidate, x=\"a, no-cache\""
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "An age that cannot be read is stale, and the smaller of two counts",
+    "An unreadable `max-age` counts as zero, and the smaller of two counts",
     arguments: [
       ("max-age=60", 60), ("max-age=\"60\"", 60), ("max-age=x", 0), ("max-age=-1", 0),
       ("max-age", 0),
@@ -28,7 +28,7 @@ import Testing
     #expect(CacheControl(header).maxAge == seconds)
   }
 
-  @Test("no-cache for some fields withholds these alone")
+  @Test("A `no-cache` with field names withholds these fields only")
   func qualified() {
     #expect(CacheControl("no-cache").hasNoCache)
     let control = CacheControl("no-cache=\"Set-Cookie, X-A\"")
@@ -36,7 +36,7 @@ import Testing
     #expect(control.withheldFields == ["set-cookie", "x-a"])
   }
 
-  @Test("Whoever understands what is stored passes over no-store where must-understand says so")
+  @Test("A cache with `must-understand` ignores `no-store`")
   func understanding() {
     #expect(!CacheControl("must-understand, no-store").hasNoStore)
     #expect(!CacheControl("no-store, must-understand").hasNoStore)
@@ -248,7 +248,7 @@ import Testing
     ),
   ]
 
-  @Test("An answer is fresh for as long as RFC 9111 says", arguments: rows)
+  @Test("A response is fresh for as long as RFC 9111 says", arguments: rows)
   func table(row: Row) {
     let freshness = Freshness(HeaderBlock(row.headers), at: Freshness.Timing(Self.now))
     let until = freshness.end(under: row.limits, answeredAt: Self.now)
@@ -262,7 +262,7 @@ import Testing
 }
 
 @Suite struct FreshnessDetailTests {
-  @Test("What the answer took to come adds to an Age, and its body's time to both ages")
+  @Test("The response time adds to an `Age`, and the body's time to both ages")
   func delay() {
     let control = HeaderField("Cache-Control", "max-age=60")
     // The request was sent ten seconds ago, and the head arrived five seconds ago.
@@ -281,7 +281,7 @@ import Testing
     }
   }
 
-  @Test("A chain is as fresh as its least hop, and a silent one takes a ttl")
+  @Test("A chain is as fresh as its least fresh hop, and a silent one takes the ttl")
   func chains() {
     let now = FreshnessTests.now
     let (soon, late) = (
@@ -303,7 +303,7 @@ import Testing
   }
 
   @Test(
-    "no-store counts where it is to be honoured",
+    "A `no-store` counts where the rules honor it",
     arguments: [
       ("no-store", true, false), ("no-store", false, true), ("no-cache", true, true),
       ("max-age=1, No-Store", true, false),

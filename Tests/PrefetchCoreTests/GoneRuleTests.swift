@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct GoneRuleTests {
   @Test(
-    "What is gone leaves only where every segment says so, and only what is there and not locked",
+    "A 404 removes an item only by the rules of all its segments, if stored and not locked",
     arguments: [
       (404, [.remove], true, false, "removed"), (410, [.remove, .remove], true, false, "removed"),
       (404, [.remove, .keep], true, false, "gone"), (404, [.keep], true, false, "gone"),

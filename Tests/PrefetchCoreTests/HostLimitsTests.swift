@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "A busy answer that names a time shuts the whole host, and no other one",
+    "A busy response with a time closes its whole host, and no other one",
     arguments: [
       (429, "30", nil, "wait 30"), (503, "30", nil, "wait 30"), (500, "30", nil, "wait 30"),
       (408, "30", nil, "wait 30"), (425, "30", nil, "wait 30"), (502, "30", nil, "wait 30"),
@@ -54,7 +54,7 @@ import Testing
     #expect(Self.word(limits.verdict(Self.b, now: Self.moment(0))) == "open")
   }
 
-  @Test("The answer that asks for the most quiet counts, and what comes later does not end it")
+  @Test("The longest requested pause counts, and later responses do not end it")
   func longestGate() {
     var limits = Self.limits()
     limits.noteAnswer(Self.a, status: 429, retryAfter: "60", now: Self.moment(0))
@@ -64,7 +64,7 @@ import Testing
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(60))) == "open")
   }
 
-  @Test("A host that was put off stays put off, however little of its pause is left")
+  @Test("A closed host stays deferred, however short the rest of its pause")
   func sticky() {
     var limits = Self.limits()
     limits.noteAnswer(Self.a, status: 429, retryAfter: "200", now: Self.moment(0))
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "Gates of earlier runs hold, but nobody is kept out for more than a day",
+    "A gate of an earlier run holds for at most a day",
     arguments: [
       (60, "wait 60"), (121, "retry_after 121"), (-1, "open"), (0, "open"),
       (90_000, "retry_after 86400"), (1 << 40, "retry_after 86400"),
@@ -86,7 +86,7 @@ import Testing
     #expect(limits.gates(now: Self.moment(0)).isEmpty == (expected == "open"))
   }
 
-  @Test("The gates that still hold are there to be saved, in order")
+  @Test("Gates that are still closed are saved in order")
   func saved() {
     var limits = Self.limits()
     limits.noteAnswer(Self.b, status: 503, retryAfter: "300", now: Self.moment(0))
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(
-    "A host that cannot be connected after all retries is skipped until it answers after all",
+    "A host that is unreachable after all retries is skipped until it answers",
     arguments: [ErrorCode.connect, .dns]
   )
   func unreachable(code: ErrorCode) {
@@ -154,7 +154,7 @@ import Testing
     #expect(limits.verdict(Self.b, now: Self.moment(0)) == .open)
   }
 
-  @Test("Any answer ends a row")
+  @Test("Any response resets the count of failures in a row")
   func row() {
     var limits = Self.limits()
     for round in 0..<20 {
@@ -176,7 +176,7 @@ import Testing
     #expect(limits.limit(of: Self.a) == 1)
   }
 
-  @Test("Each item that fails after it doubles the pause, up to five minutes; an answer ends it")
+  @Test("Each later failure doubles the pause up to five minutes, and a response ends it")
   func probes() {
     var limits = Self.broken()
     var told: [String] = []
@@ -196,7 +196,7 @@ import Testing
     #expect(limits.limit(of: Self.a) == nil)
   }
 
-  @Test("The item that tries obeys the gate of a host that is still busy")
+  @Test("The probing item obeys the gate of a busy host")
   func busyProbe() {
     var limits = Self.broken()
     limits.noteAnswer(Self.a, status: 503, retryAfter: "5", now: Self.moment(60))
@@ -206,7 +206,7 @@ import Testing
     #expect(Self.word(limits.verdict(Self.a, now: Self.moment(66))) == "wait 186")
   }
 
-  @Test("It is said once, with its end, when a host is left alone")
+  @Test("A closed host is reported once, with the end of its pause")
   func news() {
     var limits = Self.limits()
     var news: [Instant] = []
@@ -219,7 +219,7 @@ import Testing
     #expect(news == [Self.moment(64).wall, Self.moment(184).wall])
   }
 
-  @Test("A breaker whose pause passes the deadline puts its items off")
+  @Test("A breaker whose pause passes the deadline defers its items")
   func deadline() {
     #expect(
       Self.word(Self.broken(deadline: 50).verdict(Self.a, now: Self.moment(0))) == "breaker 60"

@@ -1,7 +1,7 @@
 import PrefetchCore
 import Testing
 
-@Suite("Which items of a manifest are taken by source and category")
+@Suite("Selection of items by source and category")
 struct ManifestChoiceTests {
   private static func entry(
     _ name: String,
@@ -24,7 +24,7 @@ struct ManifestChoiceTests {
     return ManifestSelection(rules).apply(to: table).map { String($0.url.path.dropFirst()) }
   }
 
-  @Test("A source that is off brings nothing, whatever else it names")
+  @Test("A source that is off has no items, whatever else they declare")
   func sources() throws {
     var rules = ManifestRules()
     rules.sources = ["off": false, "on": true]
@@ -36,7 +36,7 @@ struct ManifestChoiceTests {
   }
 
   @Test(
-    "An item is left out when all of its categories are off, their parts with them",
+    "An item is left out when all of its categories are off",
     arguments: [
       (["sports": false], ["1", "3", "4", "5"]), (["all": false], ["1", "4", "5"]),
       (["sports": false, "football": true], ["1", "2", "3", "4", "5"]),
@@ -54,7 +54,7 @@ struct ManifestChoiceTests {
     #expect(taken(rules, entries) == expected)
   }
 
-  @Test("So many items are taken of each category, and all of those in none")
+  @Test("A number of items is taken per category, and all items without one")
   func counts() throws {
     var rules = ManifestRules()
     rules.countPerCategory = 2
@@ -68,7 +68,7 @@ struct ManifestChoiceTests {
     #expect(taken(rules, entries) == ["5"])
   }
 
-  @Test("Thumbnails come first, each once, and never in the place of an item")
+  @Test("Thumbnails precede items, each once, and never replace an item")
   func thumbnails() throws {
     let entries = try [
       Self.entry("1", ["n"], thumbnail: "t1"), Self.entry("2", ["s"], thumbnail: "t2"),

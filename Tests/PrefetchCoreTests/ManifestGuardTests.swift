@@ -126,7 +126,7 @@ import Testing
     Row(name: "our bundle's") { $0.manifest.bundleID = "org.me" },
   ]
 
-  @Test("What a new manifest may not do to the last good one", arguments: rows)
+  @Test("A new manifest is guarded by the last good one", arguments: rows)
   func table(row: Row) throws {
     let entry = ManifestEntry(url: try WebURL("https://a.example/"))
     let refused = RejectedEntry(url: "x", failure: Failure(.badURL, "bad"))
@@ -155,7 +155,7 @@ import Testing
     #expect(objection?.code == row.code)
   }
 
-  @Test("A segment whose URLs stood in the configuration is free to become a manifest")
+  @Test("A segment with inline URLs may become one with a manifest")
   func afterInline() throws {
     var record = SegmentRecord(key: SegmentKey(identity: "me", name: "s"))
     record.itemCount = 100
@@ -172,7 +172,7 @@ import Testing
     )
   }
 
-  @Test("What is wrong with a signed manifest is a matter of trust", arguments: [true, false])
+  @Test("Faults of a signed manifest are breaches of trust", arguments: [true, false])
   func trust(needsSignature: Bool) {
     var manifest = ManifestResult(url: "https://a.example/m", status: .refused)
     manifest.failure = Failure(.manifestGuard, "it has 1 item where the stored one has 100")
@@ -205,7 +205,7 @@ import Testing
     PartRow(kind: .sitemap(level: 1), generated: 1, stored: 401, isSigned: false),
   ]
 
-  @Test("Signed parts belong to their manifest, and are no older than before", arguments: parts)
+  @Test("Signed parts belong to their manifest and are not older than before", arguments: parts)
   func signedParts(row: PartRow) throws {
     var manifest = Manifest()
     manifest.generated = row.generated.map { Instant(seconds: $0) }
@@ -224,7 +224,7 @@ import Testing
     #expect(objection?.code == row.code)
   }
 
-  @Test("An index of packages is a page by its nature")
+  @Test("An index of packages is accepted as a page")
   func packageIndex() throws {
     let wish = PackageWish(project: "x", version: "1", digests: [])
     let url = try WebURL("https://a.example/x/")
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "Pages and media come in place of manifests, data does not",
+    "A page or a medium in place of a manifest is refused, and data is not",
     arguments: [
       ("text/html", true), ("application/xhtml", true), ("image/png", true), ("text/css", true),
       ("application/json", false), ("text/plain", false), ("application/octet-stream", false),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ManifestSelectionTests {
   @Test(
-    "A pattern without a slash is about the last part, one with a slash about the whole path",
+    "A pattern without a slash matches the last part, and with one the whole path",
     arguments: [
       ("*.gz", "/a/b/x.gz", true), ("*.gz", "/a/x.gz/b", false), ("x?", "xy", true),
       ("x?", "x/", false), ("[a-c]*", "/dir/build", true), ("[!a-c]*", "/dir/build", false),
@@ -25,7 +25,7 @@ import Testing
     #expect(PathPattern(pattern).matches(PathPattern.Path(path)) == isMatch)
   }
 
-  @Test("No pattern takes for ever")
+  @Test("Every pattern ends in bounded time")
   func patience() {
     let text = String(repeating: "a", count: 2000) + "/" + String(repeating: "a/", count: 500)
     let pattern =
@@ -87,7 +87,7 @@ import Testing
     entry.url.path == "/%C3%A4%20%C3%B6" ? "ä ö" : String(entry.url.path.dropFirst())
   }
 
-  @Test("What a segment takes of a manifest", arguments: rows)
+  @Test("A segment selects entries of a manifest by its rules", arguments: rows)
   func selection(row: Row) throws {
     var rules = ManifestRules()
     rules.included = row.include
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("An entry that breaks a rule breaks none where it is not taken")
+  @Test("A bad entry that is not selected breaks no rule")
   func rejected() {
     var rules = ManifestRules()
     rules.excluded = ["*.txt"]

@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test(
-    "An entry is found however it is written",
+    "An entry is found in every spelling",
     arguments: [
       "machine example.com login anna password secret",
       "machine example.com\n  login anna\n  password secret\n",
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "Nothing goes to whom it is not meant for",
+    "Credentials of netrc are not used for other hosts",
     arguments: [
       "machine example.org login anna password secret", "default login anna password secret",
       "machine www.example.com login anna password secret", "", "machine", "login anna password x",
@@ -41,13 +41,13 @@ import Testing
     #expect(try login("example.com", in: text) == nil)
   }
 
-  @Test("Quoted words hold blanks and quotes")
+  @Test("Quoted words may contain blanks and quotes")
   func quotes() throws {
     let text = #"machine h login "anna b" password "a \"b\" \\ c\t#""#
     #expect(try login("h", in: text) == "anna b:a \"b\" \\ c\t#")
   }
 
-  @Test("What may not be shown is told, plain and coded")
+  @Test("Secrets of netrc are listed in plain and in encoded form")
   func secrets() {
     let secrets = Netrc("machine h login anna password secret").secrets
     #expect(Set(secrets) == ["secret", Base64.encode("anna:secret".utf8)])

@@ -59,7 +59,7 @@ private final class Stage {
     return ConditionsReading(conditions, memory: NetworkMemory())
   }
 
-  @Test("A budget that is used up calls back what began before a window closed")
+  @Test("A used budget cancels a transfer that began in an open window")
   func windowFirst() throws {
     var policy = RunPolicy()
     // The clock stands at 22:13:20.
@@ -88,7 +88,7 @@ private final class Stage {
   }
 
   @Test(
-    "Books that cannot be read end a run whose manifest waits for them",
+    "An unreadable usage record ends a run whose manifest waits for it",
     arguments: [false, true]
   )
   func brokenBooks(isInterrupted: Bool) throws {

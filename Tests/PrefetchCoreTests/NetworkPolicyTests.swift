@@ -23,7 +23,7 @@ import Testing
     return policy
   }
 
-  @Test("Without rules everything goes, and nothing has to be found out")
+  @Test("A policy without rules allows everything and needs no facts")
   func free() {
     let policy = NetworkPolicy()
     #expect(policy.isFree)
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(
-    "Kinds of network",
+    "A rule about the kind of network defers other kinds",
     arguments: [
       ([.wifi], .wifi, true), ([.wifi], .ethernet, false), ([.wifi, .ethernet], .ethernet, true),
       ([.wifi], nil, false), ([], .ethernet, false), ([], nil, false), (nil, nil, true),
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "Networks that cost by volume",
+    "A rule about metered networks defers on them",
     arguments: [
       (true, false, true, false), (true, false, false, true), (true, false, nil, true),
       (true, true, nil, false), (true, true, false, true), (false, true, nil, false),
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "Power",
+    "A rule about power defers without it",
     arguments: [
       (true, 0, true, 5, true), (true, 0, false, 100, false), (true, 0, nil, nil, false),
       (false, 30, false, 29, false), (false, 30, false, 30, true), (false, 30, true, 5, true),
@@ -81,7 +81,7 @@ import Testing
     #expect(verdict == (passes ? .go : .deferred(Deferral(rule: .power))))
   }
 
-  @Test("A rule that ends while the windows are closed is over when they open")
+  @Test("A budget that renews while the windows are closed does not delay their opening")
   func together() throws {
     let window = try ClockWindow("13:00-14:00")
     let policy = policy {
@@ -119,7 +119,7 @@ import Testing
     TransferUsage.Key(day: day, type: type, segment: segment ?? self.segment)
   }
 
-  @Test("A day's limit counts that day alone, a month's that month")
+  @Test("A daily limit counts its day, and a monthly one its month")
   func periods() throws {
     var usage = TransferUsage()
     usage.add(5, key("2026-11-19"))
@@ -133,7 +133,7 @@ import Testing
     #expect(month.remaining(usage, over: .ethernet, on: "2026-12-01") == 12)
   }
 
-  @Test("A kind with a limit of its own counts for itself, all others together")
+  @Test("A kind of network with its own limit counts separately")
   func byType() {
     let budget = ByteBudget(period: .day, limit: 100, limits: [.cellular: 10, .wifi: .max])
     var usage = TransferUsage()
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "Periods turn at local midnight",
+    "Periods change at local midnight",
     arguments: [
       (.day, TimeZoneTests.berlin, "2026-11-20T12:00:00Z", "2026-11-20T23:00:00Z"),
       (.day, TimeZoneTests.berlin, "2026-11-20T23:00:00Z", "2026-11-21T23:00:00Z"),
@@ -189,7 +189,7 @@ import Testing
 
   // MARK: Narrowing
 
-  @Test("Windows by several clocks have to be open by each, and by an unknown one never are")
+  @Test("Windows of several time zones must all be open, and one of an unknown zone never is")
   func clocks() throws {
     let east = try #require(TimeZoneRules(posix: "IST-5:30"))
     let zone = { (name: String) in name == "Asia/Kolkata" ? east : nil }
@@ -211,7 +211,7 @@ import Testing
     #expect(unknown.verdict(in: situation(), at: self.noon) == .deferred(Deferral(rule: .window)))
   }
 
-  @Test("Narrowing keeps whatever is stricter, on either side")
+  @Test("Narrowing keeps the stricter rule of either side")
   func narrowing() throws {
     let wide = policy {
       $0.allowed = [.wifi, .ethernet]

@@ -27,7 +27,7 @@ import Testing
     return policy
   }
 
-  @Test("Transfers side by side are measured together, pauses do not count")
+  @Test("Concurrent transfers are measured together, and pauses do not count")
   func together() {
     let samples = TransferSamples([
       sample(from: 5000, to: 3000, 200_000), sample(from: 4000, to: 3000, 100_000),
@@ -54,7 +54,7 @@ import Testing
     #expect(policy.reaction(to: quality) == reaction)
   }
 
-  @Test("Small bodies say nothing of throughput, and slow answers make a poor network")
+  @Test("Small bodies are no evidence of throughput, and slow responses make a poor network")
   func smallBodies() {
     let quick = TransferSamples((0..<5).map { _ in sample(from: 20, to: 10, 0) })
     #expect(policy.quality(quick.measurement(of: .wifi, at: now)) == .unknown)
@@ -74,7 +74,7 @@ import Testing
     #expect(policy.quality(samples.measurement(of: .wifi, at: now)) == .excellent)
   }
 
-  @Test("What was stopped goes on when the measurement is too old")
+  @Test("A stop by quality ends when the measurement is too old")
   func stop() {
     var network = NetworkPolicy()
     network.quality = policy

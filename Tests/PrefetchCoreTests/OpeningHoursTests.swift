@@ -89,7 +89,7 @@ import Testing
     #expect(hours.nextClosing(after: now) == (try closing.map { try instant($0) }))
   }
 
-  @Test("Several clocks have to agree, and those that never do never open")
+  @Test("Windows of several zones must agree, and otherwise never open")
   func several() throws {
     let both = try hours(["08:00-12:00"]) + hours(["08:00-12:00"], "IST-2")
     let morning = try instant("2026-11-20T06:30:00Z")
@@ -103,7 +103,7 @@ import Testing
   }
 
   /// A slow model: every minute of three weeks is looked at.
-  @Test("The next turn is the first minute at which it is otherwise", arguments: 0..<40)
+  @Test("The next turn is the first minute with another state", arguments: 0..<40)
   func everyMinute(seed: UInt64) throws {
     var generator = SeededRandom(seed: seed)
     let zones = [

@@ -11,7 +11,7 @@ struct PartCountTests {
     return manifest
   }
 
-  @Test("may list ten million items together, and have four gigabytes")
+  @Test("Documents of one manifest have at most ten million items and four gigabytes")
   func bounds() throws {
     var count = PartCount()
     try count.add(Self.manifest(items: 9_999_999, bytes: 1 << 32))

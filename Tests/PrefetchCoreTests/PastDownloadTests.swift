@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-@Suite("Quality by what the last download was like")
+@Suite("Quality by the last download")
 struct PastDownloadTests {
   @Test(
-    "Each row of the table, and each bound goes to the lower side",
+    "Each row of the table is read, and each bound belongs to its lower side",
     arguments: [
       (.low, 1.9, .high), (.low, 2, .medium), (.low, 2.9, .medium), (.low, 3, .low),
       (.low, 60, .low), (.medium, 2.9, .high), (.medium, 3, .medium), (.medium, 4.9, .medium),
@@ -17,7 +17,7 @@ struct PastDownloadTests {
   }
 
   @Test(
-    "The place among several, in rising order",
+    "The position among several qualities is in rising order",
     arguments: [
       (1, [0, 0, 0]), (2, [0, 0, 1]), (3, [0, 1, 2]), (4, [0, 1, 3]), (5, [0, 2, 4]),
     ]

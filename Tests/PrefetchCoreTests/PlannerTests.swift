@@ -226,7 +226,7 @@ import Testing
     },
   ]
 
-  @Test("One line a case", arguments: rows)
+  @Test("The planner decides each case of the table", arguments: rows)
   func decisions(row: Row) throws {
     var record = ContentRecord(url: "https://a.example/x", id: "x")
     record.digest = Self.held
@@ -296,7 +296,7 @@ import Testing
     )
   }
 
-  @Test("Items come in the order of the manifest, a URL named twice once")
+  @Test("Items are planned in the manifest's order, and a repeated URL once")
   func order() throws {
     let fragment = try Self.plan(["c", "a", "c", "b"], Self.inventory([("a", [0]), ("b", [1])]))
     #expect(fragment.steps.map(\.entry) == [0, 1, 2])
@@ -305,14 +305,14 @@ import Testing
     #expect(fragment.declaredCount == 3)
   }
 
-  @Test("What the segment holds and declares no more is leaving; what others hold is not")
+  @Test("An item that its segment holds and no longer declares leaves, and others' items do not")
   func leaving() throws {
     let inventory = Self.inventory([("a", [0]), ("b", [1]), ("c", [0, 1]), ("d", [])])
     #expect(try Self.plan(["a"], inventory).leaving == [2])
     #expect(try Self.plan([], inventory).leaving == [0, 2])
   }
 
-  @Test("Removed is what no other segment holds, nobody locked and nothing declares")
+  @Test("An item is removed when no segment holds or declares it and no lock protects it")
   func removals() {
     let inventory = Self.inventory(
       [("a", [0]), ("b", [0, 1]), ("c", [0]), ("d", [0]), ("e", [0, 1])],
@@ -327,7 +327,7 @@ import Testing
     #expect(removed.map(\.segments) == [[Self.mine], [Self.mine, Self.other]])
   }
 
-  @Test("What is kept is counted, not listed; what the segment lacks joins it")
+  @Test("A kept item is counted and not listed, and a missing membership is added")
   func kept() throws {
     let table = EntryTable(
       try ["a", "b", "c"].map { name in
@@ -364,7 +364,7 @@ import Testing
     #expect(fragment.quietUntil == .distantFuture)
   }
 
-  @Test("A large plan looks at each entry and record a few times, not once for each other")
+  @Test("A large plan is linear in entries and records")
   func large() throws {
     let names = (0..<10_000).map { String($0 + 10_000) }
     let inventory = Self.inventory(names.map { ($0, [0]) })

@@ -83,7 +83,10 @@ import Testing
     ),
   ]
 
-  @Test("One at a time they go in order, whatever becomes of the first manifest", arguments: cases)
+  @Test(
+    "A single transfer slot follows the order, whatever happens to the first manifest",
+    arguments: cases
+  )
   func alone(_ row: Case) throws {
     var world = try Self.world(jobs: 1)
     world.replies["https://a/one.json"] = row.replies
@@ -95,7 +98,7 @@ import Testing
     #expect(world.log.map(\.path) == row.expected)
   }
 
-  @Test("A deadline takes from the end of the order", arguments: [1, 8], [3, 100])
+  @Test("A deadline cuts off the end of the order", arguments: [1, 8], [3, 100])
   func deadline(jobs: Int, items: Int) throws {
     var world = try Self.world(jobs: jobs, items: items)
     // The deadline permits the first manifest with its items, and less than all of the second.
@@ -116,7 +119,7 @@ import Testing
     Dictionary(world.log.map { ($0.path, $0.at) }) { first, _ in first }
   }
 
-  @Test("Many at once: a slow manifest keeps its host from lower ones, and no other host")
+  @Test("A slow manifest holds back lower ranks on its host, and on no other host")
   func slow() throws {
     var world = try Self.world(jobs: 8, of: ["none": "b"], manifestsOn: ["none": "b"])
     world.replies["https://a/one.json"] = [.slow(120)]
@@ -130,7 +133,7 @@ import Testing
     for path in Self.items("fifty", 3) { #expect(times[path] == 120_100) }
   }
 
-  @Test("The hosts of the last generation wait as well; too many to know them are all hosts")
+  @Test("A slow manifest holds back the hosts of its last generation, or all if unknown")
   func lastGeneration() throws {
     for (hosts, time) in [(["c"], 0), (["a", "b"], 60_000), (nil, 60_000), ([], 0)]
       as [([String]?, Int)]
@@ -149,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("After its first failed attempt a manifest holds nobody back, also while it is tried again")
+  @Test("A manifest ends its start barrier with its first failed attempt, also during retries")
   func failing() throws {
     var world = try Self.world(jobs: 8)
     world.replies["https://a/one.json"] = [.refusal(500), .slow(60)]
@@ -161,7 +164,7 @@ import Testing
     #expect(world.log.filter { $0.path == "a/one.json" }.count == 2)
   }
 
-  @Test("A manifest whose host is shut for two minutes holds back nobody elsewhere")
+  @Test("A manifest whose host is closed for two minutes holds back no other host")
   func gated() throws {
     // Another response of the host closes it before the manifest is requested.
     var world = try Self.world(
@@ -190,7 +193,7 @@ import Testing
     }
   }
 
-  @Test("Equal priorities never wait for each other, and a free place goes by the list")
+  @Test("Equal priorities do not wait for each other, and a free slot follows the list")
   func equals() throws {
     var world = try Self.world(jobs: 2)
     for index in world.segments.indices { world.segments[index].priority = 7 }
@@ -205,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "A higher item goes next as soon as it is known, however many lower ones wait",
+    "A higher item starts next as soon as it is known, however many lower ones wait",
     arguments: [1, 4]
   )
   func late(jobs: Int) throws {
@@ -233,7 +236,7 @@ import Testing
   // MARK: Items
 
   @Test(
-    "An item's own priority ranks it inside its segment, in a dry run too",
+    "An item's own priority ranks it within its segment, in a dry run too",
     arguments: [false, true]
   )
   func own(isPlan: Bool) throws {
@@ -252,7 +255,7 @@ import Testing
     #expect(items == expected)
   }
 
-  @Test("A shared item goes as early as the first of its segments would have it")
+  @Test("A shared item has the rank of the first of its segments")
   func shared() throws {
     var world = try Self.world(jobs: 1, items: 4)
     // The list that is known last ranks first, and requests two items of other segments.

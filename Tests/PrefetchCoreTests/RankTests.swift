@@ -23,7 +23,7 @@ import Testing
     ("one at a very late place", Rank(itemOf: 5_000_000, priority: nil, own: 1)),
   ]
 
-  @Test("Segment, document or item, place, own priority: each decides where those before it do not")
+  @Test("A rank compares segment, then kind, then position and then own priority")
   func total() {
     for (place, lower) in Self.order.enumerated() {
       for higher in Self.order[..<place] {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("The last of a priority comes after all of it and before all of the next")
+  @Test("The last rank of a priority is after all of it and before the next")
   func last() {
     let last = Rank.last(ofPriority: 50)
     #expect(Rank(itemOf: .max, priority: 50) <= last)
@@ -41,7 +41,7 @@ import Testing
     #expect(Rank(itemOf: .max, priority: nil) <= .last(ofPriority: Rank.lowestPriority))
   }
 
-  @Test("What has begun stands where it stood")
+  @Test("A started item keeps its position")
   func standing() {
     let (begun, new) = (
       Rank(itemOf: 1, priority: 2, own: 3, hasBegun: true), Rank(itemOf: 1, priority: 2, own: 3)

@@ -14,7 +14,7 @@ struct RateTimetableTests {
 
   /// 2026-11-20 is a Friday.
   @Test(
-    "A rate holds from its time on, the last one into the next week",
+    "A rate holds from its time on, and the last one into the next week",
     arguments: [
       ("08:00 1, 18:00 2", "UTC0", "2026-11-20T08:00:00Z", 1),
       ("08:00 1, 18:00 2", "UTC0", "2026-11-20T17:59:59Z", 1),
@@ -39,7 +39,7 @@ struct RateTimetableTests {
     #expect(try #require(try schedule(text, zone)).rate(at: now) == rate)
   }
 
-  @Test("One that never limits anything is none, and one rate never changes")
+  @Test("A timetable without a limit is none, and one with a single rate is steady")
   func simple() throws {
     #expect(try schedule("08:00 unlimited, 18:00 unlimited") == nil)
     #expect(RateSchedule.steady(5).isSteady)
@@ -48,7 +48,7 @@ struct RateTimetableTests {
   }
 
   @Test(
-    "What is wrong is said",
+    "A malformed timetable is refused with a reason",
     arguments: [
       ("08:00", "`08:00` is not a time and rate"),
       ("8:00 1MB/s", "`8:00 1MB/s` is not a time and rate"),

@@ -8,7 +8,7 @@ struct RecognitionTests {
     BundleForm.recognized(type: type, path: path, prefix: Array(text.utf8))
   }
 
-  @Test("A playlist needs its first word, and a type or a name that agrees")
+  @Test("A playlist is recognised by its first word and an agreeing type or name")
   func playlists() {
     for type in ["application/vnd.apple.mpegurl", "audio/x-mpegURL; charset=utf-8"] {
       #expect(form("#EXTM3U\n", type) == .stream)
@@ -24,7 +24,7 @@ struct RecognitionTests {
     #expect(form("#EXTM3U\n", "text/html", "/a.m3u8") == nil)
   }
 
-  @Test("An ad needs its root, and a type that does not contradict it")
+  @Test("An ad is recognised by its root and a type that does not contradict it")
   func ads() {
     let texts = [
       "<VAST version=\"3.0\">", "<?xml version=\"1.0\"?>\n<VAST>", "<VAST/>",
@@ -43,7 +43,7 @@ struct RecognitionTests {
     }
   }
 
-  @Test("Names of ad spaces are keys as they are written")
+  @Test("Names of ad spaces are used as they are written")
   func zones() {
     var entry = ManifestEntry(url: WebURL.exampleTag)
     #expect(entry.recordURL == entry.url.string)
@@ -56,7 +56,7 @@ struct RecognitionTests {
     #expect(AdSpace.zone(ofRecord: "https://example.org/vast:a") == nil)
   }
 
-  @Test("A title or data of an item changes what it is described by, and only where there is any")
+  @Test("A title or info of an item changes its description only where present")
   func captions() {
     var entry = ManifestEntry(url: WebURL.exampleTag)
     let plain = entry.descriptionHash

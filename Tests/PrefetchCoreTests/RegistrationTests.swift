@@ -232,7 +232,7 @@ struct RegistrationTests {
     ),
   ]
 
-  @Test("goes as it should over several runs", arguments: stories)
+  @Test("A registration has the expected state over several runs", arguments: stories)
   func story(_ story: Story) {
     var record: RegistrationRecord?
     for run in story.runs {
@@ -244,7 +244,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("that is asked for by hand keeps what still holds when the server fails")
+  @Test("A registration by hand keeps a valid grant when the server fails")
   func forced() throws {
     let first = Self.rule.noting(Self.grant(), after: nil, at: Self.start)
     let later = Self.start + .seconds(5)

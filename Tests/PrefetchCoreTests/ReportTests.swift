@@ -158,7 +158,10 @@ import Testing
     },
   ]
 
-  @Test("The first finding wins, whatever the order of the URLs", arguments: rows)
+  @Test(
+    "The first finding decides the exit status, whatever the order of the URLs",
+    arguments: rows
+  )
   func table(row: Row) {
     let facts = row.facts
     var report = Report(mode: facts.mode, identity: "me", started: Instant(seconds: 0))
@@ -230,7 +233,7 @@ import Testing
     )
   }
 
-  @Test("Items are the sum of what became of them; removals stand beside it")
+  @Test("Items are the sum of their outcomes, with removals beside them")
   func totals() {
     var builder = Self.builder()
     for (number, action) in ItemAction.allCases.enumerated() {
@@ -266,7 +269,7 @@ import Testing
     #expect(report.hasAnswer)
   }
 
-  @Test("What was learnt of a host's versions of HTTP is kept once, by host and port")
+  @Test("A lesson about a host's HTTP version is reported once, by host and port")
   func protocolLessons() throws {
     var builder = Self.builder()
     let requests: [(String, ProtocolLesson?)] = [
@@ -289,7 +292,7 @@ import Testing
     )
   }
 
-  @Test("A request that the transport repeated by itself counts as often as it went out")
+  @Test("A request that the transport repeated counts as often as it was sent")
   func repeatedRequests() throws {
     var builder = Self.builder()
     for count in [0, 1, 2] {
@@ -305,7 +308,7 @@ import Testing
   }
 
   @Test(
-    "Not now is no answer",
+    "A temporary refusal does not count as a response",
     arguments: [(nil, false), (503, false), (429, false), (408, false), (404, true), (200, true)]
       as [(Int?, Bool)]
   )
@@ -315,7 +318,7 @@ import Testing
     #expect(builder.finished(at: Self.start).hasAnswer == isAnswer)
   }
 
-  @Test("An item that a second segment names later is one item and counts in both segments")
+  @Test("An item that a second segment declares later is one item and counts in both")
   func shared() {
     var builder = Self.builder()
     let item = Self.item("x", .keep)
@@ -327,7 +330,7 @@ import Testing
     #expect(report.segments.map(\.totals.kept) == [1, 1])
   }
 
-  @Test("The first trouble with the store is the one that is told, and time is uptime")
+  @Test("The first failure of the store is reported, and the run time is uptime")
   func ends() {
     var builder = Self.builder([])
     builder.fold(.storeFailed(Failure(.diskFull, "full")))

@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-@Suite("How long hosts take to answer")
+@Suite("Response times of hosts")
 struct ResponseTimesTests {
   @Test(
-    "A percentile is right to an eighth, whatever the times are",
+    "A percentile is exact to an eighth, whatever the times",
     arguments: [1, 7, 8, 15, 16, 100, 999, 12_345, 987_654, 30_000_000, 86_399_999_999]
   )
   func precision(microseconds: Int64) throws {
@@ -31,7 +31,7 @@ struct ResponseTimesTests {
     }
   }
 
-  @Test("Percentiles are of all answers, and of all runs that are added up")
+  @Test("Percentiles cover all responses of all added runs")
   func percentiles() {
     var times = ResponseTimes()
     for _ in 0..<90 { times.note(.milliseconds(10)) }
@@ -47,7 +47,7 @@ struct ResponseTimesTests {
     #expect(ResponseTimes().percentile(50) == nil)
   }
 
-  @Test("What takes days, or seems to have come before it was asked for, still counts")
+  @Test("A time of days, or a negative one, still counts")
   func extremes() {
     var times = ResponseTimes()
     times.note(.seconds(1_000_000))
@@ -57,7 +57,7 @@ struct ResponseTimesTests {
     #expect(ResponseTimes(counts: [-1: 3, 5: 0, 100_000: 4, 3: 2]).counts == [3: 2])
   }
 
-  @Test("The time of a server begins when the request has gone out")
+  @Test("The time of a server begins when the request was sent")
   func figures() {
     var figures = TransferFigures()
     #expect(figures.responseTime == nil)

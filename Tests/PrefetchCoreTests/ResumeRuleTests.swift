@@ -1,12 +1,12 @@
 import PrefetchCore
 import Testing
 
-@Suite("Asking for the rest of a body")
+@Suite("Range requests for the rest of a body")
 struct ResumeRuleTests {
   private static let noon = "Tue, 01 Jul 2025 12:00:00 GMT"
 
   @Test(
-    "A strong tag may be sent, else a date that had rested for a minute",
+    "A strong tag is sent, or else a date that was at least a minute old",
     arguments: [
       ([("ETag", "\"a\"")], "\"a\""),
       ([("ETag", "\"\"")], "\"\""),
@@ -55,7 +55,7 @@ struct ResumeRuleTests {
   }
 
   @Test(
-    "Only the rest of the same body continues a part",
+    "A part is continued only by the rest of the same body",
     arguments: [
       ([("Content-Range", "bytes 5-9/10")], nil),
       ([("Content-Range", "Bytes 5-9/*"), ("ETag", "\"a\"")], nil),
@@ -85,7 +85,7 @@ struct ResumeRuleTests {
     #expect(ResumeRule.objection(to: block(headers), continuing: part) == expected)
   }
 
-  @Test("A part whose whole nobody knew learns it from the answer, which must tell it")
+  @Test("A part of unknown size learns it from the response, which must have it")
   func unknownWhole() {
     let part = PartialBody(source: "http://a/", validator: Self.noon, offset: 5)
     let told = block([("Content-Range", "bytes 5-9/10"), ("ETag", "\"any\"")])
@@ -98,7 +98,7 @@ struct ResumeRuleTests {
   }
 
   @Test(
-    "A part is the whole when the server knows a whole of that size",
+    "A part is complete when the server reports its size as the whole",
     arguments: [("bytes */5", true), ("bytes */6", false), ("bytes */*", false), (nil, false)]
   )
   func complete(range: String?, expected: Bool) {
@@ -114,7 +114,7 @@ struct ResumeRuleTests {
   }
 }
 
-@Suite("The head of a body that came in parts")
+@Suite("The headers of a body that came in parts")
 struct ResumedHeadTests {
   private static let first = [
     ("Date", "monday"), ("Age", "7"), ("Expires", "sunday"), ("Content-Type", "video/mp4"),
@@ -173,13 +173,13 @@ struct ResumedHeadTests {
 
   private static let whole = ("Content-Length", "10")
 
-  @Test("The first head stays, and a 206 renews what it names", arguments: rows)
+  @Test("The first headers stay, and a 206 renews the fields that it has", arguments: rows)
   func continued(_ row: Row) {
     let head = ResumeRule.head(of: part(), continuedBy: block(row.answer))
     #expect(described(head) == described(block(row.expected)))
   }
 
-  @Test("Bytes that are no text stay as they are, from either side")
+  @Test("Bytes that are not text stay as they are, on both sides")
   func oddBytes() {
     var first = HeaderBlock([HeaderField("ETag", "\"a\"")])
     unsafe first.append(name: [0x41].span.bytes, value: [0x63, 0xE9, 0xFF].span.bytes)
@@ -192,7 +192,7 @@ struct ResumedHeadTests {
     #expect(head.filtered { !head.isNamed($0, "Content-Length") } == expected)
   }
 
-  @Test("However often it goes on, the very first head is the one that is renewed")
+  @Test("A chain of parts renews the first headers each time")
   func chain() {
     var part = part()
     part.head = ResumeRule.head(of: part, continuedBy: block([("Date", "tuesday"), ("A", "1")]))
@@ -204,7 +204,7 @@ struct ResumedHeadTests {
     #expect(part.head.all("Content-Length") == ["10"])
   }
 
-  @Test("Of a 416 nothing but its date describes the whole", arguments: [true, false])
+  @Test("A 416 contributes only its date to the complete body", arguments: [true, false])
   func complete(hasDate: Bool) {
     let page = block([
       ("Content-Type", "text/html"), ("ETag", "of the page"), ("Cache-Control", "no-store"),
@@ -219,7 +219,7 @@ struct ResumedHeadTests {
     #expect(described(head) == described(block(Self.kept + date + [Self.whole])))
   }
 
-  @Test("The validator that was sent describes the whole, whatever head is known")
+  @Test("The sent validator describes the body, whatever headers are known")
   func validator() {
     for (validator, name) in [("\"a\"", "ETag"), ("a date", "Last-Modified")] {
       let part = PartialBody(source: "", validator: validator, offset: 10, wholeSize: 10)
@@ -228,7 +228,7 @@ struct ResumedHeadTests {
     }
   }
 
-  @Test("What belonged to the connection is not kept, and of an endless head only what matters")
+  @Test("Connection headers are dropped, and an oversized head keeps only what matters")
   func lasting() throws {
     let usual = try #require(ResumeRule.lasting(block(Self.first)))
     #expect(!usual.has("Connection"))

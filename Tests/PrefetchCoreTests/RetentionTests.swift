@@ -26,7 +26,7 @@ struct RetentionTests {
     return retention
   }
 
-  @Test("only while a required item without a body failed or is deferred")
+  @Test("Removals wait only while a required item without a body failed or is deferred")
   func need() {
     #expect(!retention().isNeeded)
     #expect(!retention(result(.added)).isNeeded)
@@ -39,7 +39,7 @@ struct RetentionTests {
   }
 
   /// Outcomes of one night per day, and whether the item is retained.
-  @Test("for seven days of failures, counted from the first successor that is stored")
+  @Test("Removals wait for seven days of failures, from the first stored successor on")
   func grace() {
     let failed = result(.failed, .gone)
     let nights: [(Retention, stays: Bool)] = [
@@ -69,7 +69,7 @@ struct RetentionTests {
     }
   }
 
-  @Test("and a clock that went back counts nothing")
+  @Test("A clock that was set back does not count towards the wait of removals")
   func clock() {
     let since = RetainedItem(item: 7, counted: .seconds(5), countedSince: Instant(seconds: 1000))
     let (staying, _) = retention(result(.failed, .gone)).divide(

@@ -8,7 +8,7 @@ import Testing
     .init("Content-Length", "5"),
   ])
 
-  @Test("A 304 that only tells the time changes nothing")
+  @Test("A 304 with only a new date changes nothing")
   func clocks() {
     let told = HeaderBlock([
       .init("Date", "Mon, 07 Nov 1994 08:49:37 GMT"), .init("Expires", "0"), .init("etag", "\"1\""),
@@ -19,7 +19,7 @@ import Testing
     #expect(headers["Expires"] == "0")
   }
 
-  @Test("The age of the first answer is not the age of its confirmation")
+  @Test("The age of the first response is not the age of its confirmation")
   func age() {
     let merged = Revalidation.merge(stored: stored, confirmed: HeaderBlock()).headers
     let now = Instant(seconds: 1_700_000_000)
@@ -28,7 +28,7 @@ import Testing
     )
   }
 
-  @Test("A 304 renews headers, several lines of one name together, but never those of the body")
+  @Test("A 304 renews headers by name, but never those of the body")
   func renews() {
     let told = HeaderBlock([
       .init("cache-control", "max-age=9"), .init("X-New", "a"), .init("X-New", "b"),
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "A 304 is believed when its entity tag is ours, weakly compared, or when it names none",
+    "A 304 is accepted with a weakly equal entity tag, or with none",
     arguments: [
       ("\"1\"", "\"1\"", true), ("W/\"1\"", "\"1\"", true), ("\"1\"", "W/\"1\"", true),
       ("\"2\"", "\"1\"", false), (nil, "\"1\"", true), ("\"2\"", nil, false),
@@ -62,14 +62,14 @@ import Testing
     )
   }
 
-  @Test("A 304 answers the condition that was sent, whatever date it names", arguments: [0, -1, 1])
+  @Test("A 304 answers the sent condition, whatever date it has", arguments: [0, -1, 1])
   func confirmsDates(offset: Int64) {
     let stored = Validators(lastModified: FreshnessTests.date(0))
     let told = HeaderField("Last-Modified", FreshnessTests.date(offset))
     #expect(Revalidation.confirms(HeaderBlock([told]), stored: stored))
   }
 
-  @Test("A tag that only became strong or weak stays as it was, and is no change")
+  @Test("A tag that only became strong or weak is kept and is no change")
   func renewedTags() {
     let (then, now) = (FreshnessTests.date(-9), FreshnessTests.date(0))
     let held = Validators(entityTag: "W/\"1\"", lastModified: then)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(
-    "A date from the second in which the body was sent is not asked with",
+    "A date from the second of the response is not sent",
     arguments: [
       ("\"1\"", -1, "\"1\" date"), ("\"1\"", 0, "\"1\""), (nil, 0, ""), (nil, -1, "date"),
       (nil, 5, ""), (nil, 59, ""), (nil, 60, "date"),
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test(
-    "Fields that `Connection` or a qualified `no-cache` names are not kept, those of the body are"
+    "Fields named by `Connection` or a qualified `no-cache` are dropped, except the body's"
   )
   func namedFields() {
     let headers = HeaderBlock([
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("What belonged to the connection is left out wherever it stands")
+  @Test("Connection headers are dropped wherever they are")
   func storable() {
     let fields = (0..<6).map { HeaderField("X-\($0)", String(repeating: "v", count: $0)) }
     let dropped = [HeaderField("Connection", "close"), HeaderField("set-cookie", "")]

@@ -77,7 +77,7 @@ private final class Watched {
     )
   }
 
-  @Test("A body under way is told with its segment, as far as it is", arguments: [false, true])
+  @Test("A body in flight is reported with its segment and its progress", arguments: [false, true])
   func transfers(isBrief: Bool) throws {
     let segments = [
       try Self.segment("none", []),
@@ -100,14 +100,14 @@ private final class Watched {
     #expect(run.standing.segments[1].active == 1)
   }
 
-  @Test("One item of unknown size leaves all unknown")
+  @Test("One item of unknown size makes the expected total unknown")
   func unknownSize() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1"])])
     run.send(.started)
     #expect(run.standing.segments.map(\.expectedBytes) == [nil])
   }
 
-  @Test("What waits for another try says for what and how long, and so does every request")
+  @Test("A waiting retry is reported with its reason and its time, as is every request")
   func waits() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1", "https://a.example/2"])])
     run.send(.started)
@@ -129,7 +129,7 @@ private final class Watched {
     #expect(run.standing.segments[0].wait == nil)
   }
 
-  @Test("Who only waits for a server that wants a pause says so")
+  @Test("A segment that waits for a `Retry-After` is reported so")
   func heldHost() throws {
     let segments = [
       try Self.segment("a", ["https://a.example/1"]),
@@ -143,7 +143,7 @@ private final class Watched {
     #expect(wait.rest == .seconds(9))
   }
 
-  @Test("Where nobody hears of each request, none is told")
+  @Test("A brief run reports no single request")
   func brief() throws {
     let run = Watched([try Self.segment("s", ["https://a.example/1"])], isBrief: true)
     run.send(.started)

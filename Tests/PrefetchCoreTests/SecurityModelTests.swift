@@ -128,7 +128,7 @@ import Testing
     return security
   }
 
-  @Test("Five thousand made-up pairs of rules and URL are judged as a second model judges them")
+  @Test("Five thousand generated rules and URLs are judged as by a second model")
   func secondOpinion() throws {
     var dice = Dice(state: 4)
     var tally: [String: Int] = [:]
@@ -155,7 +155,7 @@ import Testing
       guard actual == expected else { return }
       tally[String((expected.entry ?? "none").prefix { $0 != "." }), default: 0] += 1
     }
-    // Every way to be judged has to have been gone often.
+    // Every kind of entry has to have decided often.
     for way in [
       "none", "NSExceptionDomains", "NSAllowsLocalNetworking", "NSAllowsArbitraryLoads",
       "NSAllowsArbitraryLoadsForMedia", "NSAllowsArbitraryLoadsInWebContent",

@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-@Suite("A part of what is declared")
+@Suite("Shards of a declaration")
 struct ShardTests {
   @Test(
-    "is written I/N, I from 0",
+    "A shard is written I/N, with I from 0",
     arguments: [
       ("0/1", "0/1"), ("3/4", "3/4"), ("9999/10000", "9999/10000"), ("4/4", nil), ("-1/4", nil),
       ("1", nil), ("", nil), ("/", nil), ("0/0", nil), ("1/2/3", nil), (" 0/2", nil), ("+0/2", nil),
@@ -17,7 +17,7 @@ struct ShardTests {
   }
 
   @Test(
-    "is told by the scheduler of a job",
+    "A shard is read from the variables of a job scheduler",
     arguments: [
       (
         ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_MIN": "5", "SLURM_ARRAY_TASK_COUNT": "4"],
@@ -57,7 +57,7 @@ struct ShardTests {
     }
   }
 
-  @Test("Each item falls to exactly one, and a part more takes alike from all others")
+  @Test("Each item belongs to one shard, and a further shard takes equally from all")
   func parts() {
     let urls = (0..<4_000).map { "https://cdn.example/\($0)" }
     let four = urls.map { owner($0, of: 4) }

@@ -33,7 +33,7 @@ import Testing
   ]
 
   @Test(
-    "A copy serves while fresh, then within its bound, never past its end",
+    "A stored copy serves while fresh, then within its bound, and never after its end",
     arguments: rows.indices
   )
   func table(index: Int) {
@@ -60,7 +60,7 @@ import Testing
     if row.until ?? 0 <= 0, row.ttl ?? 0 < 50 { #expect(!may()) }
   }
 
-  @Test("Only a server that cannot be asked is stood in for")
+  @Test("A stale copy replaces only the response of an unavailable server")
   func covers() {
     for code in ErrorCode.allCases where code != .http {
       #expect(

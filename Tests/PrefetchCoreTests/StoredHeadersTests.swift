@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Stored headers")
 struct StoredHeadersTests {
-  @Test("come back as they were", arguments: [0, 1, 127, 128, 20_000])
+  @Test("Stored headers are read as they were written", arguments: [0, 1, 127, 128, 20_000])
   func roundTrip(_ length: Int) throws {
     let text = String(repeating: "é", count: length)
     let fields = [
@@ -21,7 +21,7 @@ struct StoredHeadersTests {
   }
 
   @Test(
-    "that nobody wrote are recognised",
+    "Invalid stored headers are recognised",
     arguments: [
       [255, 0], [1], [1, 2, 65], [0, 1], [1, 255, 255, 255, 255, 255, 255], [1, 128],
     ] as [[UInt8]]
@@ -30,7 +30,7 @@ struct StoredHeadersTests {
     #expect(HeaderBlock(stored: unsafe bytes.span.bytes) == nil)
   }
 
-  @Test("know every well-known name by each of its spellings")
+  @Test("Stored headers find every well-known name in each of its spellings")
   func names() {
     for code in 1...WellKnownNames.highestCode {
       let spelling = WellKnownNames.spelling(of: code)

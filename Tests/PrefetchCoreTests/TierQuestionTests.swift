@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-@Suite("Questions that a second tier may answer")
+@Suite("Requests that a second tier may serve")
 struct TierQuestionTests {
   private static let now = Instant(seconds: 1_700_000_000)
 
@@ -12,7 +12,7 @@ struct TierQuestionTests {
     return exchange
   }
 
-  @Test("Who proves who it is is not taken for anyone, whether a tier is asked or not")
+  @Test("A request with a client's identity is not anonymous, with a tier or without")
   func proofs() throws {
     var policy = RunPolicy()
     policy.connections.clients["a.example"] = .init(certificate: "c.pem", key: "k.pem")
@@ -33,7 +33,7 @@ struct TierQuestionTests {
     #expect(exchange.isAnonymous && request.tierQuestion?.granted == [])
   }
 
-  @Test("It is asked once, however far the origin came since, and beside a kept part as well")
+  @Test("A tier is asked once, also beside a stored part")
   func once() throws {
     var exchange = try exchange(TierQuestion(granted: []))
     exchange.part.kept = PartialBody(source: "https://a.example/", validator: "\"a\"", offset: 9)
@@ -54,7 +54,7 @@ struct TierQuestionTests {
     #expect(exchange.nextRequest(TransferID(3)).tierQuestion == nil)
   }
 
-  @Test("What it tells is from where the origin was, not from where it is itself")
+  @Test("A tier's response has the provenance of its origin, not of the tier")
   func provenance() {
     var figures = TransferFigures()
     figures.remoteAddress = "10.0.0.7"

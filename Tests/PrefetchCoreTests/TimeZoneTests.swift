@@ -14,7 +14,7 @@ func second(_ text: String) -> Int64 {
   }
 
   @Test(
-    "Clocks are set when the rule says",
+    "Clocks change when the rule says",
     arguments: [
       (Self.berlin, "2026-03-29T00:59:59Z", 3600), (Self.berlin, "2026-03-29T01:00:00Z", 7200),
       (Self.berlin, "2026-10-25T00:59:59Z", 7200), (Self.berlin, "2026-10-25T01:00:00Z", 3600),
@@ -46,7 +46,7 @@ func second(_ text: String) -> Int64 {
   }
 
   @Test(
-    "What is no rule is refused",
+    "An invalid rule is refused",
     arguments: [
       "", "C-1", "CET", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
       "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,J0,J365", "CET-1CEST,M3.5.0,M10.5.0x", "<>-1",
@@ -57,7 +57,7 @@ func second(_ text: String) -> Int64 {
     #expect(TimeZoneRules(posix: text) == nil)
   }
 
-  @Test("A skipped hour has no moment, a repeated one has two")
+  @Test("A skipped hour has no instant, and a repeated one has two")
   func mapping() throws {
     let berlin = try zone(Self.berlin)
     #expect(berlin.seconds(ofLocal: second("2026-03-29T02:30:00Z")) == [])
@@ -75,7 +75,7 @@ func second(_ text: String) -> Int64 {
     #expect(whole == [second("2026-03-29T01:00:00Z"), second("2026-10-25T01:00:00Z")])
   }
 
-  @Test("A day begins at midnight, or when the clock is set over it")
+  @Test("A day begins at midnight, or when the clock is set past it")
   func days() throws {
     let berlin = try zone(Self.berlin)
     let noon = second("2026-10-25T10:00:00Z")
@@ -89,7 +89,7 @@ func second(_ text: String) -> Int64 {
     #expect(beirut.local(at: skipped) == second("2026-03-29T01:00:00Z"))
   }
 
-  @Test("What is cut off or no zone at all is refused")
+  @Test("A truncated or invalid zone file is refused")
   func badFiles() {
     #expect(TimeZoneRules(tzif: []) == nil)
     #expect(TimeZoneRules(tzif: Array("TZif2".utf8)) == nil)

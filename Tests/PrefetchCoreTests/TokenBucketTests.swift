@@ -1,9 +1,9 @@
 import PrefetchCore
 import Testing
 
-@Suite("Bytes by the second")
+@Suite("Token buckets")
 struct TokenBucketTests {
-  @Test("A full bucket gives its burst at once, then what the rate brings")
+  @Test("A full bucket gives its burst at once, then its rate")
   func burst() {
     var bucket = TokenBucket(rate: 1_000, burst: 500, now: .seconds(10))
     bucket.take(500, at: .seconds(10))
@@ -14,7 +14,7 @@ struct TokenBucketTests {
     #expect(bucket.readyAt == .milliseconds(11_250))
   }
 
-  @Test("A pause fills it up to its burst and no further")
+  @Test("A pause fills a bucket up to its burst")
   func pause() {
     var bucket = TokenBucket(rate: 1_000, burst: 500, now: .zero)
     bucket.take(3_000, at: .zero)
@@ -24,7 +24,7 @@ struct TokenBucketTests {
   }
 
   @Test(
-    "Over any stretch no more passes than rate and burst allow",
+    "A bucket passes at most its rate and burst over any time",
     arguments: [1, 7, 1_000, 1_000_003, 10_000_000_000]
   )
   func average(rate: Int64) {
@@ -42,7 +42,7 @@ struct TokenBucketTests {
     #expect(paid <= .seconds(taken / rate + 1))
   }
 
-  @Test("Absurd amounts neither overflow nor trap")
+  @Test("Absurd amounts of a bucket neither overflow nor trap")
   func extremes() {
     var bucket = TokenBucket(rate: 0, burst: -1, now: .zero)
     bucket.take(Int64.max, at: .zero)

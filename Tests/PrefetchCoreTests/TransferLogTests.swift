@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchCore
 
-@Suite("What is kept of many transfers")
+@Suite("The log of many transfers")
 struct TransferLogTests {
   private static let start = Instant(seconds: 1_795_150_800)
 
@@ -26,7 +26,7 @@ struct TransferLogTests {
     )
   }
 
-  @Test("Few transfers are all kept, in the order in which they began")
+  @Test("A few transfers are all kept, in order of their start")
   func few() throws {
     var log = TransferLog()
     log.note(try Self.request(1, at: .milliseconds(30), lasting: .milliseconds(5)), in: Self.start)
@@ -37,7 +37,7 @@ struct TransferLogTests {
     #expect(log.entries.map(\.end.milliseconds) == [60, 35, 31])
   }
 
-  @Test("Of many those that took longest are kept, whatever the order in which they came")
+  @Test("The longest of many transfers are kept, whatever their order")
   func many() throws {
     for seed in [7, 7919, 104_729] {
       var log = TransferLog()
@@ -60,14 +60,14 @@ struct TransferLogTests {
     }
   }
 
-  @Test("What was given back before it began is none")
+  @Test("A request that was taken back is not logged")
   func unsent() {
     var log = TransferLog()
     log.note(RequestResult(status: nil, isRetry: false), in: Self.start)
     #expect(log.count == 0 && log.entries.isEmpty)
   }
 
-  @Test("A calendar that was set back makes no transfer begin before the run")
+  @Test("A clock that was set back makes no transfer start before the run")
   func clock() throws {
     var log = TransferLog()
     let request = try Self.request(1, at: .seconds(-60), lasting: .milliseconds(5), bytes: 10)
@@ -76,7 +76,7 @@ struct TransferLogTests {
     #expect(log.timeline.counts.reduce(0, +) == 10)
   }
 
-  @Test("Bytes stand where they came, and none is lost however long the run is")
+  @Test("Bytes are counted at their time, and none is lost in a long run")
   func timeline() {
     var timeline = ByteTimeline()
     timeline.add(30, from: .milliseconds(1), to: .milliseconds(4))
@@ -92,7 +92,7 @@ struct TransferLogTests {
     #expect(timeline.counts.count <= ByteTimeline.mostSpans)
   }
 
-  @Test("A transfer of nothing leaves no trace in the timeline")
+  @Test("An empty transfer leaves no trace in the timeline")
   func nothing() {
     var timeline = ByteTimeline()
     timeline.add(0, from: .zero, to: .seconds(1000))

@@ -15,7 +15,7 @@ import Testing
     return jobs
   }
 
-  @Test("Lower ranks go first, jobs of one rank in order")
+  @Test("Lower ranks start first, and jobs of one rank in order")
   func ranks() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     for (job, rank) in [
@@ -26,7 +26,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [3, 2, 1, 4])
   }
 
-  @Test("Hosts take turns, and one at its cap does not hold up the others")
+  @Test("Hosts take turns, and a full host does not delay others")
   func turns() {
     var queue = TransferQueue(concurrency: 10, perHost: 2)
     for job in 0..<4 { queue.append(job, host: "a", rank: Self.rank(1)) }
@@ -40,7 +40,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [2])
   }
 
-  @Test("Over HTTP/2 a host takes eight times as many, and loses that with the next answer")
+  @Test("A host with HTTP/2 takes eight times as many jobs, until another version answers")
   func multiplexed() {
     var queue = TransferQueue(concurrency: 100, perHost: 1)
     for job in 0..<30 { queue.append(job, host: "a", rank: Self.rank(1)) }
@@ -53,14 +53,14 @@ import Testing
     #expect(Self.takeAll(&queue) == [])
   }
 
-  @Test("At least one transfer may run, whatever was asked")
+  @Test("At least one transfer may run, whatever the setting")
   func floor() {
     var queue = TransferQueue(concurrency: 0, perHost: -1)
     queue.append(1, host: "a", rank: Self.rank(1))
     #expect(Self.takeAll(&queue) == [1])
   }
 
-  @Test("Draining gives what has not started, in order, and leaves nothing")
+  @Test("Draining returns unstarted jobs in order and leaves nothing")
   func drain() {
     var queue = TransferQueue(concurrency: 1, perHost: 1)
     for job in [3, 1, 2] { queue.append(job, host: "a", rank: Self.rank(job)) }
@@ -71,7 +71,7 @@ import Testing
     #expect(queue.take() == nil)
   }
 
-  @Test("Ten thousand hosts and ten thousand segments are lines like others")
+  @Test("Ten thousand hosts and segments are handled in bounded time")
   func large() {
     var queue = TransferQueue(concurrency: 8, perHost: 4)
     for job in 0..<10_000 { queue.append(job, host: "h\(job)", rank: Self.rank(1, job % 100)) }
@@ -83,7 +83,7 @@ import Testing
     #expect(count == 10_000)
   }
 
-  @Test("A range of jobs is as good as its jobs one by one")
+  @Test("A range of jobs equals its single jobs")
   func ranges() {
     var queue = TransferQueue(concurrency: .max, perHost: .max)
     let host = queue.table.host("a")
@@ -97,7 +97,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [20, 21, 30, 10, 11, 12, 13, 40])
   }
 
-  @Test("A host that is held gets nothing before its time, and the later hold counts")
+  @Test("A closed host gets nothing before its time, and the later time counts")
   func holds() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -114,7 +114,7 @@ import Testing
     #expect(queue.nextRelease == nil)
   }
 
-  @Test("A restricted host takes no more than it may, and as many as others once that ends")
+  @Test("A restricted host gets at most its limit, and as many as others after that")
   func restrictions() {
     var queue = TransferQueue(concurrency: 10, perHost: 3)
     let host = queue.table.host("a")
@@ -130,7 +130,7 @@ import Testing
     #expect(queue.inFlight(on: host) == 1)
   }
 
-  @Test("Whoever looks ahead gets more than there are places, and no host takes those of others")
+  @Test("A look-ahead takes more jobs than slots, and no host takes the share of others")
   func lookAhead() {
     var queue = TransferQueue(concurrency: 6, perHost: 2, lookAhead: 4)
     let (a, b, c) = (queue.table.host("a"), queue.table.host("b"), queue.table.host("c"))
@@ -147,7 +147,7 @@ import Testing
     #expect(Self.takeAll(&queue).count == 1)
   }
 
-  @Test("Trouble takes a host's look-ahead away, and every answer gives it one back")
+  @Test("A failure removes a host's look-ahead, and every response returns one")
   func lookAheadAfterTrouble() {
     var queue = TransferQueue(concurrency: 20, perHost: 2, lookAhead: 4)
     let host = queue.table.host("a")
@@ -170,7 +170,7 @@ import Testing
     #expect(queue.inFlight(on: host) == 3)
   }
 
-  @Test("Nobody is taken ahead of its turn whom something of a higher rank could still overtake")
+  @Test("A job is not taken ahead where a job of a higher rank could still overtake it")
   func lookAheadOfOneRank() {
     var queue = TransferQueue(concurrency: 4, perHost: 2, lookAhead: 4)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -194,7 +194,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [13, 14, 15, 16, 17])
   }
 
-  @Test("What ranks behind somebody who is waited for starts nowhere, or not on his hosts")
+  @Test("A start barrier stops lower ranks everywhere or on its hosts")
   func holdbacks() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -219,7 +219,7 @@ import Testing
     #expect(Self.takeAll(&queue) == [3])
   }
 
-  @Test("A job that is taken out is gone, whatever stands before and behind it")
+  @Test("A withdrawn job does not start, whatever is before or after it")
   func withdrawal() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -238,7 +238,7 @@ import Testing
     #expect(queue.count == 0)
   }
 
-  @Test("One host can be emptied while the others go on")
+  @Test("One host can be emptied while the others continue")
   func removal() {
     var queue = TransferQueue(concurrency: 10, perHost: 10)
     let (a, b) = (queue.table.host("a"), queue.table.host("b"))
@@ -253,7 +253,10 @@ import Testing
     #expect(Self.takeAll(&queue) == [1])
   }
 
-  @Test("Caps hold, order is kept, nothing starves", arguments: UInt64(0)..<60)
+  @Test(
+    "Limits and order hold and nothing starves, in any order of events",
+    arguments: UInt64(0)..<60
+  )
   func anyOrder(seed: UInt64) {
     var model = QueueModel(seed: seed)
     for step in 0..<800 { model.step(mayAdd: step < 500) }
@@ -262,7 +265,7 @@ import Testing
     #expect(model.takenCount + model.drainedCount == model.addedCount)
   }
 
-  @Test("Whatever waits is taken once everything may go on", arguments: UInt64(0)..<10)
+  @Test("Every waiting job is taken once nothing blocks it", arguments: UInt64(0)..<10)
   func liveness(seed: UInt64) {
     var model = QueueModel(seed: seed)
     for _ in 0..<300 { model.step(mayAdd: true) }
@@ -273,7 +276,7 @@ import Testing
 }
 
 @Suite struct WaitingLineTests {
-  @Test("Jobs come back when their moment has come, the earliest first", arguments: UInt64(0)..<20)
+  @Test("Jobs return when their time has come, the earliest first", arguments: UInt64(0)..<20)
   func order(seed: UInt64) {
     var generator = SeededRandom(seed: seed)
     var line = WaitingLine()

@@ -19,19 +19,19 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
     return sign + (name ?? "")
   }
 
-  @Test("Who may be spoken to without TLS, and which entry says so", arguments: Table.all)
+  @Test("A host may be used without TLS by the entry that says so", arguments: Table.all)
   func table(row: Table.Row) throws {
     let decision = row.rules.decide(try WebURL(row.url), for: row.purpose, at: Table.now)
     #expect(Self.word(decision) == row.verdict)
     if case .refused(_, let hint) = decision { #expect(!hint.isEmpty) }
   }
 
-  @Test("The table is as long as the platform's own")
+  @Test("The table has at least ninety rows")
   func length() {
     #expect(Table.all.count >= 90)
   }
 
-  @Test("An expired entry is told with its day")
+  @Test("An expired entry is reported with its day")
   func expired() throws {
     let rules = Table.rules(["a.example": Table.Exception(expires: Table.now)])
     guard case .refused(_, let hint) = rules.decide(try WebURL("http://a.example/"), at: Table.now)
@@ -63,7 +63,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
   ])
 
   @Test(
-    "What a connection must prove comes from the same entry",
+    "The demands on a connection come from the same entry",
     arguments: [
       Demand(host: "a.example", minimum: .tls12, hasForwardSecrecy: true),
       Demand(host: "a.example", general: .tls13, minimum: .tls13, hasForwardSecrecy: true),
@@ -84,7 +84,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
     #expect(basis.requiresForwardSecrecy == row.hasForwardSecrecy)
   }
 
-  @Test("Whoever is let off the rules keeps the version that holds for all")
+  @Test("A host that is exempt from the rules keeps the minimum version for all")
   func letOff() throws {
     let basis = Table.rules(arbitrary: true).basis(
       of: try WebURL("https://a.example/"),
@@ -95,7 +95,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
   }
 
   @Test(
-    "A host of `allow_http` is let off for plain http alone, by its exact name, until it expires"
+    "A host of `allow_http` is exempt for plain http only, by its exact name, until it expires"
   )
   func plainHosts() throws {
     var security = TransportSecurity()
@@ -121,7 +121,7 @@ extension TransportSecurityTable.Row: CustomTestStringConvertible {
     }
   }
 
-  @Test("Only a host that the configuration names is offered a way to plain http")
+  @Test("Only a host of the configuration gets a hint about plain http")
   func hints() throws {
     let url = try WebURL("http://nas.lan/a")
     for isDeclared in [true, false] {

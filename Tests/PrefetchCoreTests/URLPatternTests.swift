@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct URLPatternTests {
   @Test(
-    "A star stays within a part, two go anywhere",
+    "A star stays within a part, and two stars cross parts",
     arguments: [
       ("https://a.example/x", "https://a.example/x", true),
       ("https://a.example/x", "https://a.example/x?q", false),
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A pattern names its hosts, or one, or none",
+    "A pattern has a set of hosts, one host, or none",
     arguments: [
       ("https://a.example/**", "a.example", true), ("https://A.example:444/", "a.example", true),
       ("https://b\u{FC}cher.example/", "xn--bcher-kva.example", true),
@@ -56,7 +56,7 @@ import Testing
     #expect(URLPattern(pattern).namesItsHosts == namesItsHosts)
   }
 
-  @Test("Many stars end soon")
+  @Test("A pattern of many stars ends soon")
   func stars() throws {
     let pattern = URLPattern("https://a.example/" + String(repeating: "*a", count: 40) + "b")
     let url = try WebURL("https://a.example/" + String(repeating: "a", count: 4000))

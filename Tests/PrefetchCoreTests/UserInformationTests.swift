@@ -4,7 +4,7 @@ import Testing
 /// Names and passwords in URLs that texts quote.
 @Suite struct UserInformationTests {
   @Test(
-    "User-info is masked, whatever is around it",
+    "User information is masked, whatever is around it",
     arguments: [
       ("http://user:pass@h.example/x", "http://***@h.example/x"),
       ("`https://user@h.example` is bad", "`https://***@h.example` is bad"),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Other at signs mean something else",
+    "Other at signs are kept",
     arguments: [
       "", "@", "no sign", "me@example.org", "https://registry.example/@scope/pkg",
       "https://h.example:8443/@scope", "https://h.example/a@b?c=@d", "left@1.0.0",
@@ -37,7 +37,7 @@ import Testing
     #expect(UserInformation.masked(text) == text)
   }
 
-  @Test("Nobody can put it into a message or say it of an item that is refused")
+  @Test("User information enters no message and no refused item")
   func types() {
     let text = "`http://u:canary@h/` is none"
     #expect(!Failure(.badURL, text).message.contains("canary"))
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "A URL that is refused shows no more than one that is not",
+    "A refused URL shows as little as a valid one",
     arguments: [
       ("https://a.example/x?token=t&a=b", "https://a.example/x?token=***&a=b"),
       ("https://u:p@a.example/x?sig=t", "https://***@a.example/x?sig=***"),

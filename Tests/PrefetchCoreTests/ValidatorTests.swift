@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ValidatorTests {
   @Test(
-    "One tag is sent as it came, and what is none or several is not",
+    "A single tag is sent as it was received, and no or several tags are not",
     arguments: [
       ("\"1\"", true), ("W/\"1\"", true), ("\"\"", true), ("one", true), ("W/one", true),
       ("\"a b\"", true), ("\"a,b\"", true), ("*", false), ("W/*", false), ("", false),
@@ -16,7 +16,7 @@ import Testing
     #expect((Validators(entityTag: tag).entityTag == tag) == isSent)
   }
 
-  @Test("A tag of more than a kilobyte is none")
+  @Test("A tag of more than a kilobyte is ignored")
   func longTags() {
     let tag = "\"" + String(repeating: "a", count: 1_022) + "\""
     #expect(Validators(entityTag: tag).entityTag == tag)
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "A date that is none of the three forms is not sent",
+    "A date in none of the three forms is not sent",
     arguments: [
       ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("Sunday, 06-Nov-94 08:49:37 GMT", true),
       ("Sun Nov  6 08:49:37 1994", true), ("yesterday", false), ("0", false), ("", false),
@@ -38,7 +38,7 @@ import Testing
 
 @Suite struct HeaderTextTests {
   @Test(
-    "Whatever bytes a header has come back as they were",
+    "Header values keep their bytes",
     arguments: [
       [0x22, 0x63, 0x61, 0x66, 0xE9, 0x22], Array("\u{E9}\u{4E2D}".utf8), [0xFF, 0xFE], [0xC3],
       [0xEF, 0x9F, 0xA9, 0x41], [0xEF, 0x9E, 0x80], Array(0x20...0xFF), [], [0xC3, 0xA9, 0xE9],

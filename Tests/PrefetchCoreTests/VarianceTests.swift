@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "The coding selects nothing, and other names are small letters in order",
+    "The `Vary` on codings selects nothing, and other names are sorted in lower case",
     arguments: [
       ([], []), ([""], []), (["Accept-Encoding"], []), (["accept-encoding , ACCEPT-ENCODING"], []),
       (["X-Key", "Accept, accept-encoding"], ["accept", "x-key"]), (["Accept, *"], ["*"]),
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "An answer serves the requests that say the same in what it names",
+    "A response serves requests with equal values of its selecting fields",
     arguments: [
       ("Accept-Language", [HeaderField("accept-language", "de ,en")], .same),
       (
@@ -50,7 +50,7 @@ import Testing
     #expect(variance.selection(key: key) { _ in fields } == selection)
   }
 
-  @Test("Every hop has to be that of the request, each at its own URL")
+  @Test("Every hop is compared with the request at its own URL")
   func hops() throws {
     let key = try #require(Self.key)
     let vary = HeaderBlock([.init("Vary", "X-Key")])
@@ -63,7 +63,7 @@ import Testing
     #expect(variance.selection(key: key) { _ in [] } == .other)
   }
 
-  @Test("Another key makes other digests, and no value stands in clear")
+  @Test("Another key makes other digests, and no value is stored in clear")
   func keyed() throws {
     let other = try #require(VarianceKey([UInt8](repeating: 1, count: 16)))
     let made = try Self.variance(["Authorization"])
@@ -86,7 +86,7 @@ import Testing
     #expect(key.hash([UInt8](0..<UInt8(length))) == hash)
   }
 
-  @Test("What differs is named in small letters")
+  @Test("Differing fields are named in lower case")
   func differences() {
     let other: [HeaderField] = [.init("accept-language", "de,en"), .init("Authorization", "x")]
     #expect(Variance.difference(Self.asked, other) == ["authorization", "x-key"])

@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "A combining accent behind a mark of a URL hides the mark from nobody",
+    "A combining accent after a delimiter of a URL does not hide the delimiter",
     arguments: [
       ("g#\u{301}s", "/b/c/g"), ("g?\u{301}y", "/b/c/g?%CC%81y"), ("/\u{301}", "/%CC%81"),
       ("x/../\u{301}y", "/b/c/%CC%81y"), ("/..\u{301}/y", "/..%CC%81/y"),
@@ -39,7 +39,7 @@ import Testing
     #expect(throws: WebURL.Fault.missingHost) { try WebURL("https:\u{301}//h.example/") }
   }
 
-  @Test("A reference may bring a host or a whole URL of its own")
+  @Test("A reference may have a host or be a whole URL")
   func absoluteReferences() throws {
     let base = try WebURL("https://a.example/b")
     #expect(try base.resolving("//c.example/d").string == "https://c.example/d")
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "One spelling for what means the same",
+    "Equivalent URLs have one spelling",
     arguments: [
       ("HTTPS://Example.COM", "https://example.com/"), ("https://a.b:443/x", "https://a.b/x"),
       ("http://a.b:80/x", "http://a.b/x"), ("http://a.b:443/x", "http://a.b:443/x"),
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "One address of version 6 has one spelling",
+    "An IPv6 address has one spelling",
     arguments: [
       ("[::1]", "[::1]"), ("[0:0::1]", "[::1]"), ("[0:0:0:0:0:0:0:1]", "[::1]"),
       ("[2001:DB8:0:0:1:0:0:1]", "[2001:db8::1:0:0:1]"),
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "What two parsers might read differently is refused",
+    "An ambiguous URL is refused",
     arguments: [
       ("example.com/x", .notAbsolute), ("/x", .notAbsolute), ("", .notAbsolute),
       ("ftp://a.b/", .unsupportedScheme("ftp")), ("file:///etc", .unsupportedScheme("file")),
@@ -111,7 +111,7 @@ import Testing
     #expect(throws: fault) { try WebURL(text) }
   }
 
-  @Test("8,192 bytes are a URL, one more is not")
+  @Test("A URL of 8,192 bytes is accepted, and a longer one is not")
   func length() throws {
     let start = "https://a.example/"
     let longest = start + String(repeating: "x", count: WebURL.maximumLength - start.utf8.count)
@@ -119,7 +119,7 @@ import Testing
     #expect(throws: WebURL.Fault.tooLong(8193)) { try WebURL(longest + "x") }
   }
 
-  @Test("What counts is the length that is asked for, escapes and base included")
+  @Test("The length of a URL counts after escapes and its base")
   func wholeLength() throws {
     let start = "https://a.example/"
     let room = WebURL.maximumLength - start.utf8.count
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "What signs or authorises is masked, the rest is shown",
+    "Signatures and credentials of a URL are masked, and the rest is shown",
     arguments: [
       ("https://a.b/x?token=s3cret&n=1", "https://a.b/x?token=***&n=1"),
       ("https://a.b/x?X-Amz-Signature=abc", "https://a.b/x?X-Amz-Signature=***"),
@@ -154,7 +154,7 @@ import Testing
     #expect("\(url)" == shown)
   }
 
-  @Test("Scheme, host and port together are the origin")
+  @Test("Scheme, host and port are the origin")
   func origins() throws {
     let first = try WebURL("https://a.b/x").origin
     #expect(first == (try WebURL("https://A.B:443/y").origin))

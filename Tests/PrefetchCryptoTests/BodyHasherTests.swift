@@ -10,14 +10,14 @@ struct BodyHasherTests {
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
   @Test(
-    "SHA-256 of bytes that are all there",
+    "A buffer in memory has its SHA-256",
     arguments: [("abc", sha256OfAbc), ("", sha256OfNothing)]
   )
   func oneShot(text: String, expected: String) {
     #expect(SHA256.digest(of: text).hexadecimal == expected)
   }
 
-  @Test("The same digest comes whatever the pieces")
+  @Test("The digest is the same for any chunks")
   func pieces() throws {
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let hasher = try BodyHasher()
@@ -39,7 +39,7 @@ struct BodyHasherTests {
   }
 
   @Test(
-    "Other algorithms are taken besides",
+    "Other algorithms are computed beside SHA-256",
     arguments: [
       (DigestAlgorithm.md5, "900150983cd24fb0d6963f7d28e17f72"),
       (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The signature of a request to a bucket")
 struct BucketSignatureTests {
-  @Test("is the one that botocore makes, for twenty requests")
+  @Test("The signature of a bucket request equals botocore's, for twenty requests")
   func likeBotocore() throws {
     let samples = try Self.samples()
     #expect(samples.count == 20)

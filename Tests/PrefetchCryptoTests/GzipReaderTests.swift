@@ -33,20 +33,20 @@ struct GzipReaderTests {
     #expect(read.isWhole)
   }
 
-  @Test("A stream that ends too early is never whole", arguments: 1..<coded.count)
+  @Test("A truncated stream is never complete", arguments: 1..<coded.count)
   func tooShort(count: Int) throws {
     let read = try read([Self.coded[..<count]])
     #expect(read?.isWhole != true)
   }
 
-  @Test("Nothing at all is an empty body")
+  @Test("An empty input is an empty body")
   func empty() throws {
     let read = try #require(try read([]))
     #expect(read.text.isEmpty)
     #expect(read.isWhole)
   }
 
-  @Test("Members one after another are one body")
+  @Test("Consecutive members are one body")
   func members() throws {
     let both = Self.coded + Self.coded
     for cut in 0...both.count {
@@ -56,7 +56,7 @@ struct GzipReaderTests {
     }
   }
 
-  @Test("Junk behind the stream is a fault", arguments: ["j", "junk", "a longer piece of junk"])
+  @Test("Bytes after the stream are a fault", arguments: ["j", "junk", "a longer piece of junk"])
   func junk(text: String) throws {
     let read = try read([Self.coded[...], Array(text.utf8)[...]])
     #expect(read?.isWhole != true)
@@ -72,7 +72,7 @@ struct GzipReaderTests {
     }
   }
 
-  @Test("More than one piece comes out of a small stream")
+  @Test("A small stream may produce more than one chunk")
   func growth() throws {
     // A deflate block of 4 MiB of zeros in runs of 258.
     var bits: [UInt8] = []
@@ -101,7 +101,7 @@ struct GzipReaderTests {
     #expect(!reader.isWhole)
   }
 
-  @Test("A failure of who takes the bytes ends the reading")
+  @Test("A failure of the receiver ends the reading")
   func refused() throws {
     let reader = try GzipReader()
     #expect(throws: Failure(.diskFull, "full")) {

@@ -8,7 +8,7 @@ struct IntegrityTests {
   private static let empty = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
   private static let sha1 = "sha1-qZk+NkcGgWq6PiVxeFDCbJzQ2J0="
 
-  @Test("A digest is read with its algorithm, options aside")
+  @Test("A digest is read with its algorithm, without options")
   func single() throws {
     let expected = ExpectedDigest(algorithm: .sha256, bytes: SHA256.digest(of: "abc").bytes)
     for text in [Self.sha256, " \(Self.sha256)?ct=image/png\n", "sha3-AAAA \(Self.sha256)"] {
@@ -16,7 +16,7 @@ struct IntegrityTests {
     }
   }
 
-  @Test("The strongest algorithm wins, and any of its digests will do")
+  @Test("The strongest algorithm counts, with any of its digests")
   func strongest() throws {
     let found = try Integrity.expectedDigests(in: "\(Self.sha1) \(Self.sha256) \(Self.empty)")
     #expect(found.map(\.algorithm) == [.sha256, .sha256])

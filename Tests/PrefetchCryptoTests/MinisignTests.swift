@@ -86,7 +86,7 @@ private enum Made {
 
 @Suite("Signatures in minisign's format")
 struct MinisignTests {
-  @Test("What minisign signed is verified, prehashed, legacy and empty")
+  @Test("Signatures of minisign are verified, prehashed, legacy and empty")
   func verified() throws {
     let comment = try Made.verify(Made.signature)
     #expect(comment.text == "timestamp:1795327479\tfile:m\thashed")
@@ -99,7 +99,7 @@ struct MinisignTests {
     #expect(other.expires == Instant(seconds: 2))
   }
 
-  @Test("A key may be the file that holds it, spaces and CRLF aside")
+  @Test("A key may be the text of its file, with spaces and CRLF")
   func keyFiles() throws {
     for key in [Made.publicKeyFile, " \(Made.publicKey)\r\n", "\(Made.publicKeyFile)\n\n"] {
       #expect(try Made.verify(Made.signature, keys: [key]).file == "m")
@@ -108,7 +108,7 @@ struct MinisignTests {
     #expect(try Made.verify(windows).file == "m")
   }
 
-  @Test("Another key, other bytes and another comment are told apart")
+  @Test("Another key, other bytes and another comment are distinguished")
   func refused() {
     let fault = #expect(throws: Minisign.Fault.self) {
       try Made.verify(Made.signature, keys: [Made.otherKey])
@@ -242,7 +242,7 @@ struct MinisignTests {
     }
   }
 
-  @Test("What is signed here is verified here, and each comment says what it was made of")
+  @Test("Our signatures are verified, and each comment says what it was made of")
   func signed() throws {
     let key = try MinisignSecretKey(Array(Made.secretKey.utf8))
     #expect(key.publicKey == Made.publicKey)
@@ -263,7 +263,7 @@ struct MinisignTests {
   }
 
   @Test(
-    "A date that cannot be read is refused, since it must not count as none",
+    "An unreadable date is refused and not treated as none",
     arguments: ["expires:soon", "expires:", "expires:-5", "expires:1\texpires:2", "timestamp:x"]
   )
   func unreadableDates(comment: String) throws {
@@ -273,7 +273,7 @@ struct MinisignTests {
     }
   }
 
-  @Test("An encrypted key opens with its password alone")
+  @Test("An encrypted key opens with its password only")
   func encrypted() throws {
     let file = Array(Made.encryptedKey.utf8)
     #expect(try MinisignSecretKey.isEncrypted(file))
@@ -283,7 +283,7 @@ struct MinisignTests {
     #expect(key.id.description == Made.otherID)
   }
 
-  @Test("Costs of all kinds are understood, and another password is told from this one")
+  @Test("Key derivation costs of all kinds are accepted, and a wrong password is refused")
   func costs() throws {
     for text in Made.cheapKeys {
       let file = Array(text.utf8)
@@ -297,7 +297,7 @@ struct MinisignTests {
     }
   }
 
-  @Test("A secret key that is none says why, and asks for no more than a machine has")
+  @Test("An invalid secret key is refused with its reason, without excessive memory")
   func malformedSecretKeys() throws {
     #expect(try !MinisignSecretKey.isEncrypted(Array(Made.secretKey.utf8)))
     let lines = Made.encryptedKey.split(separator: "\n")

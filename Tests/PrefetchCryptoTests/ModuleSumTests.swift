@@ -32,12 +32,12 @@ struct ModuleSumTests {
     }
   }
 
-  @Test("A module's zip file has the sum that Go gives it")
+  @Test("A module's zip file has the sum that Go computes")
   func wholeFile() {
     #expect(Self.sum(Self.zip) == .success(Self.sum))
   }
 
-  @Test("Only the files count, not how they are packed nor in which order")
+  @Test("Only the files of a module count, not their packing or order")
   func packing() {
     let files = [
       ("example.com/Left@v1.0.0/left.go", "package left\nfunc Left() string { return \"left\" }\n"),
@@ -59,7 +59,7 @@ struct ModuleSumTests {
     )
   }
 
-  @Test("A zip file cut off anywhere has no sum", arguments: 0..<zip.count)
+  @Test("A truncated zip file has no sum", arguments: 0..<zip.count)
   func truncated(_ count: Int) {
     guard case .failure = Self.sum(Array(Self.zip[..<count])) else {
       Issue.record("\(count) bytes have a sum")
@@ -67,7 +67,7 @@ struct ModuleSumTests {
     }
   }
 
-  @Test("An archive that somebody has been at mostly has no sum, and never brings the reader down")
+  @Test("A modified archive mostly has no sum and never crashes the reader")
   func mutations() {
     var mutator = Mutator(seed: 0x21B, samples: [Self.zip])
     let rounds = Campaign.documents(usually: 3_000)
@@ -89,7 +89,7 @@ struct ModuleSumTests {
     }
   }
 
-  @Test("A spoilt archive has a sum or none, and is no danger")
+  @Test("An archive with a changed byte has a valid sum or none")
   func spoilt() {
     for place in Self.zip.indices {
       for value in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
@@ -100,7 +100,7 @@ struct ModuleSumTests {
     }
   }
 
-  @Test("What would unpack to too much is refused before it is unpacked")
+  @Test("An archive that would unpack to too much is refused first")
   func bombs() {
     let large = String(repeating: "x", count: 1000)
     #expect(Self.sum(Archive([("a", large)]).bytes, limit: 999) == .failure(.tooLarge(999)))
@@ -116,7 +116,7 @@ struct ModuleSumTests {
     #expect(Self.sum(bytes) == .failure(.damaged))
   }
 
-  @Test("An archive that is in doubt is refused")
+  @Test("An ambiguous archive is refused")
   func doubtful() {
     #expect(Self.sum([]) == .failure(.noDirectory))
     #expect(Self.sum(Array("not a zip file at all, not at all".utf8)) == .failure(.noDirectory))

@@ -52,7 +52,7 @@ struct BinaryPlistReaderTests {
     #expect(outcome(Self.read(Fixture.file([object]))) == shape)
   }
 
-  @Test("A file that another program wrote is read")
+  @Test("A file of another program is read")
   func foreign() {
     let digits = """
       62706c6973743030d6010203040506071b1c1d1e1f587365676d656e7473546c6f6e67536e65675275385375313653\
@@ -145,7 +145,7 @@ struct BinaryPlistReaderTests {
     )
   }
 
-  @Test("Texts that overlap cannot become more than the file holds")
+  @Test("Overlapping texts cannot exceed the file")
   func overlap() {
     // Each text begins one byte after the previous one and extends to the end.
     let count = 200
@@ -157,7 +157,7 @@ struct BinaryPlistReaderTests {
     #expect(outcome.diagnostics.map(\.message) == ["objects overlap"])
   }
 
-  @Test("An object that is used often costs a value each time")
+  @Test("An object counts as a value at each use")
   func sharing() {
     // Ten levels of arrays, each with ten references to the next.
     var objects = (1...9).map { Fixture.array(Array(repeating: UInt8($0), count: 10)) }
@@ -167,7 +167,7 @@ struct BinaryPlistReaderTests {
     )
   }
 
-  @Test("Nodes have no places but know their file")
+  @Test("Nodes have no positions but know their file")
   func source() throws {
     let node = try #require(Self.read(Fixture.file([[0xA1, 1], [0x09]])).node)
     #expect(node.places == "-[-]")

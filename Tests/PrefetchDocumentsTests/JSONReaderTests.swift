@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON")
 struct JSONReaderTests {
   @Test(
-    "Valid documents become the tree that is written",
+    "Valid documents become the expected tree",
     arguments: [
       ("{}", "{}"),
       ("[]", "[]"),
@@ -34,7 +34,7 @@ struct JSONReaderTests {
   }
 
   @Test(
-    "A fault names its place and what to change",
+    "A fault names its position and a correction",
     arguments: [
       ("{\"a\": 1,}", "1:8+1 document.syntax trailing comma before `}`"),
       ("[1,\n 2,\n]", "2:3+1 document.syntax trailing comma before `]`"),
@@ -99,7 +99,7 @@ struct JSONReaderTests {
     #expect(outcome(read(text, .json)) == fault)
   }
 
-  @Test("Places count lines of every kind and columns in Unicode scalars")
+  @Test("Positions count lines of every kind and columns in Unicode scalars")
   func places() throws {
     let text = "{\"é😀\": [1,\r\n  \"ü\"],\r\"b\": {\n\"c\": true}}"
     let node = try #require(read(text, .json).node)

@@ -38,7 +38,7 @@ struct JSONWriterTests {
   }
 
   @Test(
-    "What a terminal or a script could stumble over is escaped, and nothing else",
+    "Characters that a terminal or a script could misread are escaped, and no others",
     arguments: [
       ("\"\\/", #""\"\\/""#),
       ("\u{8}\u{9}\n\u{C}\r", #""\b\t\n\f\r""#),
@@ -56,7 +56,7 @@ struct JSONWriterTests {
   }
 
   @Test(
-    "Numbers are the shortest text that reads back, what JSON lacks is null",
+    "Numbers have the shortest text that reads back, and JSON lacks some as null",
     arguments: [
       (0.1, "0.1"), (1e21, "1e+21"), (.leastNonzeroMagnitude, "5e-324"), (-0.0, "-0"), (100, "100"),
       (.infinity, "null"), (.nan, "null"),
@@ -66,13 +66,13 @@ struct JSONWriterTests {
     #expect(JSONWriter.string(.double(value)) == written)
   }
 
-  @Test("Integers are whole over their full range")
+  @Test("Integers are written over their full range")
   func integers() {
     #expect(JSONWriter.string(.integer(.min)) == "-9223372036854775808")
     #expect(JSONWriter.string(.integer(.max)) == "9223372036854775807")
   }
 
-  @Test("Every character that is written reads back the same")
+  @Test("Every written character reads back the same")
   func roundTrip() throws {
     let scalars = (0...0x2FFFF).compactMap { Unicode.Scalar($0 as UInt32) }
     let text = String(String.UnicodeScalarView(scalars))

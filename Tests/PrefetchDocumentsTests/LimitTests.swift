@@ -21,7 +21,7 @@ struct LimitTests {
   }
 
   @Test(
-    "Five megabytes of nesting are refused where they get too deep",
+    "Five megabytes of nesting are refused at the depth limit",
     arguments: [
       ("[", "", .json), ("{\"a\":", "", .json), ("[", "", .yaml), ("{a: ", "", .yaml),
       ("- ", "", .yaml),
@@ -40,7 +40,7 @@ struct LimitTests {
   }
 
   @Test(
-    "Nesting is allowed up to the limit and not one further",
+    "Nesting is allowed up to the limit and no further",
     arguments: [DocumentReader.Syntax.json, .yaml]
   )
   func depth(_ syntax: DocumentReader.Syntax) {
@@ -51,7 +51,7 @@ struct LimitTests {
     }
   }
 
-  @Test("A binary plist nests no deeper either")
+  @Test("A binary plist has the same depth limit")
   func binaryDepth() {
     let chain = (1...100).map { BinaryPlistFixture.array([$0 as UInt8]) } + [[0x09]]
     let outcome = DocumentReader.read(BinaryPlistFixture.file(chain), source: "file")
@@ -100,7 +100,7 @@ struct LimitTests {
     )
   }
 
-  @Test("A file of nothing but duplicate keys has a bounded number of messages")
+  @Test("A file of duplicate keys has a bounded number of messages")
   func duplicates() {
     let outcome = DocumentReader.read(
       Self.repeated("\"a\":1,", head: "{"),
@@ -111,7 +111,7 @@ struct LimitTests {
     #expect(outcome.diagnostics.last?.code == "document.too-large")
   }
 
-  @Test("A line of five megabytes is one value with its place")
+  @Test("A line of five megabytes is one value with its position")
   func longLine() {
     let text = Self.repeated("é", head: "[\"") + Array("\", x]".utf8)
     let outcome = DocumentReader.read(text, source: "file", limits: Self.generous)

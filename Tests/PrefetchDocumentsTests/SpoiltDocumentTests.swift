@@ -8,7 +8,7 @@ struct SpoiltDocumentTests {
   private static let rounds = Campaign.documents(usually: 1_500)
 
   @Test(
-    "are read or refused in every syntax, and what is said of them has a place in them",
+    "Spoilt documents are read or refused in every syntax, and errors have a place in them",
     arguments: DocumentReader.Syntax.allCases
   )
   func mutations(syntax: DocumentReader.Syntax) {
@@ -28,7 +28,10 @@ struct SpoiltDocumentTests {
     #expect(bad > Self.rounds / 50, "\(good) good, \(bad) bad")
   }
 
-  @Test("were good before", arguments: DocumentReader.Syntax.allCases)
+  @Test(
+    "The samples of spoilt documents are valid before they are changed",
+    arguments: DocumentReader.Syntax.allCases
+  )
   func untouched(syntax: DocumentReader.Syntax) {
     for sample in Self.samples(syntax) {
       let outcome = DocumentReader.read(sample, source: "file", syntax: syntax)

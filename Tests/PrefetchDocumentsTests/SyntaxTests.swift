@@ -65,7 +65,10 @@ struct SyntaxTests {
     .binaryPlist: binary, .toml: Array(toml.utf8),
   ]
 
-  @Test("The same document is the same tree of texts", arguments: DocumentReader.Syntax.allCases)
+  @Test(
+    "The same document is the same tree in all syntaxes",
+    arguments: DocumentReader.Syntax.allCases
+  )
   func agreement(_ syntax: DocumentReader.Syntax) throws {
     let bytes = try #require(Self.documents[syntax])
     // The reader never guesses TOML, since no configuration is written in TOML.
@@ -81,7 +84,7 @@ struct SyntaxTests {
   }
 
   @Test(
-    "The first bytes tell the syntax",
+    "The syntax is recognised by the first bytes",
     arguments: [
       ("bplist00", .binaryPlist), ("bplist16", .binaryPlist),
       ("<?xml", .xmlPlist), ("\u{FEFF}\n <plist", .xmlPlist),
@@ -93,7 +96,7 @@ struct SyntaxTests {
   }
 
   @Test(
-    "Nothing but UTF-8 is read",
+    "Only UTF-8 is read",
     arguments: [
       (
         Array("{\"é\": \"x".utf8) + [0xFF] + Array("\"}".utf8), .json,

@@ -167,7 +167,7 @@ struct TOMLReaderTests {
     #expect(outcome(read(text, .toml)) == fault)
   }
 
-  @Test("Everything knows its place")
+  @Test("Every TOML node has its position")
   func places() {
     let text = "a = 1\n[b.c]\n  \"d é\" = [true,\n 'x']\n[[e]]\nf = { g = 2 }\n"
     #expect(
@@ -178,7 +178,7 @@ struct TOMLReaderTests {
   }
 
   @Test(
-    "Nothing nests deeper than the limit",
+    "TOML has the depth limit",
     arguments: [
       "a = \(String(repeating: "[", count: 9))", "[a.b.c.d.e.f.g.h.i]", "a.b.c.d.e.f.g.h.i = {}",
     ]
@@ -189,7 +189,7 @@ struct TOMLReaderTests {
     #expect(read(text, .toml, limits: limits).diagnostics.map(\.code) == ["document.too-deep"])
   }
 
-  @Test("A document of a hundred thousand tables is read in one go, one of more values is refused")
+  @Test("A document of 100,000 TOML tables is read in one pass, and one of more values is refused")
   func size() {
     let tables = String(repeating: "[[package]]\nname = 'x'\n", count: 60_000)
     var limits = DocumentReader.Limits()

@@ -131,7 +131,7 @@ struct XMLPlistReaderTests {
     #expect(outcome(read(text, .xmlPlist)) == fault)
   }
 
-  @Test("Places are those of the texts, or of the tag where there is none")
+  @Test("Positions are those of texts, or of the tag without one")
   func places() throws {
     let text = """
       <plist><dict>
@@ -146,7 +146,7 @@ struct XMLPlistReaderTests {
     #expect(node.places == "1:8+6{2:8+1=2:24+9 3:8+1=4:3+7[4:10+7 5:5+4]}")
   }
 
-  @Test("A fault inside says at which key")
+  @Test("A fault inside a value names its key path")
   func path() {
     let text =
       "<plist><dict><key>a</key><array><true/><integer>x</integer></array></dict></plist>"

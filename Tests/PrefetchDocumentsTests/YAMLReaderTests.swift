@@ -5,7 +5,7 @@ import Testing
 @Suite("YAML")
 struct YAMLReaderTests {
   @Test(
-    "A tab is no indentation, in brackets neither",
+    "A tab is not accepted as indentation, also within brackets",
     arguments: [
       "a: [\n\tb]", "a: [b,\n \tc]", "a: {\n\tb: c}", "a: [\n  b\n\t]", "a: [\n\t{b: c}]",
       "a: [\r\n\tb]", "[\n\t&x b]", "a: {b: 1,\n\t\"c\": 2}",
@@ -17,7 +17,7 @@ struct YAMLReaderTests {
   }
 
   @Test(
-    "Other tabs are blanks",
+    "Tabs elsewhere are blanks",
     arguments: ["a: [b,\tc]", "a:\tb", "a: [b]\t", "a: |\n  b\tc", "a: \"b\n\tc\""]
   )
   func blanks(text: String) {
@@ -26,7 +26,7 @@ struct YAMLReaderTests {
   }
 
   @Test(
-    "The name of an anchor ends before no colon",
+    "The name of an anchor does not end before a colon",
     arguments: ["a: &an:chor 1", "a: &an:chor [1]", "[&a:b c]", "a: &x 1\nb: [*x:y]"]
   )
   func anchors(text: String) {
@@ -148,7 +148,7 @@ struct YAMLReaderTests {
     #expect(outcome(read(text, .yaml)) == fault)
   }
 
-  @Test("Places are those of the text, with quotes, for the length of the first line")
+  @Test("Positions are those of the text with its quotes, for the first line")
   func places() throws {
     let text = "é: \"ü\"\nlist:\n  - a\n  - [b, 'c']\ntext: |\n  x\nwords: one\n  two\n"
     let node = try #require(read(text, .yaml).node)
@@ -158,13 +158,13 @@ struct YAMLReaderTests {
     )
   }
 
-  @Test("Line breaks that only YAML 1.1 knows count as no line")
+  @Test("Line breaks of YAML 1.1 only do not count as lines")
   func rareBreaks() throws {
     let node = try #require(read("a: 'x\u{2028}y\u{85}z'\nb: 1", .yaml).node)
     #expect(node["b"]?.location?.line == 2)
   }
 
-  @Test("Merged entries keep the places where they were written")
+  @Test("Merged entries keep their original positions")
   func mergedPlaces() throws {
     let node = try #require(read("a: &a {x: 1}\nb:\n  <<: *a\n  y: 2", .yaml).node)
     #expect(node["b"]?.places == "3:3+1{4:3+1=4:6+1 1:8+1=1:11+1}")

@@ -63,7 +63,7 @@ import Testing
     ) { first, _ in first }
   }
 
-  @Test("Without anything configured no request says anything")
+  @Test("Requests of an empty configuration have no connection rules")
   func plain() throws {
     let (report, requests) = try Self.run(
       [try Self.remote("https://m.example/m.json")],
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "What a manifest names may be in here only if the manifest comes from here",
+    "An item of a manifest may be local only if the manifest's server is",
     arguments: [
       ("192.0.2.1", ConnectionRules.Reach.publicOnly), ("127.0.0.1", .anywhere),
       ("::1", .anywhere), (nil, .publicOnly),
@@ -98,7 +98,7 @@ import Testing
     #expect((requests[1].connection?.value.reach ?? .anywhere) == reach)
   }
 
-  @Test("An address in here that a server out there names fails alone, unasked")
+  @Test("A private address that a public server names fails alone and without a request")
   func forbiddenEntry() throws {
     let answers = [
       "https://m.example/m.json": Self.manifest([
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(
-    "A redirect leads in here only from in here, or where the configuration says so",
+    "A redirect leads to a private address only from one, or by the configuration",
     arguments: [
       RedirectRow(from: "192.0.2.1", code: .addressForbidden),
       RedirectRow(from: nil, code: .addressForbidden),
@@ -175,7 +175,7 @@ import Testing
     if row.code != nil { #expect(ExitStatus(report) == .trust) }
   }
 
-  @Test("Names that a redirect leads to are judged where they lead, the first hop is not")
+  @Test("A redirect's targets are checked for private addresses, and the first hop is not")
   func redirectedNames() throws {
     let (_, requests) = try Self.run(
       [try Self.inline("https://a.example/a")],
@@ -193,7 +193,7 @@ import Testing
     )
   }
 
-  @Test("Every hop has the pins of its own host")
+  @Test("Every hop is checked against the pins of its own host")
   func pins() throws {
     var policy = RunPolicy()
     let (one, two) = (Self.pin("a.example", 1), Self.pin("b.example", 2))
@@ -221,7 +221,7 @@ import Testing
     return entry
   }
 
-  @Test("Once an exception is over its hosts fail, and all others go on")
+  @Test("An expired exception fails its hosts, and all others continue")
   func expired() throws {
     var policy = RunPolicy()
     policy.transportSecurity.exceptions = [
@@ -246,7 +246,7 @@ import Testing
     )
   }
 
-  @Test("What is allowed for media is allowed for them, on every hop, and for nothing else")
+  @Test("An exception for media applies to media only, on every hop")
   func media() throws {
     var policy = RunPolicy()
     policy.transportSecurity.allowsArbitraryLoadsForMedia = true
@@ -279,7 +279,7 @@ import Testing
     { $0 + $1 }
   }
 
-  @Test("The license goes to the manifest's own origin, whatever else its rule matches")
+  @Test("The license is sent to the manifest's own origin only, whatever else its rule matches")
   func license() throws {
     var rule = TransportRule(url: URLPattern("**"))
     rule.headers = [HeaderField("X-Team", "news")]
@@ -310,7 +310,7 @@ import Testing
     )
   }
 
-  @Test("A rule that names its hosts holds for them on every hop, and elsewhere for none")
+  @Test("A rule with hosts applies to them on every hop, and to no others")
   func ruleHeaders() throws {
     var rule = TransportRule(url: URLPattern("https://*.corp.example/**"))
     rule.headers = [HeaderField("Authorization", "Bearer corp")]
@@ -339,7 +339,7 @@ import Testing
     #expect(Self.codes(report) == ["https://b.corp.example/b": .http])
   }
 
-  @Test("Credentials that a rule added and that are refused are told as such")
+  @Test("A refusal of credentials from a rule is reported as such")
   func refusedCredentials() throws {
     var rule = TransportRule(url: URLPattern("https://a.example/**"))
     rule.headers = [HeaderField("Authorization", "Bearer wrong")]
@@ -354,7 +354,7 @@ import Testing
     #expect(ExitStatus(report) == .denied)
   }
 
-  @Test("What an item says of itself comes before what a rule adds")
+  @Test("Headers of an item precede those of a rule")
   func ownHeaders() throws {
     var rule = TransportRule(url: URLPattern("https://a.example/**"))
     rule.headers = [HeaderField("x-who", "rule"), HeaderField("X-More", "rule")]

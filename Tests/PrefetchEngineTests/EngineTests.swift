@@ -6,7 +6,7 @@ import Testing
 @Suite struct EngineTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
-  @Test("A run makes the store equal to the declaration, and the next one transfers no body")
+  @Test("A run makes the store equal to the declaration, and the next one fetches no body")
   func runAndRerun() throws {
     let bench = Bench(["/m.json": Bench.manifest(["a", "b"]), "/a": .init("A"), "/b": .init("B")])
     let first = try bench.run([("s", ["m.json"])])
@@ -24,7 +24,7 @@ import Testing
     #expect(bench.store.staging.bodyCount == 0)
   }
 
-  @Test("Only what changed is transferred again")
+  @Test("Only changed bodies are fetched again")
   func update() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B")])
     _ = try bench.run([("s", ["a", "b"])])
@@ -35,7 +35,7 @@ import Testing
     #expect(try bench.contents == ["a": "A2", "b": "B"])
   }
 
-  @Test("What is fresh costs no request")
+  @Test("A fresh item costs no request")
   func fresh() throws {
     let headers = [HeaderField("Cache-Control", "max-age=60")]
     let bench = Bench(["/a": .init("A", headers: headers)])
@@ -64,7 +64,7 @@ import Testing
     #expect(report.segments.first?.manifest.failure?.code == .manifestGuard)
   }
 
-  @Test("A host that is gone costs nothing of what is stored", arguments: [true, false], [nil, 1])
+  @Test("An unreachable host costs nothing that is stored", arguments: [true, false], [nil, 1])
   func unreachable(listsKept: Bool, staleDays: Int?) throws {
     let names = (0..<600).map { "f\($0)" }
     let pages = names.map { ("/" + $0, Site.Page("body of " + $0)) }
@@ -89,7 +89,7 @@ import Testing
     #expect(report.totals.kept == (staleDays == nil ? 0 : 600))
   }
 
-  @Test("An object that got lost is fetched again, unconditionally")
+  @Test("A lost object is fetched again without a condition")
   func lost() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B")])
     _ = try bench.run([("s", ["a", "b"])])
@@ -104,7 +104,9 @@ import Testing
     #expect(ExitStatus(failing) == .incomplete)
   }
 
-  @Test("What is declared no more disappears, unless another segment or configuration holds it")
+  @Test(
+    "An undeclared item is removed unless another segment or configuration holds it"
+  )
   func removal() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B"), "/c": .init("C")])
     _ = try bench.run([("s", ["a", "b", "c"]), ("t", ["b"])])
@@ -119,7 +121,7 @@ import Testing
     #expect(try bench.contents == ["c": "C"])
   }
 
-  @Test("An entry that turns wrong fails alone, and what is stored for it stays")
+  @Test("An entry that becomes invalid fails alone, and its stored body stays")
   func rejectedEntry() throws {
     let bench = Bench(["/m.json": Bench.manifest(["a", "b"]), "/a": .init("A"), "/b": .init("B")])
     _ = try bench.run([("s", ["m.json"])])
@@ -134,7 +136,7 @@ import Testing
     #expect(try bench.contents == ["a": "A", "b": "B"])
   }
 
-  @Test("A segment that is planned alone removes nothing of the others")
+  @Test("A run of one segment removes nothing of the others")
   func selection() throws {
     let bench = Bench(["/a": .init("A"), "/b": .init("B")])
     _ = try bench.run([("s", ["a"]), ("t", ["b"])])
@@ -143,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "A manifest that is refused leaves the last good generation as it is",
+    "A refused manifest leaves the last good generation as it is",
     arguments: [
       Bench.manifest([]), Bench.manifest(["x1"], generated: "2020-01-01T00:00:00Z"),
       Site.Page("<html>Sign in</html>"),
@@ -172,7 +174,7 @@ import Testing
     #expect(try bench.store.segments().map(\.state) == [.current])
   }
 
-  @Test("A plan writes nothing and asks with HEAD only about what it cannot know")
+  @Test("A plan writes nothing and sends HEAD only for what it cannot know")
   func plan() throws {
     let fresh = [HeaderField("Cache-Control", "max-age=60")]
     let bench = Bench(["/a": .init("A"), "/b": .init("B"), "/c": .init("C", headers: fresh)])
@@ -196,7 +198,7 @@ import Testing
     #expect(unprobed.items.map(\.action).sorted { $0.rawValue < $1.rawValue }.contains(.revalidate))
   }
 
-  @Test("get fetches into the cache and into no segment")
+  @Test("`get` fetches into the cache and into no segment")
   func get() throws {
     let bench = Bench(["/a": .init("A")])
     #expect(ExitStatus(try bench.run([("s", ["a"])], mode: .get)) == .ok)
@@ -205,7 +207,7 @@ import Testing
     #expect(ExitStatus(try bench.run([("s", ["none"])], mode: .get)) == .nothing)
   }
 
-  @Test("An interruption keeps what is done and starts nothing more")
+  @Test("An interruption keeps finished items and starts no others")
   func interruption() throws {
     let bench = Bench([:])
     bench.policy.concurrency = 2
@@ -224,7 +226,7 @@ import Testing
     #expect(report.totals.fetched == 1)
   }
 
-  @Test("A store that cannot write ends the run with io, and is not asked again")
+  @Test("A store that cannot write ends the run with io and is not used again")
   func storeFailure() throws {
     let bench = Bench(["/m.json": Bench.manifest(["a", "b"]), "/a": .init("A"), "/b": .init("B")])
     bench.store.failsFromCommit = 1
@@ -236,7 +238,7 @@ import Testing
     #expect(try bench.contents == [:])
   }
 
-  @Test("Segments that name the same URL share its transfer and both are told of it")
+  @Test("Segments with the same URL share its transfer and both report it")
   func shared() throws {
     let bench = Bench(["/a": .init("A", headers: [HeaderField("Cache-Control", "max-age=60")])])
     bench.listsKept = true
@@ -251,7 +253,7 @@ import Testing
     #expect(try bench.contents == ["a": "A"])
   }
 
-  @Test("A digest that one of two segments declares is never passed over")
+  @Test("A digest that one of two segments declares is never ignored")
   func sharedDigest() throws {
     let bench = Bench(["/a": .init("A", headers: [HeaderField("Cache-Control", "max-age=60")])])
     _ = try bench.run([("s", ["a"])])
@@ -296,7 +298,7 @@ import Testing
     #expect(ExitStatus(report) == .trust)
   }
 
-  @Test("A server that is busy is asked four times, and then nothing is available")
+  @Test("A busy server is requested four times, and then nothing is available")
   func busy() throws {
     let bench = Bench([:])
     let transport = FakeTransport(staging: bench.store) { _ in

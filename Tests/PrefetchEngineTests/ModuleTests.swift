@@ -29,7 +29,7 @@ import Testing
     return segment
   }
 
-  @Test("A module with the declared sum is stored, and costs no request afterwards")
+  @Test("A module with the declared sum is stored and costs no further request")
   func good() throws {
     let bench = Bench(["/m/@v/v1.0.0.zip": .init(Self.empty)])
     let first = try bench.run(segments: [Self.segment(Self.emptySum)])
@@ -41,7 +41,7 @@ import Testing
     #expect(second.totals.kept == 1)
   }
 
-  @Test("A module with another sum is a breach of trust, and nothing of it is kept")
+  @Test("A module with another sum is a breach of trust and is not stored")
   func bad() throws {
     let bench = Bench(["/m/@v/v1.0.0.zip": .init(Self.empty)])
     let report = try bench.run(segments: [Self.segment(Self.otherSum)])
@@ -55,7 +55,7 @@ import Testing
     #expect(bench.store.staging.bodyCount == 0)
   }
 
-  @Test("What is no zip file has no sum, and a sum that changed is fetched anew")
+  @Test("A body that is no zip file has no sum, and a changed sum causes a fetch")
   func noZip() throws {
     let bench = Bench(["/m/@v/v1.0.0.zip": .init(Self.empty)])
     _ = try bench.run(segments: [Self.segment(Self.emptySum)])
@@ -71,7 +71,7 @@ import Testing
     #expect(try bench.contents["m"] == String(decoding: Self.empty, as: UTF8.self))
   }
 
-  @Test("Another server may have the right one")
+  @Test("Another server may supply the module with the right sum")
   func alternate() throws {
     let bench = Bench([
       "/m/@v/v1.0.0.zip": .init("wrong"), "/mirror/m/@v/v1.0.0.zip": .init(Self.empty),
@@ -91,7 +91,7 @@ import Testing
     #expect(ExitStatus(try bench.run(segments: [Self.segment(Self.emptySum, .goMod)])) == .trust)
   }
 
-  @Test("A revision that is the same is kept unasked, another one is asked for")
+  @Test("An item with an equal revision is kept without a request, and another is requested")
   func revisions() throws {
     let bench = Bench(["/a": .init("A")])
     let segment: (String) throws -> SegmentDeclaration = { revision in

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "Of manifests that come together each gets an answer to what it asks",
+    "Concurrent manifests each get the facts that their rules need",
     arguments: ["\"battery_floor\": 10", "\"metered\": \"defer\""]
   )
   func together(rule: String) throws {
@@ -40,7 +40,7 @@ import Testing
     #expect(ethernet.asked.last?.contains(.metered) == true)
   }
 
-  @Test("An item's windows are read by the clock that it names")
+  @Test("An item's windows use the time zone that it names")
   func itemZone() throws {
     let item = { (name: String, zone: String) in
       let rules = "{\"windows\": \"22:00-23:00\", \"timezone\": \"\(zone)\"}"
@@ -59,7 +59,7 @@ import Testing
     )
   }
 
-  @Test("A manifest whose clock this system does not know is refused")
+  @Test("A manifest with an unknown time zone is refused")
   func unknownZone() throws {
     bench.site["/list.json"] = page(
       "\"windows\": \"22:00-23:00\", \"timezone\": \"Europe/Nowhere\"",
@@ -70,7 +70,7 @@ import Testing
     #expect(bench.asked == ["GET /list.json"])
   }
 
-  @Test("What many items ask alike is worked out once")
+  @Test("Equal rules of many items are computed once")
   func once() throws {
     final class Count: @unchecked Sendable { var value = 0 }
     let count = Count()
@@ -89,7 +89,7 @@ import Testing
     #expect(count.value == 1)
   }
 
-  @Test("An item's window that closes while the item waits holds it back")
+  @Test("An item's window that closes while the item waits defers it")
   func itemWindowCloses() throws {
     bench.policy.concurrency = 1
     let item = "{\"url\": \"b\", \"network\": {\"windows\": \"22:00-22:14\"}}"
@@ -106,7 +106,7 @@ import Testing
     #expect(report.totals.fetched == 1 && report.totals.deferred == 1)
   }
 
-  @Test("What other processes receive meanwhile counts as well")
+  @Test("Bytes that other processes receive count as well")
   func otherProcesses() throws {
     bench.policy.concurrency = 1
     bench.policy.network.budgets = [ByteBudget(period: .day, limit: 1000)]

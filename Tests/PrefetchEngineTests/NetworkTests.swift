@@ -17,7 +17,7 @@ import Testing
     )
   }
 
-  @Test("Where no rule depends on it the machine is not looked at")
+  @Test("The network is not read when no rule depends on it")
   func notAsked() throws {
     bench.circumstances = ethernet
     let report = try bench.run([("s", ["list.json"])])
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "Where no way leads out of the machine nothing else is asked, but itself",
+    "A machine without a network requests only its own servers",
     arguments: [ErrorCode.dns, .connect, .noNetwork],
     [true, false]
   )
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("A segment that is deferred asks for nothing, and another goes on")
+  @Test("A deferred segment sends no request, and another continues")
   func oneSegment() throws {
     bench.circumstances = ethernet
     var first = SegmentDeclaration(
@@ -109,7 +109,7 @@ import Testing
     #expect(ethernet.asked == [[.type]])
   }
 
-  @Test("A manifest's windows are read by the clock of the configuration")
+  @Test("A manifest's windows use the time zone of the configuration")
   func manifestWindows() throws {
     bench.circumstances = ethernet
     // The bench's clock stands at 22:13:20 UTC, which is 03:43:20 in India.
@@ -129,7 +129,7 @@ import Testing
     #expect(try bench.run([("s", ["list.json"])]).totals.fetched == 1)
   }
 
-  @Test("When a window closes what is under way ends, and nothing else begins")
+  @Test("A closing window ends the transfers in flight and starts no others")
   func closing() throws {
     let circumstances = FakeCircumstances(.ethernet)
     bench.circumstances = circumstances
@@ -156,7 +156,7 @@ import Testing
     #expect(report.segments[0].deferral == Deferral(rule: .window, until: opening))
   }
 
-  @Test("Another network between two transfers holds the rest back")
+  @Test("A changed network between two transfers defers the rest")
   func changedNetwork() throws {
     let circumstances = FakeCircumstances(.wifi, .cellular)
     bench.circumstances = circumstances
@@ -179,7 +179,7 @@ import Testing
     #expect(report.network?.type == .cellular)
   }
 
-  @Test("What came is booked, though not by a dry run, and a used budget asks for nothing")
+  @Test("Received bytes are recorded except by a dry run, and a used budget stops requests")
   func books() throws {
     bench.circumstances = ethernet
     bench.policy.concurrency = 1
@@ -202,7 +202,7 @@ import Testing
     #expect(try bench.run([("s", ["c"])]).totals.fetched == 1)
   }
 
-  @Test("Without its books no limit holds, so nothing is asked")
+  @Test("A limit whose usage cannot be read stops all requests")
   func brokenBooks() throws {
     ethernet.failure = Failure(.disk, "no state")
     bench.circumstances = ethernet
@@ -212,7 +212,7 @@ import Testing
     #expect(ExitStatus(report) == .io)
   }
 
-  @Test("A poor network is given two transfers at a time, or none")
+  @Test("A poor network gets two transfers at a time, or none")
   func throttled() throws {
     let now = bench.clock.now().wall
     let sample = TransferSamples.Sample(

@@ -54,7 +54,7 @@ struct PartTests {
     get throws { Set(try bench.contents.values) }
   }
 
-  @Test("is read with all of them, and each is asked for with its own validators")
+  @Test("A manifest of several documents is read as a whole, each with its own validators")
   func whole() throws {
     let first = try run()
     #expect(ExitStatus(first) == .ok)
@@ -79,7 +79,10 @@ struct PartTests {
     #expect(bench.store.staging.bodyCount == 0)
   }
 
-  @Test("is nothing without one of them", arguments: [404, 500, 200])
+  @Test(
+    "A manifest of several documents fails as a whole without one of them",
+    arguments: [404, 500, 200]
+  )
   func missing(status: Int) throws {
     bench.policy.retries.count = 0
     _ = try run()
@@ -95,7 +98,7 @@ struct PartTests {
     #expect(try bench.store.segments().first?.documents.count == 2)
   }
 
-  @Test("loses what a page has no more, and lets go of pages that are gone")
+  @Test("Items removed from a page are removed, and pages removed from a manifest are forgotten")
   func shrinks() throws {
     _ = try run()
     let old = try #require(try bench.store.segments().first?.documents.last?.digest)
@@ -112,7 +115,10 @@ struct PartTests {
     #expect(bench.asked == ["GET /m.json"])
   }
 
-  @Test("does not go round in circles", arguments: ["m.json", "2.json"])
+  @Test(
+    "A manifest of several documents does not follow a circle",
+    arguments: ["m.json", "2.json"]
+  )
   func circle(target: String) throws {
     publish("3.json", ["c"], next: target)
     let report = try run()
@@ -120,7 +126,7 @@ struct PartTests {
     #expect(try bodies == [])
   }
 
-  @Test("has a hundred further pages at most")
+  @Test("A manifest has at most a hundred further pages")
   func pages() throws {
     for number in 2...103 {
       publish("\(number).json", ["b"], next: number < 103 ? "\(number + 1).json" : nil)
@@ -130,7 +136,7 @@ struct PartTests {
     #expect(ExitStatus(try run()) == .ok)
   }
 
-  @Test("is planned with all of them, and offline from what is stored")
+  @Test("A manifest of several documents is planned as a whole, and offline from the store")
   func dryAndOffline() throws {
     let plan = try run(.plan)
     #expect(bench.asked.filter { $0.hasSuffix(".json") }.count == 3)
@@ -143,7 +149,7 @@ struct PartTests {
     #expect(offline.totals.kept == 3)
   }
 
-  @Test("of which the store lost one asks for it again")
+  @Test("A document that the store lost is requested again")
   func lost() throws {
     _ = try run()
     let digest = try #require(try bench.store.segments().first?.documents.first?.digest)
@@ -155,7 +161,7 @@ struct PartTests {
     #expect(bench.store.lost.isEmpty)
   }
 
-  @Test("may be an index of sitemaps, in the order of which items stand")
+  @Test("An index of sitemaps is a manifest, with its items in order")
   func sitemaps() throws {
     publishSitemaps(["c", "a", "b", "a"])
     bench.listsKept = true
@@ -166,7 +172,7 @@ struct PartTests {
     #expect(bench.asked == ["GET /a.xml", "GET /b.xml", "GET /c.xml", "GET /m.json"])
   }
 
-  @Test("has its pages where it is itself, wherever its items are")
+  @Test("Pages are relative to their manifest, wherever its items are")
   func base() throws {
     var segment = SegmentDeclaration(
       name: "s",
@@ -227,7 +233,7 @@ struct PartTests {
   ]
 
   @Test(
-    "may name projects of an index, of whose files those that are meant are fetched",
+    "A list of requirements fetches the chosen files of its projects' indexes",
     arguments: indexes
   )
   func index(type: String, body: String) throws {
@@ -248,7 +254,7 @@ struct PartTests {
     #expect(ExitStatus(gone) == .ok && gone.totals.kept == 1)
   }
 
-  @Test("and an index that is not there, or has nothing of what is meant, is told of")
+  @Test("A missing index of a project, or one without a matching file, is reported")
   func indexWithout() throws {
     let missing = try bench.run(segments: [try publishRequirements(nil)])
     #expect(missing.segments.first?.manifest.failure?.code == .gone)
@@ -262,7 +268,7 @@ struct PartTests {
     #expect(report.items.first?.failure?.message.contains("none of the 1 file") == true)
   }
 
-  @Test("gives up the others as soon as one has failed")
+  @Test("A failed document ends the requests for the others")
   func givesUp() throws {
     publishSitemaps(["a", "b", "c"])
     bench.policy.retries.count = 3

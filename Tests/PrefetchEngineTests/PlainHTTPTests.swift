@@ -58,7 +58,7 @@ import Testing
     return policy
   }
 
-  @Test("A proxy never reads a segment's license over plain http", arguments: rows)
+  @Test("A segment's license is not readable for a proxy over plain http", arguments: rows)
   func segmentLicense(row: ProxyRow) throws {
     var segment = try Row.remote(row.url)
     segment.manifestHeaders = [HeaderField("Authorization", "Bearer key")]
@@ -72,7 +72,7 @@ import Testing
     #expect(requests.map(\.url.path) == (row.isRefused ? [] : ["/m.json", "/a"]))
   }
 
-  @Test("Nor one that a rule adds")
+  @Test("A license added by a rule is not readable for a proxy over plain http")
   func ruleLicense() throws {
     var policy = Self.open("m.example")
     var rule = TransportRule(url: URLPattern("**"))
@@ -89,7 +89,7 @@ import Testing
     #expect(requests.isEmpty)
   }
 
-  @Test("Nor the token, whatever leads to its origin, and what carries none goes on")
+  @Test("A token is not readable for a proxy over plain http, and requests without one continue")
   func token() throws {
     var policy = Self.open("m.example", "o.example")
     var rule = TransportRule(url: URLPattern("**/proxied/**"))
@@ -127,7 +127,7 @@ import Testing
 
   // MARK: Leave that runs out
 
-  @Test("Once an exception is over nothing more goes out under it, in the middle of a run")
+  @Test("No request uses an exception after its expiry, also within a run")
   func expiry() throws {
     let bench = Bench([:])
     let end = bench.clock.now().wall + .seconds(60)
@@ -149,7 +149,7 @@ import Testing
     )
   }
 
-  @Test("Nor does a second try")
+  @Test("A retry does not use an exception after its expiry")
   func retry() throws {
     let bench = Bench([:])
     let end = bench.clock.now().wall + .seconds(60)
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("Nor a question whether something has changed")
+  @Test("A revalidation does not use an exception after its expiry")
   func confirming() throws {
     let bench = Bench([:])
     let end = bench.clock.now().wall + .seconds(600)

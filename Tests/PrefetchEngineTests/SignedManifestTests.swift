@@ -69,7 +69,7 @@ struct SignedManifestTests {
     publish(text, signature: signature(of: text))
   }
 
-  @Test("is read when it is signed, and asks for nothing that is known")
+  @Test("A signed manifest is read, and its known signature is not requested again")
   func signed() throws {
     publish(manifest(["a", "b"]))
     #expect(ExitStatus(try bench.run(segments: [try segment()])) == .ok)
@@ -79,7 +79,7 @@ struct SignedManifestTests {
     #expect(bench.asked == ["GET /a", "GET /b", "GET /m.json?v=1"])
   }
 
-  @Test("with other keys than before is proved anew, though it did not change")
+  @Test("A signed manifest is verified again with new keys, although it did not change")
   func keysChange() throws {
     publish(manifest(["a"]))
     _ = try bench.run(segments: [try segment([])])
@@ -120,7 +120,10 @@ struct SignedManifestTests {
     Bad(name: "a page, signed", code: .manifestGuard) { $0.publish("<!doctype html><p>hi") },
   ]
 
-  @Test("and is not as it must be changes nothing, and is a matter of trust", arguments: bad)
+  @Test(
+    "A signed manifest that fails its checks changes nothing and ends with the status of trust",
+    arguments: bad
+  )
   func refused(row: Bad) throws {
     publish(manifest(["a"]))
     _ = try bench.run(segments: [try segment()])
@@ -137,7 +140,7 @@ struct SignedManifestTests {
     #expect(try bench.contents == ["a": "A", "b": "B"])
   }
 
-  @Test("has every page signed, each for itself, and asks for nothing that is known")
+  @Test("A signed manifest has a signature for every page, and known ones are not requested again")
   func pages() throws {
     publish(manifest(["a"], next: "2.json"))
     publishPage(manifest(["b"]))
@@ -167,7 +170,7 @@ struct SignedManifestTests {
     },
   ]
 
-  @Test("of which a page is not as it must be changes nothing either", arguments: badPages)
+  @Test("A signed page that fails its checks changes nothing either", arguments: badPages)
   func refusedPage(row: Bad) throws {
     publish(manifest(["a"]))
     _ = try bench.run(segments: [try segment()])
@@ -184,7 +187,7 @@ struct SignedManifestTests {
     #expect(try bench.contents == ["a": "A", "b": "B"])
   }
 
-  @Test("may say its times in the signed comment")
+  @Test("A signed manifest may have its times in the signed comment")
   func times() throws {
     let text =
       "{\"format\": \"prefetch-manifest\", \"version\": 1, \"items\": [{\"url\": \"a\", \"id\": \"a\"}]}"
@@ -201,7 +204,7 @@ struct SignedManifestTests {
     #expect(try bench.contents == ["a": "A"])
   }
 
-  @Test("whose signature cannot be asked for is no matter of trust")
+  @Test("An unreachable signature is not a breach of trust")
   func connectivity() throws {
     let text = manifest(["a"])
     let transport = FakeTransport(staging: bench.store) { request in

@@ -4,7 +4,7 @@ import PrefetchEngine
 import PrefetchTestSupport
 import Testing
 
-@Suite("An item with several places")
+@Suite("An item with several sources")
 struct SourceTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
@@ -22,7 +22,7 @@ struct SourceTests {
     .response(status: 200, headers: headers, body: Array(text.utf8))
   }
 
-  @Test("A dead first and a wrong second end with the bytes of the third, and the report tells it")
+  @Test("A dead and a wrong source are followed by the third, and the report names all")
   func story() throws {
     let bench = Bench([:])
     bench.policy.retries.count = 0
@@ -49,7 +49,7 @@ struct SourceTests {
     #expect(again.totals.kept == 1 && again.totals.requests == 0)
   }
 
-  @Test("Where none has it, each place says why, and what harms trust is told")
+  @Test("A failure of all sources names the reason of each, and a breach of trust is reported")
   func none() throws {
     let bench = Bench([:])
     let transport = FakeTransport(
@@ -64,7 +64,7 @@ struct SourceTests {
     #expect(try bench.contents == [:])
   }
 
-  @Test("The validators of one place are never sent to another")
+  @Test("The validators of one source are never sent to another")
   func validators() throws {
     let bench = Bench([:])
     let tag = HeaderField("ETag", "\"of-b\"")
@@ -92,7 +92,7 @@ struct SourceTests {
     #expect(asked.map(\.1) == [nil, nil, nil, "\"of-b\"", nil])
   }
 
-  @Test("One place alone is no story")
+  @Test("A single source has no list of sources in the report")
   func one() throws {
     let bench = Bench([:])
     let report = try bench.run(
@@ -103,7 +103,7 @@ struct SourceTests {
   }
 }
 
-@Suite("A segment that keeps nothing")
+@Suite("A segment without storage")
 struct PassingTests {
   typealias ExitStatus = PrefetchCore.ExitStatus
 
@@ -115,7 +115,7 @@ struct PassingTests {
     return segment
   }
 
-  @Test("asks for every item in every run, counts what comes, and leaves no trace")
+  @Test("A segment without storage requests every item in every run and leaves no trace")
   func everyRun() throws {
     let bench = Bench(["/a": .init("AAAA"), "/b": .init("BB")])
     for _ in 0..<2 {
@@ -131,7 +131,7 @@ struct PassingTests {
     }
   }
 
-  @Test("may ask for the headers alone")
+  @Test("A segment without storage may request headers only")
   func head() throws {
     let bench = Bench(["/a": .init("AAAA")])
     let report = try bench.run(segments: [try segment(["a", "gone"], head: true)])
@@ -142,7 +142,7 @@ struct PassingTests {
     #expect(bench.store.records.isEmpty)
   }
 
-  @Test("checks the digests that are declared")
+  @Test("A segment without storage verifies declared digests")
   func digests() throws {
     let bench = Bench(["/a": .init("AAAA")])
     var entry = Bench.entry(try WebURL("https://a.example/a"))
@@ -154,7 +154,7 @@ struct PassingTests {
     #expect(bench.store.records.isEmpty && bench.store.staging.bodyCount == 0)
   }
 
-  @Test("neither uses nor removes what other segments and earlier runs keep")
+  @Test("A segment without storage neither uses nor removes the items of others")
   func others() throws {
     let bench = Bench(["/a": .init("AAAA"), "/b": .init("BB")])
     var warm = try segment(["a"])
@@ -169,7 +169,7 @@ struct PassingTests {
     #expect(try bench.contents == ["a": "AAAA", "b": "BB"])
   }
 
-  @Test("is asked for by HEAD alone in a dry run")
+  @Test("A segment without storage is requested by HEAD only in a dry run")
   func plan() throws {
     let bench = Bench(["/a": .init("AAAA")])
     let report = try bench.run(segments: [try segment(["a"])], mode: .plan)

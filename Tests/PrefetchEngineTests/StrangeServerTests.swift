@@ -20,7 +20,7 @@ import Testing
   ]
 
   @Test(
-    "They get the headers of a rule only where that names its hosts",
+    "A server that a manifest chose gets headers of a rule only where that names its hosts",
     arguments: [
       (nil, TransportRule.Method.get, false), ("**", nil, false), ("https://*/**", nil, false),
       ("https://evil.test/**", nil, true),
@@ -41,7 +41,7 @@ import Testing
     )
   }
 
-  @Test("What was taken from a manifest is no better than the manifest")
+  @Test("An item from a manifest has the same trust as its manifest")
   func excerpt() throws {
     let urls = ["https://m.example/a", "https://evil.test/b"]
     var segment = SegmentDeclaration(
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "Nor does it lead in here, unless the manifest is from here",
+    "A manifest leads to a private address only from a local server",
     arguments: [
       (nil, true), ("https://m.example/m.json", false), ("https://8.8.8.8/m.json", false),
       ("https://10.0.0.9/m.json", true), ("https://[::1]/m.json", true),

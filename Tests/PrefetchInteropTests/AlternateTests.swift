@@ -46,7 +46,7 @@ struct AlternateTests {
     #expect(try home.run("verify").status == 0, sourceLocation: sourceLocation)
   }
 
-  @Test("bring what a dead server does not, however many items wait for that", arguments: [1, 2])
+  @Test("An alternate supplies every item that a dead server does not", arguments: [1, 2])
   func deadServer(deadCount: Int) throws {
     let places = [dead, LoopbackPort.free()].prefix(deadCount).map { "http://127.0.0.1:\($0)" }
     declare(at: places[0], beside: places.dropFirst() + [mirror.address("/")])
@@ -60,7 +60,10 @@ struct AlternateTests {
     #expect(mirror.requests.suffix(Self.count).allSatisfy { $0.headers["If-None-Match"] != nil })
   }
 
-  @Test("bring what a server that wants to be left alone does not", arguments: [429, 503])
+  @Test(
+    "An alternate supplies the items of a server that answers with `Retry-After`",
+    arguments: [429, 503]
+  )
   func quietServer(status: Int) throws {
     let quiet = try LoopbackServer { _ in .respond(status, [("Retry-After", "86400")]) }
     declare(at: quiet.address(""), beside: [mirror.address("/")])
@@ -72,7 +75,7 @@ struct AlternateTests {
     #expect(quiet.requests.count == count)
   }
 
-  @Test("that are dead do not make a failure of what only has to wait")
+  @Test("A dead alternate does not turn a deferral into a failure")
   func quietAndDead() throws {
     let quiet = try LoopbackServer { _ in .respond(503, [("Retry-After", "86400")]) }
     declare(at: quiet.address(""), beside: ["http://127.0.0.1:\(dead)"])
@@ -80,7 +83,7 @@ struct AlternateTests {
     #expect(try run.status == 75 && run.totals()["deferred"] == Self.count, "\(run)")
   }
 
-  @Test("that are dead as well leave what is stored to serve, or all fail")
+  @Test("Items are kept with `max_stale` and fail without it where all alternates are dead")
   func allDead() throws {
     var server: LoopbackServer? = try LoopbackServer { [site] in site.respond(to: $0) }
     let place = try #require(server?.address(""))

@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Input that would cost too much, and unknown words.
-@Suite("Input without measure", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Input without limits", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct BoundTests {
   private let home: Home
 
@@ -10,7 +10,7 @@ struct BoundTests {
     home = try Home(isInMemory: true)
   }
 
-  @Test("Variables that multiply each other are refused before they take time or memory")
+  @Test("Variables that multiply each other are refused before they cost time or memory")
   func growingVariables() throws {
     var lines = "vars:\n  a0: \"xxxxxxxxxx\"\n"
     for number in 1...15 {
@@ -34,7 +34,7 @@ struct BoundTests {
     #expect(try home.run("check").status == 0)
   }
 
-  @Test("Refusals of a piped list are shown one by one as far as a person reads them, then counted")
+  @Test("Refusals of a piped list are listed up to a readable number, then counted")
   func manyRefusals() throws {
     let lines = (0..<5_000).map { "ftp://a.example/\($0)\n" }.joined()
     let text = "https://a.example/x\n" + lines
@@ -45,7 +45,7 @@ struct BoundTests {
     #expect(run.errors.contains("4980 more items refused in the same way  [bad_url]"), "\(run)")
   }
 
-  @Test("Words of `omit` and `platform` that nothing knows are named by `check`")
+  @Test("Unknown words of `omit` and `platform` are named by `check`")
   func closedSets() throws {
     func check(_ rules: String) throws -> ProgramRun {
       home.write("segments: [{ name: s, manifest: \"https://a.example/uv.lock\", \(rules) }]")
@@ -65,7 +65,7 @@ struct BoundTests {
     }
   }
 
-  @Test("`manifest check` of a URL that a rule puts off says which")
+  @Test("`manifest check` of a URL that a rule defers names the rule")
   func deferredCheck() throws {
     home.configure("network: { allow: [wifi] }")
     let run = try home.run("manifest", "check", "http://127.0.0.1:9/x", "--network", "cellular")

@@ -22,7 +22,9 @@ struct BreakerTests {
     )
   }
 
-  @Test("is left alone, and one line says so at once, with its name and until when")
+  @Test(
+    "A server that breaks each transfer is left alone and reported in one line"
+  )
   func line() throws {
     let server = try LoopbackServer { _ in Script([.reset]) }
     configure((0..<12).map { server.address("/\($0)") }, retries: "items: 0, wait: 1s")
@@ -39,7 +41,7 @@ struct BreakerTests {
     #expect(server.requests.count == 5)
   }
 
-  @Test("is asked on for the others when one item alone fails all its tries")
+  @Test("A server is still asked for other items when only one item fails all its attempts")
   func oneBadItem() throws {
     let server = try LoopbackServer { request in
       request.path == "/bad" ? Script([.reset]) : .respond(200, text: request.path)

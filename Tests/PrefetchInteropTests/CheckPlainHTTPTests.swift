@@ -26,7 +26,7 @@ struct CheckPlainHTTPTests {
 
     """
 
-  @Test("is 78 for every URL that nothing allows, with its place and what would allow it")
+  @Test("`check` ends with 78 for every plain http URL without an exception, and names its place")
   func refused() throws {
     home.write(Self.segments)
     let check = try home.run("check", "--json")
@@ -46,7 +46,7 @@ struct CheckPlainHTTPTests {
     #expect(found.allSatisfy { $0.text("column") != nil })
   }
 
-  @Test("is 0 where exceptions allow it, and 78 once they are over")
+  @Test("`check` ends with 0 where exceptions allow plain http, and with 78 after they expire")
   func allowed() throws {
     let hosts = ["license", "list", "base", "other", "one", "two", "three"]
     let exceptions = { (expires: String) in

@@ -2,7 +2,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("Tidying up", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Removal of unused content", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct CollectTests {
   private let home: Home
   private let server: LoopbackServer
@@ -22,7 +22,7 @@ struct CollectTests {
     get throws { try home.run("list").lines.filter { !$0.contains("\t-\t") } }
   }
 
-  @Test("makes no cache in order to tidy it")
+  @Test("`gc` creates no cache")
   func nothing() throws {
     let run = try home.run("gc", "--json")
     #expect(run.status == 0)
@@ -30,7 +30,7 @@ struct CollectTests {
     #expect(!FileTree.exists(home.cache))
   }
 
-  @Test("keeps what is declared")
+  @Test("`gc` keeps declared items")
   func keeps() throws {
     #expect(try home.run().status == 0)
     let run = try home.run("gc")
@@ -40,7 +40,7 @@ struct CollectTests {
     #expect(try cached.count == 2)
   }
 
-  @Test("`gc --dry-run` names the very items that `gc` drops, those over the limit included")
+  @Test("`gc --dry-run` names exactly the items that `gc` removes, also those over the limit")
   func dryRunNamesItems() throws {
     declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")
     #expect(try home.run().status == 0)
@@ -66,7 +66,7 @@ struct CollectTests {
     }
   }
 
-  @Test("drops what a configuration has left, named or vanished")
+  @Test("`gc` removes the items of a configuration that is named or no longer exists")
   func forgets() throws {
     declare("[{ name: other, urls: [\(server.address("/3"))] }]", in: "other.yaml")
     #expect(try home.run().status == 0)
@@ -84,7 +84,7 @@ struct CollectTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("brings the cache within its size; the next run fetches what it can again")
+  @Test("`gc` brings the cache within its size, and the next run fetches what has room again")
   func limits() throws {
     #expect(try home.run().status == 0)
     #expect(try home.run("gc", "--set", "cache.size=6B").status == 0)

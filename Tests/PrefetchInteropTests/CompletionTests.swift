@@ -46,7 +46,7 @@ struct CompletionTests {
     return run.lines.map(String.init)
   }
 
-  @Test("of bash offers segments and stored items of the configuration that is meant")
+  @Test("Completion in bash offers segments and stored items of the chosen configuration")
   func names() throws {
     let url = server.address("/film.mp4?x=1").replacing("?", with: "\\?")
     for command in ["run", "plan", "env", "publish", "unsubscribe", "log"] {
@@ -66,7 +66,7 @@ struct CompletionTests {
     #expect(try bash("prefetch", "path", "https", ":", "//127.0.0.1", ":", "") == [])
   }
 
-  @Test("of bash offers nothing that is refused")
+  @Test("Completion in bash offers nothing that the command refuses")
   func refused() throws {
     #expect(try bash("prefetch", "completion", "") == ["bash", "zsh", "fish"])
     #expect(try bash("prefetch", "completion", "bash", "") == [])
@@ -78,7 +78,10 @@ struct CompletionTests {
 
   // MARK: fish
 
-  @Test("of fish offers the same", .enabled(if: Tool.isInstalled("fish"), "needs fish"))
+  @Test(
+    "Completion in fish offers the same as in bash",
+    .enabled(if: Tool.isInstalled("fish"), "needs fish")
+  )
   func fish() throws {
     func offered(_ line: String) throws -> [String] {
       let run = try home.shell(
@@ -100,7 +103,7 @@ struct CompletionTests {
   // MARK: zsh
 
   @Test(
-    "of zsh knows the parts of `event` and `manifest`, their options, segments and items",
+    "Completion in zsh offers subcommands, their options, segments and items",
     .enabled(if: Tool.isInstalled("zsh"), "needs zsh"),
     arguments: [
       ("prefetch event ", "consume"), ("prefetch event f", "flush"),

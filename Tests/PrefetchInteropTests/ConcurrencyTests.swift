@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("Transfers at the same time", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Concurrent transfers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ConcurrencyTests {
   /// Opens a gate once a number of requests wait at each of several servers.
   private final class Barrier: Sendable {
@@ -53,7 +53,7 @@ struct ConcurrencyTests {
     )
   }
 
-  @Test("are at most `per_host` to every host, and every host is kept as busy as that")
+  @Test("Transfers to each host reach `per_host` and never exceed it")
   func perHost() throws {
     let barrier = Barrier(servers: 3, wanted: 4)
     let servers = try (1...3).map { try server($0, barrier) }
@@ -65,7 +65,7 @@ struct ConcurrencyTests {
     #expect(servers.allSatisfy { $0.peakConnectionCount <= 4 })
   }
 
-  @Test("reach every host even where they are few")
+  @Test("Every host gets transfers even where `concurrency` is low")
   func fair() throws {
     let barrier = Barrier(servers: 3, wanted: 2)
     let servers = try (1...3).map { try server($0, barrier) }
@@ -76,7 +76,7 @@ struct ConcurrencyTests {
     #expect(servers.allSatisfy { $0.requests.count == Self.itemCount })
   }
 
-  @Test("are at most `concurrency` in all", arguments: [1, 3])
+  @Test("Transfers in flight never exceed `concurrency`", arguments: [1, 3])
   func inAll(_ limit: Int) throws {
     let barrier = Barrier(servers: 1, wanted: limit)
     let server = try server(1, barrier)

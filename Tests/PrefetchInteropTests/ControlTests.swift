@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Controls of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlTests {
   private let site = Site()
   private let server: LoopbackServer
@@ -37,7 +37,7 @@ struct ControlTests {
     server.requests.count { $0.path == path }
   }
 
-  @Test("keeps a paused item from runs, whether it is stored or not, until it is resumed")
+  @Test("A paused item is skipped by runs, stored or not, until it is resumed")
   func paused() throws {
     #expect(try home.run("pause", server.address("/b")).status == 0)
     let first = try home.run("--json")
@@ -58,7 +58,7 @@ struct ControlTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("lets a locked item that left its list go with the first run after its lock")
+  @Test("An unlocked item that left its list is removed by the next run")
   func unlocked() throws {
     home.write(["/a", "/b"].map { "\(server.address($0))\n" }.joined(), to: "list.txt")
     home.configure(
@@ -75,7 +75,7 @@ struct ControlTests {
     #expect(try states().keys.sorted() == ["a"])
   }
 
-  @Test("imports nothing over an item whose list declares another digest")
+  @Test("`import` refuses a body whose digest differs from the one that the list declares")
   func importOfOtherBytes() throws {
     let digest = Digest.hexadecimal("the body of /a")
     home.write("\(digest)  a\n", to: "SHA256SUMS")
@@ -95,7 +95,7 @@ struct ControlTests {
     #expect(try home.run("import", "same", "--url", server.address("/a")).status == 0)
   }
 
-  @Test("tries an item again that failed once its entry changes, with `retry_failed: false`")
+  @Test("A failed item is tried again when its entry changes, with `retry_failed: false`")
   func changedEntry() throws {
     site["/a"] = nil
     let list = { (digest: String) in home.write("\(digest)  a\n", to: "SHA256SUMS") }
@@ -115,7 +115,7 @@ struct ControlTests {
     #expect(try home.run("-q").status == 0)
   }
 
-  @Test("is refused for a URL that is neither stored nor declared")
+  @Test("A control is refused with 4 for a URL that is neither stored nor declared")
   func unknownURL() throws {
     for command in ["pause", "resume", "lock", "rm"] {
       let run = try home.run(command, server.address("/nobody"))
@@ -124,7 +124,7 @@ struct ControlTests {
     #expect(try home.run("list").output.isEmpty)
   }
 
-  @Test("wakes a paused item when it is asked for by itself")
+  @Test("`get` fetches a paused item and ends its pause")
   func paged() throws {
     #expect(try home.run("pause", server.address("/b")).status == 0)
     let got = try home.run("get", server.address("/b"))
@@ -133,7 +133,7 @@ struct ControlTests {
     #expect(try states()["b"] == "cached")
   }
 
-  @Test("leaves a paused item so when a run is in progress that fetches it")
+  @Test("An item that is paused while a run fetches it stays paused")
   func pausedMeanwhile() throws {
     let (isAsked, mayAnswer) = (Latch(), Latch())
     let slow = try LoopbackServer { [site] request in
@@ -157,7 +157,7 @@ struct ControlTests {
     #expect(try home.run("path", slow.address("/a")).status == 0)
   }
 
-  @Test("protects a locked item from its list, from eviction, from removal and from cleaning")
+  @Test("A locked item is protected from its list, from eviction, from `rm` and from `gc`")
   func locked() throws {
     #expect(try home.run("-q").status == 0)
     #expect(try home.run("lock", server.address("/b")).status == 0)
@@ -175,7 +175,7 @@ struct ControlTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("locks for as long as a program runs, and passes its status on")
+  @Test("`with-lock` locks while its program runs, and passes on its exit status")
   func withLock() throws {
     #expect(try home.run("-q").status == 0)
     let script = "\"$prefetch\" with-lock \(server.address("/a")) -- "
@@ -188,7 +188,7 @@ struct ControlTests {
     #expect(try home.run("with-lock", "nothing", "--", "true").status == 4)
   }
 
-  @Test("ends a lock with the process that it was for")
+  @Test("A lock with `--pid` ends with that process")
   func processLock() throws {
     #expect(try home.run("-q").status == 0)
     let script = """
@@ -204,7 +204,7 @@ struct ControlTests {
     #expect(run.output.hasSuffix("and then\n"))
   }
 
-  @Test("removes bodies or all that is known, and says what comes back")
+  @Test("`rm` removes bodies or whole rows, and says which items the next run fetches again")
   func removed() throws {
     #expect(try home.run("-q").status == 0)
     let removed = try home.run("rm", "--files-only", server.address("/a"))
@@ -220,7 +220,7 @@ struct ControlTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("asks for none that is more than one file, and says that it is not supported")
+  @Test("An item of several files is not requested, and is reported as not supported")
   func compound() throws {
     let items = ["/a", "/b", "/c"].map { path in
       "{ \"url\": \"\(server.address(path))\", \"type\": \"\(path == "/a" ? "file" : "dash")\" }"
@@ -250,7 +250,7 @@ struct ControlTests {
   }
 
   @Test(
-    "leaves a thumbnail that another declared item uses, stored or not",
+    "`rm` keeps a thumbnail that another declared item uses, stored or not",
     arguments: [true, false]
   )
   func sharedThumbnail(isStored: Bool) throws {
@@ -280,7 +280,7 @@ struct ControlTests {
     if isStored { #expect(last.lines.count == 2 || last.status == 4, "\(last)") }
   }
 
-  @Test("removes a paused item without a promise that it comes back")
+  @Test("`rm` of a paused item does not say that the next run fetches it again")
   func pausedRemoval() throws {
     home.configure(
       "cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(server.address("/a"))\"] }]"
@@ -293,7 +293,9 @@ struct ControlTests {
     #expect(try home.run("get", "--offline", server.address("/a")).status == 4)
   }
 
-  @Test("stores a file as the body of a URL, which a digest then keeps from being fetched")
+  @Test(
+    "`import` stores a file as the body of a URL, which a matching digest keeps from being fetched"
+  )
   func imported() throws {
     home.write("the body of /a", to: "film")
     let imported = try home.run("import", "film", "--url", server.address("/a"), "--id", "one")

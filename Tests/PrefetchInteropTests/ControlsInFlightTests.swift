@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Controls of an item while another process transfers it.
-@Suite("Controls of what is under way", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Controls of items in flight", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ControlsInFlightTests {
   private let home: Home
   private let begun = Gate()
@@ -64,7 +64,7 @@ struct ControlsInFlightTests {
     FileTree.listing(home.cache).keys.count { $0.hasSuffix(".body") }
   }
 
-  @Test("`pause` stops it, keeps its part, and changes nothing for the run")
+  @Test("`pause` stops a transfer, keeps its part, and does not change the run's status")
   func paused() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -87,7 +87,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("`rm` stops it and deletes its part, and the next run asks anew")
+  @Test("`rm` stops a transfer and deletes its part, and the next run starts again")
   func removed() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -103,7 +103,7 @@ struct ControlsInFlightTests {
     #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
   }
 
-  @Test("`lock` lets it finish, and protects what is stored of it")
+  @Test("`lock` lets a transfer finish and protects the item")
   func locked() throws {
     let run = try home.start(["--json"])
     waitFor(begun)
@@ -116,7 +116,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("path", server.address("/a")).status == 0)
   }
 
-  @Test("What is only asked about comes back by itself in no run that it was removed from")
+  @Test("An item that is removed during its revalidation stays removed in that run")
   func askedAgain() throws {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
@@ -133,7 +133,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("An update that is paused leaves what is stored")
+  @Test("An update that is paused leaves the stored body")
   func update() throws {
     declare(["/asked", "/b"])
     #expect(try home.run("-q").status == 0)
@@ -148,7 +148,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("`rm` deletes the part of what a run has left")
+  @Test("`rm` deletes the part that a run left")
   func idlePart() throws {
     let run = try home.start(["-q"])
     waitFor(begun)
@@ -163,7 +163,7 @@ struct ControlsInFlightTests {
     #expect(server.requests.allSatisfy { $0.headers["Range"] == nil })
   }
 
-  @Test("`get` is stopped as a run is")
+  @Test("`rm` stops `get` as it stops a run")
   func got() throws {
     let run = try home.start(["get", "--json", "-o", "out", server.address("/a")])
     waitFor(begun)
@@ -175,7 +175,7 @@ struct ControlsInFlightTests {
     gate.open()
   }
 
-  @Test("What is under way is told with its bytes by `list`, `explain` and `status`")
+  @Test("An item in flight is reported with its bytes by `list`, `explain` and `status`")
   func told() throws {
     let url = server.address("/a")
     let run = try home.start(["-q"])
@@ -204,7 +204,7 @@ struct ControlsInFlightTests {
     #expect(try home.run("-q").status == 0)
   }
 
-  @Test("What nobody transfers and nobody stored is not there")
+  @Test("An item that is neither in flight nor stored is not found by `rm` and `lock`")
   func unknown() throws {
     #expect(try home.run("rm", server.address("/a")).status == 4)
     #expect(try home.run("lock", server.address("/a")).status == 4)
@@ -246,7 +246,7 @@ struct ControlsInFlightTests {
     }
   }
 
-  @Test("A stream that is paused keeps what has come of it, and one that is removed does not")
+  @Test("A paused stream keeps its stored pieces, and a removed one does not")
   func stream() throws {
     for word in ["pause", "rm"] {
       let film = try Film()

@@ -87,7 +87,7 @@ struct CookieTests {
     "https://\(host):\(server.port)\(path)"
   }
 
-  @Test("The pieces of a stream are asked for with the cookies that its playlists set")
+  @Test("The pieces of a stream are requested with the cookies of its playlists")
   func stream() throws {
     configure(
       "{ url: \"\(url("/film.m3u8"))\", type: hls, id: film }",
@@ -120,7 +120,7 @@ struct CookieTests {
     #expect(try home.run("get", url("/start")).output.contains("a body"))
   }
 
-  @Test("A cookie reaches no other host, and none goes over plain http")
+  @Test("A cookie reaches no other host and no plain http")
   func hosts() throws {
     configure("\"\(url("/away/\(server.port)"))\", \"\(plain.address("/start"))\"")
     let run = try home.run("--json", "--items", "all")

@@ -25,7 +25,7 @@ struct CopiedProgramTests {
   }
 
   @Test(
-    "says what one that was started says, and ends as that does",
+    "A copied program prints the same as a started one, and ends with the same status",
     arguments: [
       ["--version"], ["nonsense"], ["run", "--help"], ["plan", "--json"], ["list", "--nonsense"],
       ["check", "--config", "absent.yaml"], ["check"], ["schema"], ["status"],
@@ -41,7 +41,7 @@ struct CopiedProgramTests {
     #expect(copied.lines.count == own.lines.count && copied.output.isEmpty == own.output.isEmpty)
   }
 
-  @Test("has the input, the variables and the folder that it was given")
+  @Test("A copied program has its own input, variables and folder")
   func hasItsOwnGround() throws {
     var home = home
     home.configure(#"segments: [{ name: "${env:NAME_OF_ONE}", urls: [] }]"#)
@@ -56,7 +56,7 @@ struct CopiedProgramTests {
   }
 
   @Test(
-    "is ended by a signal as one that was started",
+    "A copied program is ended by a signal as a started one is",
     arguments: [SIGKILL, SIGTERM, SIGINT, SIGHUP]
   )
   func endsBySignal(_ number: CInt) throws {

@@ -27,7 +27,7 @@ struct DailyExampleTests {
     (script ?? "").split(separator: "\n").map(String.init).filter { $0.hasPrefix("prefetch ") }
   }
 
-  @Test("Two jobs with the store kept between them transfer everything once")
+  @Test("Two jobs with a kept cache fetch everything once")
   func jobs() throws {
     let run = try home.shell("\(root)/examples/ci-cache/run \"$prefetch\"")
     #expect(run.status == 0, "\(run)")
@@ -49,7 +49,7 @@ struct DailyExampleTests {
     }
   }
 
-  @Test("GitHub's workflow keeps the store and says what the example plays")
+  @Test("GitHub's workflow keeps the cache and runs the commands of the example")
   func github() throws {
     let workflow = try yaml("ci-cache/github.yml")
     let steps = try #require(workflow.at("jobs.build.steps")?.sequence)
@@ -64,7 +64,7 @@ struct DailyExampleTests {
   }
 
   @Test(
-    "Tools install from a store that is verified where it was found, and waited for where it is held",
+    "Tools install from a verified cache, and a job waits for a held one",
     arguments: [("npm", "package-lock.json"), ("pip", "requirements.txt")]
   )
   func tools(name: String, lock: String) throws {
@@ -82,7 +82,7 @@ struct DailyExampleTests {
     #expect(pinned.allSatisfy { $0.split(separator: "@").last?.utf8.count == 40 }, "\(pinned)")
   }
 
-  @Test("GitLab's pipeline keeps the store, whatever becomes of the job")
+  @Test("GitLab's pipeline keeps the cache, whatever the outcome of the job")
   func gitlab() throws {
     let pipeline = try yaml("ci-cache/gitlab.yml")
     let job = try #require(pipeline.at("fetch"))
@@ -97,7 +97,7 @@ struct DailyExampleTests {
     #expect(["fetch", "build"].allSatisfy { stages.contains(pipeline.text("\($0).stage") ?? "") })
   }
 
-  @Test("What opens in Jenkins' pipeline closes again, and its shell is given what is played")
+  @Test("The brackets of Jenkins' pipeline are balanced, and its shell runs the example's commands")
   func jenkins() throws {
     let text = try text("ci-cache/Jenkinsfile")
     var open: [Character] = []
@@ -118,7 +118,7 @@ struct DailyExampleTests {
   }
 
   @Test(
-    "A webhook makes runs of what is ours, and of nothing that is not signed",
+    "A webhook starts a run for our payloads only, and only with a valid signature",
     .enabled(
       if: ["curl", "openssl", "python3"].allSatisfy(Tool.isInstalled),
       "needs curl, openssl and python3"
@@ -139,7 +139,7 @@ struct DailyExampleTests {
   }
 
   @Test(
-    "Cron's line runs with nothing in its environment, and logrotate takes the log",
+    "Cron's line runs in an empty environment, and logrotate rotates its log",
     .enabled(if: Tool.isInstalled("logrotate"), "needs logrotate")
   )
   func nights() throws {

@@ -22,7 +22,7 @@ struct DoctorTests {
   }
 
   @Test(
-    "A version of HTTP that libcurl lacks is reported by `check`, `doctor`, `plan` and `run` alike"
+    "A version of HTTP that libcurl lacks is reported by `check`, `doctor`, `plan` and `run`"
   )
   func missingVersion() throws {
     let lacks = try !#require(findings(home.run("doctor"))["libcurl"]).contains("HTTP/3")
@@ -47,7 +47,7 @@ struct DoctorTests {
     #expect(try !home.run("check").errors.contains("has no effect"))
   }
 
-  @Test("says what there is, writes nothing and asks nobody")
+  @Test("`doctor` reports the setup without a write and without a request")
   func healthy() throws {
     let run = try home.run("doctor")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
@@ -76,7 +76,7 @@ struct DoctorTests {
     #expect(late["clock"]?.contains("before the end of the last run") == true, "\(late)")
   }
 
-  @Test("ends as a run would for what is wrong")
+  @Test("`doctor` ends with the status of a run for the same problem")
   func troubles() throws {
     home.configure("segments: 3")
     let bad = try home.run("doctor")
@@ -89,7 +89,7 @@ struct DoctorTests {
   }
 
   @Test(
-    "ends as the run does that meets the same",
+    "`doctor` and a run end with the same status in the same situation",
     arguments: ["nothing", "lock", "window", "disk", "license", "file", "hook", "published"]
   )
   func agrees(trouble: String) throws {
@@ -138,7 +138,7 @@ struct DoctorTests {
     _ = held?.finish()
   }
 
-  @Test("names what no run minds and somebody should see to")
+  @Test("`doctor` names problems that no run fails for")
   func doubts() throws {
     home.configure("hooks: { run.finished: [/nowhere/hook] }\nsegments: []")
     let run = try home.run("doctor", "--json")
@@ -149,7 +149,7 @@ struct DoctorTests {
     #expect(nothing.status == 78 && nothing.output.contains("none found"), "\(nothing)")
   }
 
-  @Test("names who is told of the license")
+  @Test("`doctor` names the receivers of the license")
   func recipients() throws {
     home.configure(
       "license: key\nregistration: { url: \"https://license.example/v1\" }\nsegments: []"
@@ -159,7 +159,7 @@ struct DoctorTests {
     )
   }
 
-  @Test("finds a timer that nobody has enabled, which begins nothing")
+  @Test("`doctor` finds a timer that is not enabled, and does not start it")
   func timer() throws {
     home.configure("segments: []")
     let units = home.folder.appending("config/systemd/user")
@@ -184,7 +184,7 @@ struct DoctorTests {
   }
 
   @Test(
-    "finds a cache and a state of a newer version, and so does `check`",
+    "`doctor` and `check` find a cache and a state of a newer version",
     arguments: ["index", "state"]
   )
   func newer(name: String) throws {
@@ -205,7 +205,7 @@ struct DoctorTests {
     }
   }
 
-  @Test("looks at a mirror by its cache, without any configuration")
+  @Test("`doctor` inspects a mirror by its cache, without a configuration")
   func mirror() throws {
     let site = Site(["/a": Site.Page("body")])
     let server = try LoopbackServer { site.respond(to: $0) }

@@ -57,7 +57,7 @@ struct DocumentSchemaTests {
     return document
   }
 
-  @Test("of a cache that was never filled are as their schemas have them")
+  @Test("Documents about a cache that was never filled match their schemas")
   func empty() throws {
     for name in ["status", "list", "log", "stats", "network", "verify", "doctor"] {
       _ = try check(name, try home.run(name, "--json"))
@@ -66,7 +66,7 @@ struct DocumentSchemaTests {
     _ = try check("explain", try home.run("explain", server.address("/ask"), "--json"))
   }
 
-  @Test("of runs are as their schemas have them")
+  @Test("Documents about runs match their schemas")
   func runs() throws {
     for _ in 0..<3 { _ = try check("report", try home.run("--json", "--items", "all"), [3]) }
     _ = try check("report", try home.run("--json", "--offline"), [69])
@@ -88,7 +88,7 @@ struct DocumentSchemaTests {
     #expect(left.list("subscribed").isEmpty)
   }
 
-  @Test("of items are as their schemas have them")
+  @Test("Documents about items match their schemas")
   func items() throws {
     let (ask, gone) = (server.address("/ask"), server.address("/gone"))
     #expect(try home.run("-q").status == 3)
@@ -123,7 +123,7 @@ struct DocumentSchemaTests {
     _ = try check("gc", try home.run("gc", "--json"))
   }
 
-  @Test("of the program and its configuration are as their schemas have them")
+  @Test("Documents about the program and its configuration match their schemas")
   func configuration() throws {
     _ = try check("version", try home.run("--version", "--json"))
     _ = try check("init", try home.run("init", "-o", "new.yaml", "--json"))
@@ -140,7 +140,7 @@ struct DocumentSchemaTests {
     }
   }
 
-  @Test("of events, and what a collector is sent, are as their schemas have them")
+  @Test("Documents about events, and the batches of a collector, match their schemas")
   func events() throws {
     let collector = try Collector()
     configure("analytics: { enabled: true, endpoint: \"\(collector.endpoint)\" }")
@@ -164,7 +164,7 @@ struct DocumentSchemaTests {
     }
   }
 
-  @Test("of a server, a license and pins are as their schemas have them")
+  @Test("Documents about a server, a license and pins match their schemas")
   func others() throws {
     let served = try home.run("serve", "--json", "--listen", "127.0.0.1:0", "--for", "1ms")
     #expect(try check("serve", served).text("address")?.hasPrefix("http://127.0.0.1:") == true)

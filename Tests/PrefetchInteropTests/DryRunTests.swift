@@ -29,7 +29,7 @@ struct DryRunTests {
     site["/manifest.json"] = Site.Page(Manifest.text(names))
   }
 
-  @Test("writes nothing where there is no cache yet, and prints what a run would do")
+  @Test("A dry run without a cache writes nothing and prints what a run would do")
   func leavesNoTrace() throws {
     publish(3)
     let before = FileTree.listing(home.folder.path)
@@ -50,7 +50,7 @@ struct DryRunTests {
     #expect(try home.run("plan", "--detailed-exitcode").status == 2)
   }
 
-  @Test("writes nothing in a cache that is there, and says what would change")
+  @Test("A dry run over a filled cache writes nothing and prints what would change")
   func leavesTheCacheAlone() throws {
     publish(4)
     #expect(try home.run().status == 0)
@@ -69,7 +69,7 @@ struct DryRunTests {
     #expect(FileTree.listing(home.folder.path) == before)
   }
 
-  @Test("ends quietly when its reader has had enough")
+  @Test("A dry run ends quietly when its reader closes the pipe")
   func survivesHead() throws {
     publish(2000)
     let head = try home.shell(
@@ -86,7 +86,7 @@ struct DryRunTests {
   }
 
   @Test(
-    "of a reading command whose reader is gone is 0 and silent",
+    "A reading command whose output is closed ends with 0 and prints nothing",
     arguments: [
       ["list"], ["status"], ["config"], ["help"], ["verify"], ["plan"], ["list", "--json"],
       ["--version"],
@@ -107,7 +107,7 @@ struct DryRunTests {
     #expect(run.errors == "")
   }
 
-  @Test("finishes its work without a reader", .timeLimit(.minutes(10)))
+  @Test("A run finishes its work although its output is closed", .timeLimit(.minutes(10)))
   func runSurvivesClosedOutput() throws {
     publish(5)
     let run = try home.start([], output: .closed).finish()

@@ -43,7 +43,7 @@ struct EmptyListTests {
   }
 
   @Test(
-    "is refused, told or failed, as its segment says, in every run and plan",
+    "A list without items is refused, reported or failed by the rules of its segment",
     arguments: [
       #"{"format": "prefetch-manifest", "version": 1, "items": []}"#, "",
       "{\"format\": \"prefetch-manifest\", \"version\": 1}\n",
@@ -69,7 +69,7 @@ struct EmptyListTests {
     }
   }
 
-  @Test("is told where the configuration itself lists nothing")
+  @Test("A segment whose configuration lists nothing is reported")
   func inline() throws {
     declare("urls: []", "")
     try expect(.warned, "run")
@@ -77,7 +77,7 @@ struct EmptyListTests {
     try expect(.failed, "run")
   }
 
-  @Test("is not told of a list all of whose items are wrong, nor of one that is whole")
+  @Test("A list whose items are all invalid is not reported as empty")
   func others() throws {
     home.write(Manifest.text(["ftp://host.example/a"]), to: "list.json")
     declare("manifest: ./list.json", ", allow_empty: true")

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What stands in the environment", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Variables of the environment", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EnvironmentTests {
   private let ground: TrustGround
   private var home: Home
@@ -62,7 +62,7 @@ struct EnvironmentTests {
     )
   }
 
-  @Test("is of no weight where the configuration does not say so")
+  @Test("Variables of the environment have no effect unless the configuration asks for them")
   func ignored() throws {
     declare("{ proxy: none }", try server.url("/a"))
     let run = try home.run("-vv", "--json")
@@ -75,7 +75,7 @@ struct EnvironmentTests {
     #expect(!run.errors.contains("canary-of-netrc") && !run.output.contains("canary-of-netrc"))
   }
 
-  @Test("does not make weak servers good enough")
+  @Test("Variables of the environment do not make weak servers acceptable")
   func weakServer() throws {
     var options = TLSServer.Options(try ground.leaf(key: ground.rsa))
     options.versions = .tls10 ... .tls11
@@ -91,7 +91,7 @@ struct EnvironmentTests {
   }
 
   @Test(
-    "keeps reading commands from loading anything either",
+    "Reading commands load nothing that variables of the environment name",
     arguments: ["verify", "list", "config"]
   )
   func readingCommands(command: String) throws {
@@ -101,7 +101,7 @@ struct EnvironmentTests {
     #expect(run.status == 0, "\(run)")
   }
 
-  @Test("names the proxy, unless the configuration says another thing")
+  @Test("The proxy of the environment is used unless the configuration says otherwise")
   func proxies() throws {
     let plain = try WebURL("http://127.0.0.1:\(LoopbackPort.free())/a")
     let local = "transport_security: { NSAllowsLocalNetworking: true }"
@@ -121,7 +121,7 @@ struct EnvironmentTests {
     #expect(trap.requests.count == 2)
   }
 
-  @Test("holds credentials, which go to their own host when they are wanted")
+  @Test("Credentials of netrc go to their own host, and only when they are enabled")
   func credentials() throws {
     declare("{ proxy: none, netrc: true }", try server.url("/a"))
     let run = try home.run("-vv", "--json")
@@ -133,7 +133,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("holds credentials, which do not go out in the clear unless an exception names the host")
+  @Test("Credentials of netrc are not sent in the clear unless an exception names the host")
   func credentialsInTheClear() throws {
     let origin = try LoopbackServer { _ in .respond(200, text: "x") }
     declare(
@@ -153,7 +153,7 @@ struct EnvironmentTests {
     #expect(origin.requests.last?.headers["Authorization"] != nil)
   }
 
-  @Test("holds credentials of a host, over which a header of a rule wins")
+  @Test("An `Authorization` header of a rule wins over credentials of netrc")
   func credentialsBesideRule() throws {
     let origin = try LoopbackServer { _ in .respond(200, text: "x") }
     declare(
@@ -167,7 +167,7 @@ struct EnvironmentTests {
     #expect(origin.requests.map { $0.headers["Authorization"] } == ["Bearer one"])
   }
 
-  @Test("holds credentials, whose refusal is one of ours")
+  @Test("Refused credentials of netrc end the run with 77")
   func refusedCredentials() throws {
     let origin = try LoopbackServer { _ in .respond(401, text: "no") }
     let exception =

@@ -57,7 +57,7 @@ struct EventTests {
     events(file).compactMap { $0.text("event") }
   }
 
-  @Test("Who hears of bodies that go is told why, of the cache and of the item")
+  @Test("A departure of a body is reported with its reason, in events of the cache and of the item")
   func departures() throws {
     #expect(try home.run("-q").status == 0)
     var count = 0
@@ -96,7 +96,7 @@ struct EventTests {
   }
 
   @Test(
-    "A segment says whether anything changed, and a tree that it was published",
+    "The event of a segment has whether it changed, and that of a tree that it was published",
     arguments: [false, true]
   )
   func changes(hasHook: Bool) throws {
@@ -139,7 +139,7 @@ struct EventTests {
     #expect(try told().sorted() == ["one true", "true 3", "two false"])
   }
 
-  @Test("Progress tells how far each body is that is on its way")
+  @Test("Progress events have the position of each body in flight")
   func transfers() throws {
     let (size, half) = (400_000, [UInt8](repeating: 120, count: 200_000))
     let gate = Gate()
@@ -169,7 +169,7 @@ struct EventTests {
     #expect(first.text("rate").flatMap { Int($0) } != nil)
   }
 
-  @Test("A dry run tells of nothing that has not happened")
+  @Test("A dry run emits no event of a change")
   func planned() throws {
     #expect(try home.run("-q").status == 0)
     configure(paths: ["/a", "/c"])
@@ -181,7 +181,7 @@ struct EventTests {
     )
   }
 
-  @Test("A run that could not begin is told of all the same")
+  @Test("A run that could not begin emits its events")
   func locked() throws {
     let path = program("hook", "cat >> told")
     configure(
@@ -198,7 +198,7 @@ struct EventTests {
     #expect(first.finish().status == 0)
   }
 
-  @Test("A server says from when to when it can be asked, to hooks and to scripts")
+  @Test("A server reports the beginning and the end of its service to hooks and scripts")
   func serving() throws {
     let path = program("hook", "cat >> told")
     configure("hooks: { serve.started: [\"\(path)\"], serve.stopped: [\"\(path)\"] }")
@@ -220,7 +220,7 @@ struct EventTests {
     #expect(silent.status == 0 && names("told").count == 2, "\(silent)")
   }
 
-  @Test("Whoever ends a run does not wait for its hooks")
+  @Test("A run that is terminated does not wait for its hooks")
   func terminated() throws {
     let path = program("hook", "echo x >> begun; sleep 600")
     configure("hooks: { run.started: { run: [\"\(path)\"], timeout: 1h } }", paths: ["/held"])
@@ -233,7 +233,7 @@ struct EventTests {
   }
 
   @Test(
-    "Listeners that hang, fail, talk or do not read change nothing of the run",
+    "Listeners that hang, fail, talk or do not read do not change the run",
     arguments: [
       "sleep 600", "exit 3", "head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1",
       "head -c 1000000 /dev/zero; cat > /dev/null", "unread",
@@ -273,7 +273,7 @@ struct EventTests {
       }
   }
 
-  @Test("Events are told in their order, what came for a segment before that it is done")
+  @Test("Events come in order: the items of a segment before the end of that segment")
   func order() throws {
     #expect(try home.run("-q", "--events", "events").status == 0)
     let told = names("events")
@@ -293,7 +293,7 @@ struct EventTests {
   }
 
   @Test(
-    "A hook is told of its events and of no others, and of none in a plan or where that is said"
+    "A hook gets its own events only, and none in a plan or with `--no-hooks`"
   )
   func hooks() throws {
     let path = program("hook", "cat >> told; echo \"$PREFETCH_EVENT\" >> named")
@@ -311,7 +311,7 @@ struct EventTests {
   }
 
   @Test(
-    "A hook that fails is said, and fatal only where it is required",
+    "A failing hook is reported, and fails the run only where it is required",
     arguments: [
       ("exit 3", "ended with 3"), ("kill -9 $$", "was ended by signal 9"),
       ("sleep 600", "took too long"), ("missing", "could not be started"),
@@ -334,7 +334,7 @@ struct EventTests {
     #expect(try home.run("list").lines.count == 2, "what came is kept")
   }
 
-  @Test("One hook runs at a time, and none of them twice for one event")
+  @Test("One hook runs at a time, and once for each event")
   func alone() throws {
     let path = program(
       "hook",
@@ -348,7 +348,7 @@ struct EventTests {
     #expect(self.names("told").sorted() == (names + ["cache.added"]).sorted())
   }
 
-  @Test("A hook that prints a megabyte, and what it leaves running, hold nothing up")
+  @Test("A hook that prints a megabyte or leaves a process running delays nothing")
   func talkative() throws {
     let path = program(
       "hook",
@@ -363,7 +363,7 @@ struct EventTests {
     #expect(kill(left, 0) != 0, "it went with its group")
   }
 
-  @Test("Events that nobody reads change nothing but a warning that counts them")
+  @Test("Events without a reader change nothing but a warning that counts them")
   func unread() throws {
     let paths = (0..<600).map { "/x\($0)" }
     for path in paths { site[path] = Site.Page(path) }
@@ -393,7 +393,7 @@ struct EventTests {
   }
 
   @Test(
-    "The thread that decides neither writes to listeners nor starts nor awaits them",
+    "The deciding thread neither writes to listeners nor starts or awaits them",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
     arguments: ["sleep 600", "exit 1", "cat > /dev/null; head -c 1000000 /dev/zero"]
   )

@@ -10,7 +10,7 @@ struct ExampleTests {
     return try home.shell("\(RepositoryPage.path("examples/\(name)/run")) \"$prefetch\"")
   }
 
-  @Test("each have a `run`, and a line in the index", arguments: names)
+  @Test("Each example has a `run` and a line in the index", arguments: names)
   func index(name: String) throws {
     let bytes = try #require(FileTree.read(RepositoryPage.path("examples/README.md")))
     #expect(String(decoding: bytes, as: UTF8.self).contains("[\(name)](\(name))"))
@@ -18,7 +18,7 @@ struct ExampleTests {
     #expect(isExecutable)
   }
 
-  @Test("go on with what an app declares, and remember what is subscribed")
+  @Test("The Info.plist example continues with declared segments and remembers subscriptions")
   func plist() throws {
     let run = try show("info-plist")
     #expect(run.status == 0, "\(run)")
@@ -32,7 +32,7 @@ struct ExampleTests {
   }
 
   @Test(
-    "keep a folder equal to a list for three nights",
+    "The mirror example keeps a folder equal to a list for three nights",
     .enabled(if: Tool.isInstalled("sha256sum"))
   )
   func mirror() throws {
@@ -46,7 +46,10 @@ struct ExampleTests {
     #expect(run.errors.contains("warning") == false, "\(run)")
   }
 
-  @Test("ask the origin once for three screens", .enabled(if: Nginx.isInstalled, "needs nginx"))
+  @Test(
+    "The fleet example asks the origin once for three screens",
+    .enabled(if: Nginx.isInstalled, "needs nginx")
+  )
   func fleet() throws {
     let run = try show("fleet")
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")

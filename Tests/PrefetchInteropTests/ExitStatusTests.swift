@@ -21,7 +21,7 @@ struct ExitStatusTests {
     "network: { retries: { items: 0, lookups: 0, delay: 10ms } }"
   }
 
-  @Test("is 69 for a server that is not there, and the cache stays as it was")
+  @Test("A server that is not reachable ends the run with 69 and leaves the cache unchanged")
   func unavailable() throws {
     let port = LoopbackPort.free()
     declare(["http://127.0.0.1:\(port)/one"], more: hurried)
@@ -45,7 +45,7 @@ struct ExitStatusTests {
     #expect(try home.run("--accept", "unavailable").status == 0)
   }
 
-  @Test("is 3 when one item is not there, and 0 where that is accepted")
+  @Test("A single missing item ends the run with 3, and with 0 under `--accept incomplete`")
   func incomplete() throws {
     declare([server.address("/one"), server.address("/none")])
     let run = try home.run("--json")
@@ -59,7 +59,7 @@ struct ExitStatusTests {
     #expect(try home.run("-q").errors.contains("/none"))
   }
 
-  @Test("is 4 when nothing is there")
+  @Test("A run ends with 4 when no item is available")
   func nothing() throws {
     declare([server.address("/none"), server.address("/neither")])
     let run = try home.run("--json")
@@ -70,7 +70,7 @@ struct ExitStatusTests {
     #expect(try home.run("get", server.address("/none")).status == 4)
   }
 
-  @Test("is 5 for plain http without an exception, and nobody is asked")
+  @Test("Plain http without an exception ends the run with 5 before any request")
   func plainHTTP() throws {
     home.write("segments: [{ name: basics, urls: [\(server.address("/one"))] }]\n")
     let run = try home.run("--json")
@@ -80,7 +80,7 @@ struct ExitStatusTests {
     #expect(try home.run("--accept", "incomplete,nothing").status == 5)
   }
 
-  @Test("is 5 for a wrong digest, and nothing of it is kept")
+  @Test("A wrong digest ends the run with 5, and its body is not stored")
   func wrongDigest() throws {
     let wrong = Digest.hexadecimal("something else")
     home.configure(
@@ -98,7 +98,7 @@ struct ExitStatusTests {
     #expect(try home.run("path", server.address("/one")).status == 4)
   }
 
-  @Test("is 78 for an unknown key, with its place and the nearest key")
+  @Test("An unknown key ends the run with 78, its position and the nearest key")
   func unknownKey() throws {
     home.write("segmets: []\n")
     let run = try home.run()
@@ -113,7 +113,7 @@ struct ExitStatusTests {
     #expect(try json.json().number("diagnostics.0.line") == 1)
   }
 
-  @Test("is 78 without a configuration")
+  @Test("A run without a configuration ends with 78")
   func noConfiguration() throws {
     let run = try home.run()
     #expect(run.status == 78, "\(run)")
@@ -121,7 +121,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "is 64 for what cannot be meant",
+    "An invalid command line ends with 64",
     arguments: [
       ["--bogus"], ["run", "--jobs", "many"], ["basics"], ["https://example.com/"], ["subscribe"],
       ["run", "no-such-segment"], ["--report", "-"], ["completion"], ["get"], ["--insecure"],
@@ -140,7 +140,7 @@ struct ExitStatusTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("is 74 when the cache cannot be one")
+  @Test("A cache path that cannot be a folder ends the run with 74")
   func noCache() throws {
     declare([server.address("/one")])
     let file = home.write("in the way\n", to: "file")
@@ -153,7 +153,7 @@ struct ExitStatusTests {
   }
 
   @Test(
-    "is 74 when standard output is full",
+    "A full standard output ends a command with 74",
     arguments: [
       ["run"], ["run", "--json"], ["list"], ["config"], ["help"], ["--version"], ["plan"],
       ["status"],
@@ -169,7 +169,7 @@ struct ExitStatusTests {
     #expect(run.errors.contains("error"))
   }
 
-  @Test("is 2 for changes where that was asked for")
+  @Test("A run ends with 2 for changes where the caller asked for that")
   func changes() throws {
     declare([server.address("/one")])
     #expect(try home.run("--detailed-exitcode").status == 2)

@@ -57,11 +57,11 @@ struct FileModeTests {
     }
   }
 
-  @Test("Index, copy and state are their owner's alone, and hold no query of a redirect")
+  @Test("Index, backup and state are private to their owner and contain no query of a redirect")
   func ownFiles() throws {
     configure()
     try #require(home.run("-q").status == 0)
-    // The second run backs the index up anew and has a write-ahead log meanwhile.
+    // The second run backs the index up again and has a write-ahead log meanwhile.
     try #require(home.run("-q", "--refetch").status == 0)
     #expect(try mode(of: home.cache) == 0o700)
     #expect(try mode(of: home.state) == 0o700)
@@ -78,7 +78,7 @@ struct FileModeTests {
   }
 
   @Test(
-    "A stream whose pieces a redirect leads to signed addresses, and a part of a body that broke off, hold no query of a redirect"
+    "Pieces and parts behind signed redirects are stored without the query of the redirect"
   )
   func piecesAndParts() throws {
     let site = Site()
@@ -133,7 +133,7 @@ struct FileModeTests {
     expectNoSignature(below: home.cache)
   }
 
-  @Test("The stored validators still go to the address that a redirect leads to")
+  @Test("Stored validators are still sent to the target of a redirect")
   func sealedAddressIsKnownAgain() throws {
     configure()
     try #require(home.run("-q").status == 0)
@@ -142,7 +142,7 @@ struct FileModeTests {
     #expect(try run.totals()["bytes_body"] == 0)
   }
 
-  @Test("An export is readable by others, and holds no query of a redirect")
+  @Test("An export is readable by others and contains no query of a redirect")
   func exportedFiles() throws {
     configure()
     try #require(home.run("-q").status == 0)

@@ -25,7 +25,7 @@ struct FolderAccessTests {
     try #require(FileTree.status(path)).st_mode & 0o7777
   }
 
-  @Test("They are made for their user alone, and a shared cache can be read by others")
+  @Test("The folders of cache and state are private, and a shared cache is readable by others")
   func modesOfNewFolders() throws {
     let own = try home()
     try #require(own.run("run", "-q").status == 0)
@@ -45,7 +45,7 @@ struct FolderAccessTests {
   }
 
   @Test(
-    "Where every user may write, commands end with 74 and name the cure",
+    "A folder that every user may write ends a command with 74 and names the fix",
     arguments: [true, false]
   )
   func worldWritableFolderIsRefused(_ isCache: Bool) throws {

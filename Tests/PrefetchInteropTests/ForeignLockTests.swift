@@ -106,7 +106,10 @@ struct ForeignLockTests {
     ),
   ]
 
-  @Test("is named by its kind, with the way that works", arguments: locks)
+  @Test(
+    "A lock file of another tool is named by its kind, with the command that reads it",
+    arguments: locks
+  )
   func named(lock: Lock) throws {
     let home = try Home(isInMemory: true)
     home.write(lock.text, to: lock.name)
@@ -120,7 +123,7 @@ struct ForeignLockTests {
     #expect(home.read("prefetch.yaml") == nil)
   }
 
-  @Test("is read as JSON where pointers say what it holds, and is no reason to refuse our own")
+  @Test("A foreign lock file is read as JSON through pointers, and our own format is not refused")
   func pointed() throws {
     let site = Site(["/a": Site.Page("a")])
     let server = try LoopbackServer { site.respond(to: $0) }
@@ -142,7 +145,7 @@ struct ForeignLockTests {
     #expect(native.status == 0, "\(native)")
   }
 
-  @Test("is known under another name where its first lines tell")
+  @Test("A renamed lock file is recognised by its first lines")
   func renamed() throws {
     for lock in Self.locks where ["poetry.lock", "pdm.lock", "composer.lock"].contains(lock.name) {
       let home = try Home(isInMemory: true)

@@ -24,7 +24,7 @@ struct FragmentTests {
     server.address("/one#\(fragment)")
   }
 
-  @Test("is held against what `get` brings, and is never sent")
+  @Test("A digest in a URL's fragment is compared with the fetched body and never sent")
   func get() throws {
     let refused = try home.run("get", url("sha256=\(bad)"))
     #expect(refused.status == 5, "\(refused)")
@@ -41,7 +41,7 @@ struct FragmentTests {
   }
 
   @Test(
-    "that is none is refused where it is typed",
+    "A malformed digest in a URL's fragment is refused with 64",
     arguments: [
       ["get"], ["get", "--offline"], ["path"], ["explain"], ["pause"], ["manifest", "check"],
     ]
@@ -53,7 +53,7 @@ struct FragmentTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("says which body `path` and `explain` speak of")
+  @Test("A digest in a URL's fragment selects the body for `path` and `explain`")
   func inspection() throws {
     #expect(try home.run("get", url("sha256=\(good)")).status == 0)
     #expect(try home.run("path", url("sha256=\(good)")).status == 0)
@@ -65,7 +65,7 @@ struct FragmentTests {
     #expect(try explained("sha256=\(bad)") == "digest differs")
   }
 
-  @Test("counts in the configuration as a digest beside the URL does")
+  @Test("A digest in a URL's fragment counts in the configuration as one beside the URL does")
   func configured() throws {
     home.configure(
       "cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\"\(url("sha256=\(bad)"))\"] }]"
@@ -90,7 +90,7 @@ struct FragmentTests {
   }
 
   @Test(
-    "counts in a list, so that no later run asks for the body",
+    "A digest in the fragment of a listed URL saves the requests of later runs",
     arguments: [
       "URL", #"{"format":"prefetch-manifest","version":1,"items":[{"url":"URL"}]}"#,
       #"[{"url":"URL"}]"#,

@@ -4,7 +4,7 @@ import Testing
 
 /// Free disk space while several bodies of unknown size arrive at once.
 @Suite(
-  "A disk of which something has to stay free",
+  "A disk with space that has to stay free",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
   .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
@@ -39,7 +39,7 @@ struct FreeDiskTests {
     )
   }
 
-  @Test("takes what fits, whatever comes beside it, and defers the rest")
+  @Test("Concurrent items are stored while they fit the free disk, and the rest is deferred")
   func parallel() throws {
     declare(Self.kept)
     let run = try home.run("--json", "--items", "all")
@@ -59,7 +59,7 @@ struct FreeDiskTests {
     #expect(try whole.json().number("totals.fetched") == 8 - stored)
   }
 
-  @Test("defers a stream that would take it, and goes on with the pieces that came")
+  @Test("A stream that would take the free disk is deferred and resumed with its stored pieces")
   func stream() throws {
     let pieces = (0..<8).map { "#EXTINF:4,\nf\($0).ts\n" }.joined()
     nginx.write(

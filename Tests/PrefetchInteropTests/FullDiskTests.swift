@@ -42,7 +42,7 @@ struct FullDiskTests {
     nginx.write(Array(noise[start..<(start + length)]), to: "f\(number)")
   }
 
-  @Test("leaves of a published tree what stood there, or part of it, and goes on with space back")
+  @Test("A full disk leaves a published tree as it was or partly new, and space completes it")
   func publishedTree() throws {
     var random = SeededRandom(5)
     let tree = try #require(SmallDisk(bytes: Self.roomy, at: home.path("trees")))
@@ -103,7 +103,7 @@ struct FullDiskTests {
     return served
   }
 
-  @Test("ends the run with 74, costs nothing that was there, and the next run has its room")
+  @Test("A full disk ends the run with 74 and costs nothing that was stored")
   func fills() throws {
     var home = home
     var random = SeededRandom(11)
@@ -177,7 +177,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test("takes what fits beside a body that never will, and reports with no room at all")
+  @Test("Small items are stored beside one that never fits, and a full disk still gets a report")
   func smallBesideLarge() throws {
     var home = home
     let small = try #require(SmallDisk(bytes: 3 << 20, at: home.path("small")))
@@ -218,7 +218,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test("defers what would take the last free bytes, and says so")
+  @Test("Items that would take the last free bytes are deferred and reported")
   func keepsFree() throws {
     var random = SeededRandom(12)
     for number in 0..<6 { publish(number, &random) }

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Responses that `get` receives: a refusal is final, and a missing item costs one request.
-@Suite("An answer that `get` receives", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Responses to `get`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct GetAnswerTests {
   private let site = Site()
   private let origin: LoopbackServer
@@ -29,7 +29,7 @@ struct GetAnswerTests {
   }
 
   @Test(
-    "for an item that its segment does not store is one request, and nothing is stored",
+    "An unstored item costs `get` one request, and nothing is stored",
     arguments: ["store: false", "head: true"]
   )
   func unstored(rule: String) throws {
@@ -48,7 +48,7 @@ struct GetAnswerTests {
   }
 
   @Test(
-    "with 404 is believed for no longer than it says, and for `cache.negative_ttl` where it is silent",
+    "A 404 is remembered for as long as it says, and for `cache.negative_ttl` where it is silent",
     arguments: [
       ("no-store", 2), ("no-cache", 2), ("max-age=0", 2), ("max-age=1, must-revalidate", 2),
       ("public", 1), ("max-age=3600", 1),
@@ -62,7 +62,7 @@ struct GetAnswerTests {
     #expect(origin.requests.count == requests)
   }
 
-  @Test("with 404 or 410 is given in place of a stale copy", arguments: [404, 410])
+  @Test("A 404 or 410 is delivered in place of a stale copy", arguments: [404, 410])
   func gone(status: Int) throws {
     let url = origin.address("/a")
     site["/a"] = page("alpha", "max-age=0")
@@ -79,7 +79,7 @@ struct GetAnswerTests {
     #expect(try home.run("get", "--offline", url).output == "alpha")
   }
 
-  @Test("after a failed run is the older copy where nobody may be asked, with a warning")
+  @Test("`get` offline after a failed run delivers the older copy with a warning")
   func older() throws {
     let url = origin.address("/a")
     func publish(_ digest: String) {

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("One item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("`get` of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct GetTests {
   private let home: Home
   private let site: Site
@@ -22,7 +22,7 @@ struct GetTests {
     home.configure("segments: [{ name: basics, urls: [\(server.address("/one"))] }]")
   }
 
-  @Test("comes from the server once, and then from the cache")
+  @Test("`get` fetches an item from the server once, then serves it from the cache")
   func getsOnce() throws {
     let url = server.address("/one")
     for _ in 0..<3 {
@@ -38,7 +38,7 @@ struct GetTests {
     #expect(server.requests.last?.headers["If-None-Match"] != nil)
   }
 
-  @Test("goes to a file, to a folder, or stays where it is and is named")
+  @Test("`get` writes an item to a file or a folder, or prints its path")
   func destinations() throws {
     let (one, two) = (server.address("/one"), server.address("/two"))
     let toFile = try home.run("get", one, "-o", "copy.txt")
@@ -57,7 +57,7 @@ struct GetTests {
     #expect(try home.run("get", one, "--json").status == 64)
   }
 
-  @Test("needs no configuration, no network when offline, and reads manifests from standard input")
+  @Test("`get` needs no configuration, works offline and reads a manifest from standard input")
   func needsLittle() throws {
     #expect(try home.run("get", "--path", server.address("/one")).status == 0)
     FileTree.remove(home.path("prefetch.yaml"))
@@ -80,7 +80,7 @@ struct GetTests {
     #expect(allowed.lines.count == 2)
   }
 
-  @Test("is fetched as its segment declares it", arguments: [true, false])
+  @Test("`get` fetches an item as its segment declares it", arguments: [true, false])
   func isDeclared(inline: Bool) throws {
     let url = server.address("/one")
     let right = Digest.hexadecimal("body of one")
@@ -127,7 +127,7 @@ struct GetTests {
     #expect(server.requests.last?.headers["X-Segment"] == nil)
   }
 
-  @Test("of another origin than its manifest gets no headers of the segment")
+  @Test("An item of another origin than its manifest gets no headers of the segment")
   func otherOrigin() throws {
     let elsewhere = Site(["/one": Site.Page("from elsewhere")])
     let other = try LoopbackServer { elsewhere.respond(to: $0) }
@@ -150,7 +150,7 @@ struct GetTests {
     #expect(other.requests.last?.headers["X-Segment"] == nil)
   }
 
-  @Test("is fetched again when a fresh copy contradicts the manifest")
+  @Test("An item is fetched again when its fresh copy contradicts the manifest")
   func contradicted() throws {
     let url = server.address("/two")
     #expect(try home.run("get", url).output == "body of two")
@@ -167,7 +167,7 @@ struct GetTests {
     #expect(good.output == "news of two")
   }
 
-  @Test("that cannot be had any more is not replaced by an old copy, unless that is allowed")
+  @Test("An item that is no longer available is not replaced by an old copy without `--max-stale`")
   func failed() throws {
     let (one, two) = (server.address("/one"), server.address("/two"))
     #expect(try home.run("get", one).status == 0)
@@ -188,7 +188,7 @@ struct GetTests {
     #expect(try home.run("get", one).output == "body of one")
   }
 
-  @Test("is delivered and not kept when the server says so", arguments: [true, false])
+  @Test("An item with `no-store` is delivered and not stored", arguments: [true, false])
   func noStore(isHeld: Bool) throws {
     let path = isHeld ? "/one" : "/two"
     let url = server.address(path)
@@ -208,7 +208,7 @@ struct GetTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("has a name of its own in a folder")
+  @Test("Two items with the same name in a folder are refused with 64")
   func sameName() throws {
     let (one, other) = (server.address("/one"), server.address("/other/one"))
     let run = try home.run("get", one, other, "-o", "folder/")
@@ -219,7 +219,7 @@ struct GetTests {
     #expect(try home.run("get", one, one, "-o", "folder/").status == 0)
   }
 
-  @Test("that breaks a rule is missed, beside others or alone")
+  @Test("An item that breaks a rule counts as missing, beside others or alone")
   func rejected() throws {
     let mixed = Manifest.text([server.address("/one"), "ftp://example.org/a"])
     let run = try home.run("get", "-", "-o", "folder/", input: mixed)
@@ -230,7 +230,7 @@ struct GetTests {
     #expect(alone.lines.isEmpty)
   }
 
-  @Test("goes to standard output for `-`, and to a file that begins with a plus")
+  @Test("`get -o -` writes to standard output, and `-o +x` to a file with that name")
   func oddNames() throws {
     let one = server.address("/one")
     #expect(try home.run("get", one, "-o", "-").output == "body of one")
@@ -240,7 +240,7 @@ struct GetTests {
     #expect(home.read("x") == nil)
   }
 
-  @Test("is found, listed, explained and watched")
+  @Test("A stored item is shown by `path`, `list`, `explain` and `status`")
   func isKnown() throws {
     let url = server.address("/one")
     #expect(try home.run("path", url).status == 4)
@@ -273,13 +273,13 @@ struct GetTests {
     #expect(status.text("segments.0.last_success") != nil)
   }
 
-  @Test("that was never fetched makes a health probe fail")
+  @Test("A health probe fails when no run has succeeded")
   func neverSucceeded() throws {
     let status = try home.run("status", "--max-age", "26h")
     #expect(status.status == 3, "\(status)")
   }
 
-  @Test("can be got by several at once, beside a run", .timeLimit(.minutes(10)))
+  @Test("Several `get` and a run at the same time deliver all items", .timeLimit(.minutes(10)))
   func concurrently() throws {
     for round in 0..<Binary.rounds {
       if round % 2 == 0 { try home.removeCache() }
@@ -296,7 +296,7 @@ struct GetTests {
     }
   }
 
-  @Test("is served by our own origin as by any other server", .timeLimit(.minutes(10)))
+  @Test("Our own origin server serves a run as any other server does", .timeLimit(.minutes(10)))
   func ownOrigin() throws {
     FileTree.makeFolder(home.path("origin"))
     home.write("served\n", to: "origin/file.txt")

@@ -56,7 +56,7 @@ struct HTTP3Tests {
 
   // MARK: It works
 
-  @Test("is preferred, for first fetches and for asking again")
+  @Test("HTTP/3 is preferred for first fetches and for revalidation")
   func isPreferred() throws {
     let server = try serve(["h1", "h2", "h3"])
     declare(server)
@@ -70,7 +70,7 @@ struct HTTP3Tests {
     #expect(Set(answers) == ["HTTP/3.0"])
   }
 
-  @Test("serves single items")
+  @Test("HTTP/3 serves single items")
   func single() throws {
     let server = try serve(["h1", "h2", "h3"])
     declare(server)
@@ -81,7 +81,7 @@ struct HTTP3Tests {
   }
 
   @Test(
-    "asks nobody for anything whose certificate is not trusted, nor do older versions after it",
+    "An untrusted certificate over HTTP/3 gets no request, and no older version is tried",
     arguments: [["h1", "h2", "h3"], ["h1", "h2"]]
   )
   func untrusted(versions: [String]) throws {
@@ -98,7 +98,7 @@ struct HTTP3Tests {
   // MARK: It does not get through
 
   @Test(
-    "that is refused or swallowed on the way gives place to HTTP/2, for a day or another configuration",
+    "Blocked HTTP/3 falls back to HTTP/2, for a day or until the configuration changes",
     arguments: [true, false]
   )
   func blocked(isSwallowed: Bool) throws {
@@ -122,7 +122,7 @@ struct HTTP3Tests {
     #expect(ear.takeCount() == 0)
   }
 
-  @Test("that fails for a single item is remembered as well")
+  @Test("A blocked HTTP/3 connection of a single item is remembered too")
   func blockedItem() throws {
     let server = try serve(["h1", "h2"])
     server.write("another", to: "other")
@@ -134,7 +134,7 @@ struct HTTP3Tests {
     #expect(ear.takeCount() == 0)
   }
 
-  @Test("whose connections break later gives place to HTTP/2", arguments: [12, 100])
+  @Test("HTTP/3 connections that break later fall back to HTTP/2", arguments: [12, 100])
   func broken(passing: Int) throws {
     let (older, newer) = (try serve(["h1", "h2"]), try serve(["h1", "h2", "h3"]))
     declare(older, "network: { timeouts: { read: 1s }, retries: { delay: 1ms, max_delay: 1ms } }")
@@ -151,7 +151,10 @@ struct HTTP3Tests {
 
   // MARK: It is not wanted
 
-  @Test("is never tried where the configuration names an older version", arguments: ["1.1", "2"])
+  @Test(
+    "HTTP/3 is not tried where the configuration names an older version",
+    arguments: ["1.1", "2"]
+  )
   func older(version: String) throws {
     let server = try serve(["h1", "h2"])
     let ear = try DatagramEar(server.port)
@@ -163,7 +166,7 @@ struct HTTP3Tests {
     #expect(ear.takeCount() > 0)
   }
 
-  @Test("is never tried past a proxy", arguments: [true, false])
+  @Test("HTTP/3 is not tried through a proxy", arguments: [true, false])
   func proxied(isConfigured: Bool) throws {
     let server = try serve(["h1", "h2"])
     let ear = try DatagramEar(server.port)

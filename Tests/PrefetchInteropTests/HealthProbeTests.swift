@@ -36,7 +36,7 @@ struct HealthProbeTests {
     try home.run(["status"] + arguments)
   }
 
-  @Test("says 3 where there is no cache, configured or not")
+  @Test("A health probe ends with 3 where there is no cache, configured or not")
   func missingCache() throws {
     let bare = try home.run("status", "--max-age", "1h", "--cache-dir", "nowhere")
     #expect(bare.status == 3, "\(bare)")
@@ -53,7 +53,7 @@ struct HealthProbeTests {
     #expect(try probe().status == 0)
   }
 
-  @Test("takes no run for a success that used an older copy or asked nobody")
+  @Test("A health probe does not count a run that used an older copy or ran offline as a success")
   func unconfirmed() throws {
     try declare()
     #expect(try home.run("run").status == 0)
@@ -73,7 +73,7 @@ struct HealthProbeTests {
     #expect(try probe("--json").json().text("segments.0.last_success") != first)
   }
 
-  @Test("passes over a segment that is not required")
+  @Test("A health probe ignores a segment that is not required")
   func optional() throws {
     try declare("  - { name: extra, required: false, urls: [\"\(Self.nowhere)/x\"] }")
     #expect(try home.run("run").status == 0)
@@ -84,7 +84,9 @@ struct HealthProbeTests {
     #expect(line.output.hasPrefix("PREFETCH OK - 1 segment as declared | age="))
   }
 
-  @Test("means the mirror whose cache it names, whatever configuration is found")
+  @Test(
+    "A health probe with a mirror's `--cache-dir` ignores every configuration that it finds"
+  )
   func mirror() throws {
     try declare(address: "\(Self.nowhere)/list.txt")
     site["/full.txt"] = Site.Page(try server.url("/one").string + "\n")
@@ -112,7 +114,9 @@ struct HealthProbeTests {
     #expect(status.list("segments.0.recent").count == 1, "the state beside the cache")
   }
 
-  @Test("speaks to monitoring systems in one line, with no status but theirs")
+  @Test(
+    "A health probe with `--nagios` prints one line and uses the statuses of monitoring plugins"
+  )
   func monitoring() throws {
     let none = try probe("--nagios")
     #expect(none.status == 3, "\(none)")
@@ -151,7 +155,7 @@ struct HealthProbeTests {
     #expect(broken.output.hasPrefix("PREFETCH UNKNOWN - "))
   }
 
-  @Test("reads the configuration where its cache is only called as a mirror's is")
+  @Test("A health probe reads the configuration where its cache only has the name of a mirror's")
   func namedAlike() throws {
     try declare("  - { name: extra, required: false, urls: [\"\(Self.nowhere)/x\"] }")
     let place = ["--cache-dir", home.path(".prefetch")]
@@ -161,7 +165,7 @@ struct HealthProbeTests {
     #expect(try status.json().list("segments").count == 2)
   }
 
-  @Test("is critical where one segment failed, whatever another has not done yet")
+  @Test("A health probe is critical for one failed segment, although another has not run yet")
   func unknownBesides() throws {
     home.configure(
       "cache: { min_free: 0 }\nsegments: [{ name: bad, urls: [\"\(try server.url("/gone"))\"] }]"
@@ -182,7 +186,7 @@ struct HealthProbeTests {
     #expect(wrong.status == 3 && wrong.output.hasPrefix("PREFETCH UNKNOWN - "), "\(wrong)")
   }
 
-  @Test("calls a broken rule of trust critical")
+  @Test("A health probe reports a broken rule of trust as critical")
   func trust() throws {
     try declare("  - { name: extra, urls: [\"http://other.example/x\"] }")
     #expect(try home.run("run").status == 5)

@@ -45,7 +45,7 @@ struct ImportTests {
 
   // MARK: Another cache
 
-  @Test("The next run confirms what came from another cache, and fetches no body again")
+  @Test("The next run confirms content from another cache and fetches no body again")
   func anotherCache() throws {
     #expect(try giver.run("-q").status == 0)
     let before = try listing(giver.cache)
@@ -74,7 +74,7 @@ struct ImportTests {
     #expect(again.output.contains("imported 0 items"), "\(again)")
   }
 
-  @Test("An export of a stream is taken whole")
+  @Test("An export of a stream is imported completely")
   func stream() throws {
     let pieces = (0..<4).map { "#EXTINF:2,\n\($0).ts" }
     let main = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nlow.m3u8\n"
@@ -102,7 +102,7 @@ struct ImportTests {
     #expect(try StreamGround.play(serving) == (0..<4).map { "piece \($0)" }.joined())
   }
 
-  @Test("Damaged and missing bodies are named and left out")
+  @Test("Damaged and missing bodies are named and not imported")
   func damage() throws {
     #expect(try giver.run("-q").status == 0)
     let spoilt = try giver.shell(
@@ -131,7 +131,7 @@ struct ImportTests {
     #expect(try refused.json().list("left_out").count == 3)
   }
 
-  @Test("A folder without a cache is nothing, also on a machine that has none itself")
+  @Test("A folder without a cache is refused as an import with 4")
   func missing() throws {
     let none = try taker.run("import", "--cache", taker.path("nowhere"))
     #expect(none.status == 4, "\(none)")
@@ -144,7 +144,7 @@ struct ImportTests {
     #expect(try taker.run("import").status == 64)
   }
 
-  @Test("Answers that depend on requests of the other machine are asked for anew, with strong tags")
+  @Test("An imported response that varies is revalidated with its strong tag")
   func variants() throws {
     let page = Site.Page("a variant", headers: [HeaderField("Vary", "X-Key")])
     site["/a"] = page
@@ -158,7 +158,7 @@ struct ImportTests {
 
   // MARK: A file
 
-  @Test("A file without a digest is held against the server's head, by a plan and by a run")
+  @Test("An imported file without a digest is compared with the server's head, by plan and run")
   func oneFile() throws {
     let date = "Tue, 14 Nov 2023 22:13:20 GMT"
     let page = Site.Page(Array("the body of a".utf8), entityTag: "\"a\"", lastModified: date)
@@ -180,7 +180,7 @@ struct ImportTests {
   }
 
   @Test(
-    "A file of another time, another length or an unknown one is fetched",
+    "An imported file with another or unknown time or length is fetched",
     arguments: ["time", "length", "silent", "no HEAD"]
   )
   func otherFile(_ what: String) throws {
@@ -207,7 +207,7 @@ struct ImportTests {
     #expect(try taker.run("get", "--offline", server.address("/a")).output == "the body of a")
   }
 
-  @Test("An imported file has its own time in a mirrored folder")
+  @Test("An imported file keeps its own time in a mirrored folder")
   func times() throws {
     taker.write("the body of a", to: "file")
     #expect(try taker.shell("touch -d @1600000000 file").status == 0)

@@ -64,7 +64,7 @@ struct IndexLossTests {
   }
 
   @Test(
-    "is made good from its copy: nothing disappears, and what a digest names moves no more",
+    "A lost index is rebuilt from its copy: no item is lost, and no body with a digest is fetched",
     arguments: Damage.allCases
   )
   func madeGood(_ damage: Damage) throws {

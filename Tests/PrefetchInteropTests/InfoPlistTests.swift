@@ -108,7 +108,10 @@ struct InfoPlistTests {
     return path.status == 0
   }
 
-  @Test("is found, understood and obeyed in each of its layouts", arguments: Layout.allCases)
+  @Test(
+    "An Info.plist is found, read and applied in each of its layouts",
+    arguments: Layout.allCases
+  )
   func works(_ layout: Layout) throws {
     install(layout, segments: ["basics", "extras"])
     let check = try home.run("check", "--manifests", template)
@@ -123,7 +126,7 @@ struct InfoPlistTests {
     #expect(try config.json().text("config.bundle_id") == "com.example.newsroom")
   }
 
-  @Test("speaks plain http only where it says so")
+  @Test("An Info.plist allows plain http only where it says so")
   func keepsTransportSecurity() throws {
     install(.map, segments: ["basics"])
     let text = try #require(home.read("Info.plist"))
@@ -141,7 +144,7 @@ struct InfoPlistTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("joins its segments once, and later only what is subscribed counts")
+  @Test("Segments of an Info.plist are subscribed once, and later only subscriptions count")
   func remembers() throws {
     install(.map, segments: ["basics", "extras"])
     let first = try home.run("--manifests", template, "--json")

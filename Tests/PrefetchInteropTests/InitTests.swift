@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("A configuration to begin with", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A configuration made by `init`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct InitTests {
   private let home: Home
 
@@ -10,7 +10,7 @@ struct InitTests {
     home = try Home(isInMemory: true)
   }
 
-  @Test("It comes from nothing, passes `check`, and is never written over")
+  @Test("A new configuration passes `check` and never overwrites a file")
   func nothing() throws {
     let run = try home.run("init")
     #expect(run.status == 0, "\(run)")
@@ -28,7 +28,7 @@ struct InitTests {
     #expect(try home.run("init", "-o", "-").output == home.read("other.yaml"))
   }
 
-  @Test("It comes from a list, and a run brings what that names")
+  @Test("A configuration made from a list leads to a run that fetches its items")
   func list() throws {
     let server = try LoopbackServer { _ in .respond(200, [], text: "one") }
     home.write("\(Digest.hexadecimal(Array("one".utf8)))  a.txt\n", to: "SHA256SUMS")
@@ -40,7 +40,7 @@ struct InitTests {
     #expect(try home.run("path", server.address("/files/a.txt")).status == 0)
   }
 
-  @Test("A list whose names lead nowhere yet is taken all the same, with a word about it")
+  @Test("A list whose names lead nowhere yet is accepted by `init`, with a hint about `--base-url`")
   func relative() throws {
     home.write("\(Digest.hexadecimal([]))  a b$.txt\n", to: "SUMS $1.sha256")
     let run = try home.run("init", "--from", "SUMS $1.sha256")
@@ -50,7 +50,7 @@ struct InitTests {
     #expect(check.status == 0, "\(check)")
   }
 
-  @Test("It comes from an Info.plist, without the license")
+  @Test("A configuration made from an Info.plist leaves out the license")
   func app() throws {
     home.write(
       """
@@ -85,7 +85,7 @@ struct InitTests {
   }
 
   @Test(
-    "What it writes passes `check`, also with plain http to an address or a name that ends in a dot",
+    "A written configuration passes `check`, also with plain http to unusual hosts",
     arguments: [
       ("http://[::1]/list", "::1"), ("http://nas.lan./list", "nas.lan"),
       ("http://nas.lan.:8080/list", "nas.lan"), ("http://10.0.0.1/list", "10.0.0.1"),
@@ -122,7 +122,7 @@ struct InitTests {
     #expect(try home.run("check", "--set", "allow_http=::1").status == 0)
   }
 
-  @Test("What is neither is refused, and nothing is written")
+  @Test("An unreadable source is refused with 78, and nothing is written")
   func refused() throws {
     home.write("{ \"no\": list", to: "broken.json")
     for name in ["broken.json", "missing", "."] {
@@ -147,7 +147,7 @@ struct InitTests {
     }
   }
 
-  @Test("A list without items is taken with a warning, since `check` refuses it")
+  @Test("A list without items is accepted with a warning, since `check` refuses it")
   func empty() throws {
     home.write("", to: "urls.txt")
     let run = try home.run("init", "--from", "urls.txt")

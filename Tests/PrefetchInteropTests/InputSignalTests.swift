@@ -31,7 +31,7 @@ struct InputSignalTests {
   }
 
   @Test(
-    "ends a command that reads a pipe or standard input which brings nothing",
+    "A signal ends a command that waits for a pipe or for standard input",
     arguments: [
       "mirror pipe dir", "manifest check pipe", "check -c pipe", "run -c pipe",
       "run --set segments.s.manifest=./pipe --json", "get -", "mirror - dir", "manifest check -",
@@ -46,7 +46,7 @@ struct InputSignalTests {
   }
 
   @Test(
-    "ends `verify` and `export` with 143 and 130",
+    "A signal ends `verify` and `export` with 143 and 130",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
     arguments: [("TERM", Int32(143)), ("INT", 130)]
   )

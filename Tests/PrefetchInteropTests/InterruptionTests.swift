@@ -45,7 +45,7 @@ struct InterruptionTests {
   }
 
   @Test(
-    "counts what did not finish as deferred, and nothing as failed",
+    "An interrupted run counts unfinished items as deferred and none as failed",
     arguments: [(SIGINT, CInt(130)), (SIGTERM, CInt(143))]
   )
   func counts(_ number: CInt, _ status: CInt) throws {
@@ -81,7 +81,7 @@ struct InterruptionTests {
     #expect(try next.totals()["fetched"] == 5)
   }
 
-  @Test("leaves what it did not look into as it was")
+  @Test("An interrupted run leaves segments that it did not reach as they were")
   func leavesRest() throws {
     #expect(try home.run().status == 0)
     let before = try home.run("status", "--json").json()
@@ -96,7 +96,7 @@ struct InterruptionTests {
     #expect(try home.run("path", server.address("/listed")).status == 0)
   }
 
-  @Test("publishes nothing any more, and says that its segment is not done")
+  @Test("An interrupted run publishes nothing and reports its segment as deferred")
   func unpublished() throws {
     home.configure(
       """

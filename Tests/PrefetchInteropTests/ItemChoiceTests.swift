@@ -45,7 +45,7 @@ struct ItemChoiceTests {
 
   // MARK: Names
 
-  @Test("What is paused by its name before it is stored is resumed by that name")
+  @Test("An item that is paused by its name before it is stored is resumed by that name")
   func pausedByName() throws {
     configure(Self.first, besides: "download: { behavior: none }")
     #expect(try home.run("-q").status == 0)
@@ -60,7 +60,7 @@ struct ItemChoiceTests {
     #expect(asked("/v/1.mp4") == 1)
   }
 
-  @Test("A body that came under its URL alone is the one that its name means")
+  @Test("A body that was stored by its URL is found by the item's name")
   func storedUnnamed() throws {
     configure(Self.first, besides: "download: { behavior: none }")
     #expect(try home.run("-q").status == 0)
@@ -75,7 +75,7 @@ struct ItemChoiceTests {
     #expect(try home.run("rm", "tv/1").status == 0)
   }
 
-  @Test("Whoever asks for what runs leave out gets what is declared, or nothing")
+  @Test("An item that runs leave out is fetched by `get` as declared, or not at all")
   func leftOut() throws {
     // A digest of zeros is a digest like any other.
     let wrong = String(repeating: "0", count: 64)
@@ -97,7 +97,7 @@ struct ItemChoiceTests {
 
   // MARK: Thumbnails
 
-  @Test("A shared thumbnail is wanted as widely as any of its items wants it")
+  @Test("A shared thumbnail is fetched if any of its items needs it")
   func shared() throws {
     configure(
       #"{ "url": "v/1.mp4", "thumbnail": "p/1.jpg", "behavior": "none" }"#,
@@ -120,7 +120,7 @@ struct ItemChoiceTests {
     #expect(try home.run("path", server.address("/p/1.jpg")).status == 0)
   }
 
-  @Test("A thumbnail that fails does not fail what was asked for")
+  @Test("A failed thumbnail does not fail its item")
   func missingThumbnail() throws {
     configure(#"{ "id": "1", "provider": "tv", "url": "v/1.mp4", "thumbnail": "p/none.jpg" }"#)
     let run = try home.run("get", server.address("/v/1.mp4"))
@@ -129,7 +129,7 @@ struct ItemChoiceTests {
     #expect(try home.run("get", "tv/1").status == 0)
   }
 
-  @Test("Headers of an item go to its thumbnail on the same server alone")
+  @Test("Headers of an item go to its thumbnail on the same server only")
   func headers() throws {
     let other = Site(["/t.jpg": Site.Page("t")])
     let elsewhere = try LoopbackServer { other.respond(to: $0) }
@@ -152,7 +152,7 @@ struct ItemChoiceTests {
 
   // MARK: Pauses
 
-  @Test("A pause outlives its body, whoever takes that")
+  @Test("A pause outlives its body when `rm` or `gc` removes it")
   func pausedWithoutBody() throws {
     configure(Self.first, Self.first.replacing("1", with: "2"))
     #expect(try home.run("-q").status == 0)
@@ -165,7 +165,7 @@ struct ItemChoiceTests {
     #expect(asked("/v/1.mp4") == 1 && asked("/v/2.mp4") == 1)
   }
 
-  @Test("A list of which nothing is fetched is no empty list")
+  @Test("A list whose items are all withheld is not an empty list")
   func withheldList() throws {
     let url = server.address("/v/1.mp4")
     home.configure(
@@ -187,7 +187,7 @@ struct ItemChoiceTests {
 
   // MARK: Several who tell
 
-  @Test("One URL in two segments is one item, of which the one that fetches it decides")
+  @Test("A URL of two segments is one item, and the segment that fetches it decides")
   func twoSegments() throws {
     let url = server.address("/v/1.mp4")
     home.configure(
@@ -207,7 +207,7 @@ struct ItemChoiceTests {
     #expect(asked("/v/1.mp4") == 1)
   }
 
-  @Test("A tree is whole without what a behaviour leaves to others")
+  @Test("A tree is complete without items that a behaviour withholds")
   func published() throws {
     site["/list.json"] = Site.Page(
       #"{ "format": "prefetch-manifest", "version": 1, "items": ["#
@@ -226,7 +226,7 @@ struct ItemChoiceTests {
     #expect(publish.status == 0, "\(publish)")
   }
 
-  @Test("That an item is not tried again does not hide why it failed")
+  @Test("An item that is given up keeps the reason of its failure")
   func givenUp() throws {
     configure(Self.first, besides: "download: { retry_failed: no }")
     site["/v/1.mp4"] = nil

@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("On whose account an item is here", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The origin of an item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ItemOriginTests {
   private let home: Home
   private let server: LoopbackServer
@@ -27,7 +27,7 @@ struct ItemOriginTests {
     return origins
   }
 
-  @Test("is said by `list`, `explain` and the report, and a segment comes before all others")
+  @Test("`list`, `explain` and the report name the origin of an item, and a segment has precedence")
   func origins() throws {
     #expect(try origins("run", "--json") == ["/declared": "segment"])
     #expect(try home.run("get", server.address("/asked")).status == 0)

@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("How far items have come", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The states of items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ItemStateTests {
   private let site = Site()
   private let server: LoopbackServer
@@ -43,7 +43,7 @@ struct ItemStateTests {
     return explained
   }
 
-  @Test("pending, queued, cached, failed, paused and deleted are told alike by all who tell")
+  @Test("All commands agree on the states pending, queued, cached, failed, paused and deleted")
   func plain() throws {
     configure(Self.quiet)
     #expect(try state("/a") == "pending")
@@ -60,7 +60,7 @@ struct ItemStateTests {
     #expect(try state("/a") == "deleted")
   }
 
-  @Test("A paused item without a body is so in the report, too")
+  @Test("A paused item without a body is paused in the report too")
   func pausedReport() throws {
     configure(Self.quiet)
     #expect(try home.run("pause", server.address("/c")).status == 0)
@@ -71,7 +71,7 @@ struct ItemStateTests {
     #expect(try state("/c") == "paused")
   }
 
-  @Test("What a limit of volume puts off says until when, whoever tells it")
+  @Test("An item that a volume limit defers is reported with the time until which it waits")
   func deferredUntil() throws {
     configure(
       "\(Self.quiet.replacing("network: {", with: "network: { daily_limit: 1B, concurrency: 1,"))"
@@ -95,7 +95,7 @@ struct ItemStateTests {
     #expect(status.text("segments.0.deferred.until")?.hasPrefix(until) == true)
   }
 
-  @Test("What had to go says that it does not fit")
+  @Test("An evicted item is reported as not fitting")
   func evicted() throws {
     for (place, name) in ["/a", "/b"].enumerated() {
       site[name] = Site.Page([UInt8](repeating: UInt8(place), count: 20_000))
@@ -125,7 +125,7 @@ struct ItemStateTests {
     #expect(try home.run("status", "--json").json().number("segments.1.states.failed") == 1)
   }
 
-  @Test("discovered is what a behaviour leaves to `get`, which brings it")
+  @Test("An item that a behaviour leaves to `get` is `discovered`, and `get` fetches it")
   func withheld() throws {
     configure("download: { behavior: none }\n\(Self.quiet)")
     let run = try home.run("--json")
@@ -143,7 +143,7 @@ struct ItemStateTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("downloading is what a run has begun, idle what was broken off or put off")
+  @Test("An item in flight is `downloading`, and an interrupted or deferred one is `idle`")
   func open() throws {
     let body = [UInt8](repeating: 7, count: 3 << 20)
     let slow = try LoopbackServer { request in
@@ -177,7 +177,7 @@ struct ItemStateTests {
     #expect(put?.text("reason") == "deferred by metered", "\(idle)")
   }
 
-  @Test("A failed item is given up where `retry_failed` is false, until somebody asks")
+  @Test("A failed item is given up with `retry_failed: false` until a user requests it")
   func givenUp() throws {
     site["/b"] = Site.Page(Array("no".utf8), status: 500)
     configure("download: { retry_failed: false }\n\(Self.quiet)")
@@ -194,7 +194,7 @@ struct ItemStateTests {
     #expect(try home.run("-q").status == 0)
   }
 
-  @Test("What is not known by its id is `not_in_manifest`, or `not_found`")
+  @Test("An unknown id is `not_in_manifest` with its provider, and otherwise `not_found`")
   func unknown() throws {
     configure(Self.quiet)
     let named = try home.run("get", "-o", "x", "--json", "--provider", "p", "--id", "none,too")
@@ -209,7 +209,7 @@ struct ItemStateTests {
   }
 
   @Test(
-    "Each code of an error reaches the report, and `list` and `explain` where a row keeps it",
+    "Each error code reaches the report, and `list` and `explain` where a row has it",
     arguments: [
       ("http", 3, -1119, "items"), ("gone", 3, -1119, "items"), ("stalled", 3, nil, "items"),
       ("timeout", 3, -1101, "items"),
@@ -237,7 +237,7 @@ struct ItemStateTests {
     withExtendedLifetime(world) {}
   }
 
-  @Test("Rules that put items off are named by every command")
+  @Test("A deferring rule is named by every command")
   func rules() throws {
     for (lines, options, rule) in [
       ("network: { allow: [wifi] }", ["--network", "cellular"], "network_type"),

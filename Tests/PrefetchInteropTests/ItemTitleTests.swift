@@ -45,7 +45,7 @@ struct ItemTitleTests {
       .compactMap { $0.text("id") }
   }
 
-  @Test("Title and info of a manifest are listed, explained, reported, and searched in any case")
+  @Test("Title and info of a manifest are listed, explained, reported and searchable")
   func manifest() throws {
     putManifest(
       title: "Der Kometenschweif",
@@ -68,7 +68,7 @@ struct ItemTitleTests {
     #expect(try home.run("explain", "first", "--json").json().text("item.info.stars") == "4.5")
   }
 
-  @Test("A new title is taken over without asking for the body, and one that is gone goes")
+  @Test("A new title is stored without a request for the body, and a removed one is deleted")
   func changes() throws {
     putManifest(title: "old", info: #""words""#)
     declareManifest()
@@ -83,7 +83,7 @@ struct ItemTitleTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("Inline items, and items that no run has fetched yet, have theirs as well")
+  @Test("Inline and pending items have a title and info too")
   func inline() throws {
     home.configure(
       """
@@ -110,7 +110,7 @@ struct ItemTitleTests {
     #expect(listed.compactMap { $0.text("title") }.contains("Missing"))
   }
 
-  @Test("A feed's titles are kept")
+  @Test("The titles of a feed are stored")
   func feed() throws {
     site["/feed.xml"] = Site.Page(
       """
@@ -131,7 +131,7 @@ struct ItemTitleTests {
     #expect(listed.first?.text("title") == "Folge 41")
   }
 
-  @Test("Data of more than 64 KiB is left out, and its item comes all the same")
+  @Test("Data of more than 64 KiB is left out, and its item is still fetched")
   func long() throws {
     putManifest(title: "t", info: "\"\(String(repeating: "x", count: 70_000))\"")
     declareManifest()

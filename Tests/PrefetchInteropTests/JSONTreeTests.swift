@@ -27,7 +27,7 @@ struct JSONTreeTests {
     return try ground.home.run(ground.arguments(["./list.json", "dir"] + keys))
   }
 
-  @Test("keeps its tree where `json.path` has names, which are URLs too")
+  @Test("A JSON list keeps its tree where `json.path` names files that are URLs too")
   func paths() throws {
     let list = """
       [{"Path": "a.txt", "Size": 1, "IsDir": false}, {"Path": "deep/b c#.txt", "Size": 1},
@@ -38,7 +38,7 @@ struct JSONTreeTests {
     #expect(ground.files() == ["a.txt": "a", "deep/b c#.txt": "b", "x/a.txt": "x"])
   }
 
-  @Test("takes URLs relative to `json.base` and names from elsewhere")
+  @Test("A JSON list takes URLs relative to `json.base` and names from another key")
   func urls() throws {
     let list = #"{"files": [{"u": "x/a.txt", "n": "named/one"}, {"u": "a.txt"}]}"#
     let run = try mirror(list, keys("json.items=/files", "json.url=/u", "json.path=/n"))
@@ -46,7 +46,9 @@ struct JSONTreeTests {
     #expect(ground.files() == ["named/one": "x", "pub/a.txt": "a"])
   }
 
-  @Test("refuses names that leave the tree, and says where a pointer leads nowhere")
+  @Test(
+    "A JSON list may not name files outside the tree, and a pointer without a match is reported"
+  )
   func refused() throws {
     let escape = try mirror(#"[{"Path": "../evil"}, {"Path": "a.txt"}]"#, keys("json.path=/Path"))
     #expect(escape.status != 0, "\(escape)")

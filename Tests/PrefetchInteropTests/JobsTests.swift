@@ -53,7 +53,7 @@ struct JobsTests {
     return (Set(cached.compactMap { $0.text("url") }), bytes)
   }
 
-  @Test("of three names end well side by side, and no body moves twice")
+  @Test("Runs of three names side by side succeed and fetch each body once")
   func threeNames() throws {
     for name in Self.names.prefix(3) { declare(Set(0..<Self.urlCount), as: name) }
     let runs = try Self.names.prefix(3).map { try home.start(["-q", "-c", "\($0).yaml"]) }
@@ -68,7 +68,7 @@ struct JobsTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("of three names move one manifest and its parts once, night after night")
+  @Test("Runs of three names fetch one manifest and its parts once, night after night")
   func oneManifest() throws {
     for name in Self.names.prefix(3) {
       home.configure(
@@ -100,7 +100,7 @@ struct JobsTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("of one name follow one another with `--wait`, and say for whom they wait")
+  @Test("Runs of one name follow one another with `--wait` and name the run that they wait for")
   func oneName() throws {
     declare(Set(0..<Self.urlCount), as: "a")
     let runs = try (0..<3).map { _ in try home.start(["--wait", "-c", "a.yaml"]) }
@@ -112,7 +112,7 @@ struct JobsTests {
     }
   }
 
-  @Test("spend one daily limit together, and little more")
+  @Test("Runs of several names share one daily limit and exceed it only a little")
   func oneLimit() throws {
     let size = 20_000
     let page = Site.Page(Array(repeating: 1, count: size))
@@ -140,7 +140,7 @@ struct JobsTests {
   }
 
   /// Each run wants half of all bodies, and half of those have room.
-  @Test("share one `cache.size`: all come to their ends, and what they say is here is here")
+  @Test("Runs that share one `cache.size` all end, and their reports agree with the cache")
   func oneSize() throws {
     var random = SeededRandom(3)
     let names = Self.names.prefix(3)
@@ -177,7 +177,7 @@ struct JobsTests {
   }
 
   /// Four runs, a `get`, a `gc` and two readers run at once; in half of the rounds one is killed.
-  @Test("all tell the truth, whatever the others do and however they end")
+  @Test("Runs of several names report the truth, whatever the others do and however they end")
   func together() throws {
     var random = SeededRandom(5)
     var held: [String: Set<Int>] = [:]
@@ -242,7 +242,7 @@ struct JobsTests {
   }
 
   @Test(
-    "lose nothing where a lock is granted to everybody",
+    "Runs lose nothing where the kernel grants a lock to all",
     .enabled(if: Tool.isInstalled("cc"), "needs cc")
   )
   mutating func lyingLocks() throws {

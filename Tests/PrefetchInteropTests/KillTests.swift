@@ -39,7 +39,7 @@ struct KillTests {
     )
   }
 
-  @Test("the cache is whole, nothing that was there is lost, and the next run completes it")
+  @Test("A killed run leaves a whole cache, loses nothing, and the next run completes it")
   func survives() throws {
     var random = SeededRandom(7)
     for name in Self.names { publish(name, &random) }

@@ -69,7 +69,7 @@ struct LastListTests {
   ]
 
   @Test(
-    "where the new one is refused or cannot be had: what it names is asked about, brought back and published, and nothing is removed",
+    "The last good list is refreshed and published when the new list is refused or fails",
     arguments: troubles
   )
   func kept(trouble: Trouble) throws {
@@ -109,7 +109,7 @@ struct LastListTests {
   ]
 
   @Test(
-    "where something else came in its place: its host may lie, so nothing is asked that no digest proves",
+    "The last good list is served without requests when another host answers in the list's place",
     arguments: strangers
   )
   func strange(trouble: Trouble) throws {
@@ -126,7 +126,7 @@ struct LastListTests {
     #expect(home.read("tree/b") == "first b")
   }
 
-  @Test("where nobody answers: the cache is as it was")
+  @Test("The cache stays as it was when no server is reachable")
   func unreachable() throws {
     let lone = Site(["/x": Site.Page("x", headers: Self.stale)])
     var publisher: LoopbackServer? = try LoopbackServer { lone.respond(to: $0) }
@@ -139,7 +139,7 @@ struct LastListTests {
     #expect(home.read("tree/x") == "x")
   }
 
-  @Test("where nobody answers for the list alone: what it names is kept true")
+  @Test("The items of the last good list are updated when only the list's server is not reachable")
   func elsewhere() throws {
     let lists = Site(["/list": Site.Page(try list("a", "b"))])
     var publisher: LoopbackServer? = try LoopbackServer { lists.respond(to: $0) }
@@ -153,7 +153,7 @@ struct LastListTests {
     #expect(home.read("tree/b") == "second b")
   }
 
-  @Test("of several pages, where one of them cannot be had")
+  @Test("The last good list stays in force when one of its pages cannot be fetched")
   func pages() throws {
     func page(_ name: String, next: String?) throws -> Site.Page {
       let url = try server.url("/\(name)").string
@@ -177,7 +177,7 @@ struct LastListTests {
   }
 
   @Test(
-    "where the new one is older, though signed: only what has a digest is asked for",
+    "The last good list stays in force when a signed list is older, and only digests are fetched",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
   func rollback() throws {
@@ -211,7 +211,7 @@ struct LastListTests {
   }
 
   @Test(
-    "gives way to the list of another segment that pins a new body of the same URL",
+    "The last good list yields to another segment's list that pins a new body of the same URL",
     arguments: [true, false],
     ["sha256", "sha512"]
   )
@@ -267,7 +267,7 @@ struct LastListTests {
   }
 
   @Test(
-    "brings its file back where the server confirms the body to another segment",
+    "The last good list gets its file back when the server confirms the body to another segment",
     arguments: ["sha256", "sha512"],
     [true, false]
   )

@@ -52,7 +52,7 @@ struct LeftoverTests {
   }
 
   @Test(
-    "After a kill while files are replaced `verify` calls none of the tree's own files foreign",
+    "A kill during the replacement of files leaves the tree's own files known to `verify`",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
     arguments: ["renameat", "linkat"],
     [1, 5]
@@ -76,7 +76,7 @@ struct LeftoverTests {
   }
 
   @Test(
-    "An export that was killed is done again into the same folder",
+    "A killed export is repeated into the same folder",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)")
   )
   func killedExportIsRepeated() throws {
@@ -107,7 +107,7 @@ struct LeftoverTests {
     for name in mine.prefix(2) { #expect(home.read("mine/\(name)") == "mine") }
   }
 
-  @Test("Items of `get` whose bodies went before the index was lost are not named for ever")
+  @Test("Lost items of `get` are forgotten after the index was lost")
   func goneBodiesAreForgotten() throws {
     let extra = server.address("/extra")
     #expect(try home.run("get", extra, "-o", "out", "-q").status == 0)

@@ -4,7 +4,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("What may be taken from a list", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Restrictions of a list", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ListedHostTests {
   private let home: Home
   private let site = Site(["/one": Site.Page("one"), "/two": Site.Page("two")])
@@ -35,7 +35,7 @@ struct ListedHostTests {
     )
   }
 
-  @Test("is bounded by `hosts`: an item elsewhere is refused and nothing is asked there")
+  @Test("An item on a host outside of `hosts` is refused before any request")
   func hosts() throws {
     site["/list.txt"] = Site.Page(try "\(here("/one"))\n\(elsewhere("/two"))\n")
     try declare("hosts: []")
@@ -53,7 +53,7 @@ struct ListedHostTests {
     #expect(try home.run("run").status == 0)
   }
 
-  @Test("lets the configuration and the user name what they like")
+  @Test("The key `hosts` does not restrict the configuration and the user")
   func own() throws {
     home.configure(
       """
@@ -69,7 +69,7 @@ struct ListedHostTests {
     #expect(typed.status == 0, "\(typed)")
   }
 
-  @Test("leaves redirects to `redirects`, whatever `hosts` says")
+  @Test("The key `hosts` does not restrict redirects, which `redirects` governs")
   func redirected() throws {
     site["/list.txt"] = Site.Page(try here("/moved") + "\n")
     site["/moved"] = try Site.Page(
@@ -82,7 +82,7 @@ struct ListedHostTests {
     #expect(run.status == 0, "\(run)")
   }
 
-  @Test("is refused by `check` where a pattern is no host")
+  @Test("A pattern in `hosts` that is no host is refused by `check`")
   func patterns() throws {
     for pattern in ["http://a.example", "a.example/x", "A.example"] {
       try declare("hosts: [\"\(pattern)\"]")
@@ -94,7 +94,7 @@ struct ListedHostTests {
     #expect(try home.run("check").status == 0)
   }
 
-  @Test("may be all or nothing: `strict` makes a failure of what a reader leaves out")
+  @Test("A list with `strict` fails as a whole where a reader would leave items out")
   func strict() throws {
     let digest =
       "sha512-"
@@ -123,7 +123,7 @@ struct ListedHostTests {
   }
 
   @Test(
-    "may be signed anew with an expiry date, which is asked for once the old signature does not do",
+    "A newly signed list with an expiry date is fetched once the old signature expires",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
   func signedAnew() throws {
@@ -155,7 +155,7 @@ struct ListedHostTests {
   }
 
   @Test(
-    "may be signed by minisign alone, whose signatures have a time and no end",
+    "A list signed by minisign has a time of signing and no expiry",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
   func expiry() throws {

@@ -49,7 +49,7 @@ struct ListingTests {
     }
   }
 
-  @Test("Items without a body stand where their keys put them")
+  @Test("Items without a body are sorted by their keys")
   func everyState() throws {
     configure()
     #expect(try home.run("-q").status == 3)

@@ -50,7 +50,7 @@ struct LockFileTests {
     """
 
   @Test(
-    "that holds nothing which can be fetched is no empty list for `manifest check`, `run` and `mirror`",
+    "A lock file with nothing to fetch is not taken for an empty list",
     arguments: [
       ("bun.lock", bun, "it is a bun.lock, which this version does not read; write a yarn.lock"),
       (
@@ -86,7 +86,7 @@ struct LockFileTests {
     #expect(mirror.errors.contains(message), "\(mirror)")
   }
 
-  @Test("of uv leaves out what only other platforms need, by the condition where it is needed")
+  @Test("A lock file of uv leaves out packages for other platforms, by the condition of their use")
   func uvConditions() throws {
     let server = try LoopbackServer { .respond(200, text: "wheel \($0.path)") }
     func package(_ name: String, needs: String, wheel: String) -> String {
@@ -144,7 +144,7 @@ struct LockFileTests {
     )
   }
 
-  @Test("of pnpm is read in all its documents")
+  @Test("A lock file of pnpm is read in all its documents")
   func pnpmDocuments() throws {
     let sum = "resolution: {integrity: sha256-n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=}"
     home.write(

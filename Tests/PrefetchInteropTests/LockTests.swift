@@ -37,7 +37,7 @@ struct LockTests {
     return run
   }
 
-  @Test("defers a second one at once, which asks nobody")
+  @Test("A run in progress defers a second run at once and without a request")
   func defersSecond() throws {
     let first = try startHeld()
     let count = server.requests.count
@@ -58,7 +58,7 @@ struct LockTests {
     #expect(first.finish().status == 0)
   }
 
-  @Test("lets one with `--wait` follow")
+  @Test("A run with `--wait` starts when the run in progress ends")
   func letsWaiterFollow() throws {
     let first = try startHeld()
     let second = try home.start(["--wait", "--json"])
@@ -72,7 +72,7 @@ struct LockTests {
   }
 
   @Test(
-    "ends on a signal with its report written, and the next run completes it",
+    "A run ends on a signal with its report written, and the next run completes it",
     arguments: [
       (SIGINT, CInt(130), "interrupted"), (SIGTERM, 143, "terminated"),
     ]
@@ -95,7 +95,7 @@ struct LockTests {
     #expect(try next.totals()["fetched"] == 1)
   }
 
-  @Test("ends on a second signal too, with nothing corrupt")
+  @Test("A run ends on a second signal too, with nothing corrupt")
   func endsOnSecondSignal() throws {
     let run = try startHeld()
     run.signal(SIGTERM)

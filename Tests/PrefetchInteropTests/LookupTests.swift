@@ -35,7 +35,7 @@ struct LookupTests {
   }
 
   @Test(
-    "are counted apart from those for an item",
+    "Attempts for a manifest are counted apart from those for an item",
     arguments: [
       (retries: "lookups: 2, items: 2", status: 0, list: 3, item: 3),
       (retries: "lookups: 2, items: 1", status: 4, list: 3, item: 2),
@@ -56,7 +56,7 @@ struct LookupTests {
     #expect(try run.totals()["retries"] == max(0, list - 1) + max(0, item - 1))
   }
 
-  @Test("wait for a time of their own, within the one that bounds every pause")
+  @Test("Attempts for a manifest wait for `lookup_delay`, up to `max_delay`")
   func ownDelay() throws {
     let server = try server(failing: 1)
     declare(server, "lookups: 1, lookup_delay: 1m")

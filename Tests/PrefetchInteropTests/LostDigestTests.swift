@@ -25,7 +25,7 @@ struct LostDigestTests {
 
   /// Digests in lists other than SHA-256, each computed by its tool.
   @Test(
-    "takes up bodies that a list names by another digest than SHA-256",
+    "A store without an index adopts bodies that a list names by another digest than SHA-256",
     arguments: ["sha384", "sha512"]
   )
   func bodiesAreTakenUp(_ algorithm: String) throws {

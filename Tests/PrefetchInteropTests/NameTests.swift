@@ -29,7 +29,7 @@ struct NameTests {
     )
   }
 
-  @Test("of no segment ends with 64 before anything is asked, remembered or declared")
+  @Test("An unknown segment ends a command with 64 before any request or change")
   func unknownSegments() throws {
     remember()
     for command in ["run", "plan"] {
@@ -44,7 +44,7 @@ struct NameTests {
     #expect(try home.run("status").output.contains("more\tcurrent"))
   }
 
-  @Test("of a segment stands in status as long as it is subscribed, before its first run too")
+  @Test("A subscribed segment is listed in status, before its first run too")
   func standing() throws {
     remember()
     #expect(try home.run().status == 0)
@@ -62,7 +62,7 @@ struct NameTests {
     #expect(!left.output.contains("basics"))
   }
 
-  @Test("that is empty or a pattern is not subscribed to, and takes nothing away")
+  @Test("An empty name or a pattern is refused as a subscription and changes nothing")
   func oddSegments() throws {
     remember()
     #expect(try home.run().status == 0)
@@ -76,7 +76,7 @@ struct NameTests {
     #expect(try home.run("path", server.address("/one")).status == 0)
   }
 
-  @Test("that is an id, or a provider's id, is found stored or only declared")
+  @Test("An id or a provider's id finds an item, stored or only declared")
   func ids() throws {
     home.configure(
       """
@@ -106,7 +106,7 @@ struct NameTests {
     #expect(check.errors.contains("config.duplicate-id"))
   }
 
-  @Test("of nothing keeps no other from being got, and each failure is told with its URL")
+  @Test("An unknown name does not keep `get` from other items, and each failure names its URL")
   func several() throws {
     home.configure("network: { retries: { items: 0, lookups: 0 } }")
     site["/busy"] = Site.Page([], status: 503)
@@ -133,7 +133,7 @@ struct NameTests {
     #expect(try alone.json().text("exit.retryable") == "false")
   }
 
-  @Test("of no command is no topic, and a list that cannot be read is no option")
+  @Test("An unknown command has no help, and an unreadable list ends with 78")
   func slips() throws {
     #expect(try home.run("frobnicate", "--help").status == 64)
     #expect(try home.run("run", "--help").status == 0)
@@ -141,7 +141,7 @@ struct NameTests {
     #expect(list.status == 78, "\(list)")
   }
 
-  @Test("turned off, a configuration touches nothing in any form")
+  @Test("A disabled configuration creates no files and sends no requests")
   func disabled() throws {
     home.configure("enabled: false\nsegments: [{ name: a, urls: [\(server.address("/one"))] }]")
     for arguments in [["run"], ["run", "--json"], ["plan", "--json"]] {

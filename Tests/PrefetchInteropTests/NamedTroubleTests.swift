@@ -3,7 +3,10 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("A trouble between here and the server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "Messages about failures on the way to a server",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct NamedTroubleTests {
   private let home: Home
 
@@ -21,7 +24,7 @@ struct NamedTroubleTests {
     )
   }
 
-  @Test("names a proxy that refuses connections, and not the server behind it")
+  @Test("An unreachable proxy is named in the failure, and the server behind it is not")
   func deadProxy() throws {
     declare("network: { proxy: \"http://me:hunter2@127.0.0.1:1\", retries: { items: 0 } }")
     let run = try home.run("run")
@@ -31,7 +34,7 @@ struct NamedTroubleTests {
     #expect(!run.errors.contains("hunter2"))
   }
 
-  @Test("names a proxy that wants credentials, over https and http, and ends with 77")
+  @Test("A proxy that requires credentials is named over https and http, and the run ends with 77")
   func refusingProxy() throws {
     let proxy = try LoopbackServer { _ in .respond(407, [("Proxy-Authenticate", "Basic realm=x")]) }
     declare("network: { proxy: \"http://127.0.0.1:\(proxy.port)\" }")
@@ -52,7 +55,7 @@ struct NamedTroubleTests {
   }
 
   @Test(
-    "is told before anything is asked where certificates are missing",
+    "A missing certificate file is reported before any request",
     arguments: ["ca_file", "ca_dir", "client"]
   )
   func missingFiles(key: String) throws {
@@ -75,7 +78,7 @@ struct NamedTroubleTests {
     #expect(try home.run("check", "--no-secrets").status == 0)
   }
 
-  @Test("is told before anything is asked where `tls.ca_file` is not PEM")
+  @Test("A `tls.ca_file` that is not PEM is reported before any request")
   func notPEM() throws {
     home.write([0x30, 0x82, 0x01, 0xFF], to: "ca.der")
     declare("tls: { ca_file: ca.der }")
@@ -87,7 +90,7 @@ struct NamedTroubleTests {
     }
   }
 
-  @Test("names the key for authorities of one's own where a certificate's issuer is unknown")
+  @Test("An unknown issuer of a certificate is reported with the key for private authorities")
   func unknownAuthority() throws {
     let trust = try TrustGround.shared.get()
     let server = try TLSServer(.init(try trust.leaf(for: "IP:127.0.0.1")))
@@ -98,7 +101,7 @@ struct NamedTroubleTests {
     #expect(run.errors.contains("a private authority goes into `tls.ca_file`"), "\(run)")
   }
 
-  @Test("names what gives credentials where a server wants some, and headers that it did not get")
+  @Test("A refusal for lack of credentials names the keys that give them and the headers left out")
   func wantedCredentials() throws {
     let other = try LoopbackServer { _ in .respond(401) }
     let site = Site(["/list": Site.Page("\(try other.url("/a"))\n")])
@@ -143,7 +146,7 @@ struct NamedTroubleTests {
     #expect(moved.errors.contains("\(held) `\(own)` alone"), "\(moved)")
   }
 
-  @Test("names the key that has a netrc read which nobody may read")
+  @Test("An unreadable netrc is reported with the key that enables it")
   func unreadableNetrc() throws {
     declare("network: { netrc: true, proxy: \"http://127.0.0.1:1\", retries: { items: 0 } }")
     let run = try home.run("run")

@@ -41,7 +41,7 @@ struct NetworkRulesTests {
     return (run, Set(segments.map { $0.text("deferred.rule") ?? $0.text("state") ?? "" }))
   }
 
-  @Test("A closed window lets nothing out, not even for a manifest, and says when it opens")
+  @Test("A closed window stops all requests and reports when it opens")
   func closedWindow() throws {
     configure("windows: [\"03:00-04:00\"], timezone: \(zone.name)")
     let (run, rules) = try deferrals()
@@ -65,7 +65,7 @@ struct NetworkRulesTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("A window opens an hour earlier once the clocks have been set forward")
+  @Test("A window opens an hour earlier after the change to summer time")
   func springWindow() throws {
     configure("windows: [\"03:00-04:00\"]")
     var home = home
@@ -77,7 +77,7 @@ struct NetworkRulesTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("An open window lets everything out, by the zone of the configuration or of TZ")
+  @Test("An open window allows all requests, by the zone of the configuration or of TZ")
   func openWindow() throws {
     configure("windows: [\"11:00-14:00\"], timezone: \(zone.name)")
     #expect(try home.run().status == 0)
@@ -95,7 +95,7 @@ struct NetworkRulesTests {
     #expect(try other.run("get", "--offline", server.address("/a")).output == "/a")
   }
 
-  @Test("A segment may narrow the rules, and one that is not required does not count")
+  @Test("A segment may narrow the rules, and an optional one does not count")
   func narrowed() throws {
     let rules = "network: { windows: [\"03:00-04:00\"], timezone: \(zone.name) }"
     configure("allow: [any]", segments: ", \(rules)")
@@ -109,7 +109,7 @@ struct NetworkRulesTests {
   }
 
   @Test(
-    "A URL that two segments name comes for the one that may ask, and stays what moved to the other"
+    "A URL of two segments is fetched for the allowed one and keeps what moved to the other"
   )
   func shared() throws {
     let url = server.address("/a")
@@ -141,7 +141,7 @@ struct NetworkRulesTests {
     #expect(try home.run("path", url).status == 0)
   }
 
-  @Test("An unknown zone is a mistake of the configuration, with its place")
+  @Test("An unknown zone is an error of the configuration with its position")
   func unknownZone() throws {
     configure("windows: [\"03:00-04:00\"], timezone: Europe/Nowhere")
     for command in ["check", "run"] {
@@ -153,7 +153,7 @@ struct NetworkRulesTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("The kind of network is what the option says, else the configuration, else the machine")
+  @Test("The kind of network is set by the option, the configuration or the machine, in this order")
   func kinds() throws {
     configure("allow: [wifi, ethernet], type: cellular")
     #expect(try deferrals().1 == ["network_type"])
@@ -170,7 +170,7 @@ struct NetworkRulesTests {
     #expect(try home.run("--network", "wifi,free").status == 64)
   }
 
-  @Test("A connection that costs by volume is left alone where the configuration says so")
+  @Test("A metered connection is not used where the configuration says so")
   func metered() throws {
     configure("metered: defer")
     #expect(try deferrals("--network", "wifi,metered").1 == ["metered"])
@@ -183,7 +183,7 @@ struct NetworkRulesTests {
 
   /// Values 1 and 3 mean metered; 0 means unknown.
   @Test(
-    "The network manager is asked, and only where a rule depends on it",
+    "The network manager is read only where a rule depends on it",
     arguments: [
       ("u 1", "metered"), ("u 2", "current"), ("u 3", "metered"), ("u 4", "current"),
       ("u 0", "metered"), ("nonsense", "metered"),
@@ -212,7 +212,7 @@ struct NetworkRulesTests {
     #expect(home.read("seen")?.contains("secret-key") == false)
   }
 
-  @Test("What only a manifest asks for is looked at, too")
+  @Test("A fact that only a manifest's rule needs is read too")
   func manifestAsks() throws {
     let server = try LoopbackServer { request in
       request.path.hasSuffix(".json")
@@ -239,7 +239,7 @@ struct NetworkRulesTests {
     #expect(server.requests.map(\.path) == ["/more.json"])
   }
 
-  @Test("A program of the user's says what the machine cannot see, and learns no secret")
+  @Test("A user's program reports facts about the network and gets no secret")
   func probe() throws {
     let script = try program(
       "probe",
@@ -267,7 +267,7 @@ struct NetworkRulesTests {
     #expect(home.read("open")?.split(separator: "\n").count == 4)
   }
 
-  @Test("A program that fails leaves the network unknown")
+  @Test("A failing program leaves the network unknown")
   func failingProbe() throws {
     for body in ["exit 3", "echo token-ring", "kill -9 $$", "true"] {
       let script = try program("probe", body)
@@ -280,7 +280,7 @@ struct NetworkRulesTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("A measured quality stops, and the event says so")
+  @Test("A poor measured quality stops a run, and an event reports it")
   func quality() throws {
     let body = [UInt8](repeating: 7, count: 100_000)
     let server = try LoopbackServer { _ in .respond(200, body: body) }
@@ -314,7 +314,7 @@ struct NetworkRulesTests {
     #expect(seen.text("segments.0.deferred.rule") == "quality")
   }
 
-  @Test("`network` says what is seen, and what every rule makes of it")
+  @Test("`network` prints the state of the network and the verdict of every rule")
   func command() throws {
     configure(
       "metered: defer, windows: [\"03:00-04:00\"], timezone: \(zone.name), daily_limit: 1GB"

@@ -18,7 +18,10 @@ struct NoNetworkTests {
     (0..<30).map { "http://192.0.2.\($0 + 2)/x" } + ["https://nowhere.example/x"]
   }
 
-  @Test("says so once, and asks nothing", arguments: [false, true])
+  @Test(
+    "A machine without a network reports that once and sends nothing",
+    arguments: [false, true]
+  )
   func saidOnce(hasLoopback: Bool) throws {
     home.write(
       """
@@ -44,7 +47,7 @@ struct NoNetworkTests {
     #expect(run.errors.contains("no network") && run.errors.contains("32 items and manifests"))
   }
 
-  @Test("reaches itself all the same")
+  @Test("A machine without a network still reaches its own servers")
   func itself() throws {
     FileTree.makeFolder(home.path("origin"))
     home.write("here\n", to: "origin/file.txt")
@@ -71,7 +74,7 @@ struct NoNetworkTests {
     #expect(run.errors.contains("no network"))
   }
 
-  @Test("is no matter where a connection is refused, which is no request either")
+  @Test("A refused connection is not reported as a missing network and not counted as a request")
   func refused() throws {
     let address = "http://127.0.0.1:\(LoopbackPort.free())/x"
     home.configure(

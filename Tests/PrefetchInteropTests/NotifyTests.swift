@@ -32,7 +32,7 @@ struct NotifyTests {
   }
 
   @Test(
-    "What is not ours is left alone",
+    "A foreign push payload is ignored with 6",
     arguments: [
       "{}", "[]", "null", "\"text\"", "hello", "", "{\"aps\": {\"alert\": \"mapsdks\"}}",
       "{\"mapsdk\"", "{\"x\": [1, {\"y\": \"MAPSDK\"}]}",
@@ -49,7 +49,7 @@ struct NotifyTests {
   }
 
   @Test(
-    "The marker is found anywhere, and what stands with it counts",
+    "The marker of a payload is found anywhere, and the keys beside it count",
     arguments: [
       ("{\"mapsdk\": 1}", ["/a", "/b", "/c"]),
       ("{\"aps\": {}, \"from\": [{\"sdk\": \"mapsdk\"}]}", ["/a", "/b", "/c"]),
@@ -75,7 +75,7 @@ struct NotifyTests {
     #expect(run.errors.contains("nobody's") == payload.contains("nobody's"), "\(run.errors)")
   }
 
-  @Test("Purging fetches anew: everything, or what is named and not locked")
+  @Test("A purge fetches everything again, or named items that are not locked")
   func purges() throws {
     #expect(try notify("{\"mapsdk\": 1}").status == 0)
     let asked = server.requests.count
@@ -91,7 +91,7 @@ struct NotifyTests {
     #expect(try home.run("path", server.address("/b")).status == 0)
   }
 
-  @Test("Another marker is another program's, and a new policy is asked for")
+  @Test("A payload with another marker is ignored, and a new policy is requested")
   func others() throws {
     site["/license"] = Site.Page("{}", headers: [HeaderField("Content-Type", "application/json")])
     configure(

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Ten runs against a server as it comes", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Ten runs against an unmodified server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct OnceTests {
   private static let count = 200
   private static let runCount = 10
@@ -27,7 +27,7 @@ struct OnceTests {
   private static let names = (0..<count).map { "page-\($0).html" }
 
   @Test(
-    "that codes with a weak tag and confirms with the strong one send each body once",
+    "A server with weak tags on coded and strong tags on confirmed bodies sends each body once",
     .enabled(if: Nginx.isInstalled, "needs nginx"),
     .timeLimit(.minutes(10))
   )
@@ -55,7 +55,7 @@ struct OnceTests {
   }
 
   @Test(
-    "that knows dates only send each body once",
+    "A server that knows only dates sends each body once",
     .enabled(if: PythonServer.isInstalled, "needs python3"),
     .timeLimit(.minutes(10))
   )

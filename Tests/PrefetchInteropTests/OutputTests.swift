@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is printed", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of commands", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct OutputTests {
   private let home: Home
   private let server: LoopbackServer
@@ -20,7 +20,7 @@ struct OutputTests {
     )
   }
 
-  @Test("is nothing when all is well and silence is asked for")
+  @Test("A quiet run prints nothing when all is well")
   func quiet() throws {
     home.configure("segments: [{ name: basics, urls: [\(server.address("/one"))] }]")
     for _ in 0..<2 {
@@ -35,7 +35,7 @@ struct OutputTests {
     #expect(try home.run("-q", "--json").json().text("exit.name") == "ok")
   }
 
-  @Test("is one line for each segment, what changed in it, and one total")
+  @Test("A run prints one line for each segment, one for each change, and one total")
   func text() throws {
     let run = try home.run()
     #expect(run.status == 3)
@@ -46,7 +46,7 @@ struct OutputTests {
   }
 
   @Test(
-    "is well-formed in every rendering, and complete also when something failed",
+    "A report is well-formed in every rendering, also when an item failed",
     .enabled(if: Tool.isInstalled("python3"), "needs python3")
   )
   func reports() throws {
@@ -88,7 +88,7 @@ struct OutputTests {
     #expect(check.status == 0, "\(check)")
   }
 
-  @Test("goes to a file that is replaced, appended to, or to standard output")
+  @Test("A report replaces a file, is appended to one, or goes to standard output")
   func destinations() throws {
     _ = try home.run("-q", "--report", "ndjson=+all.ndjson", "--report", "json=one.json")
     _ = try home.run("-q", "--report", "ndjson=+all.ndjson", "--report", "json=one.json")
@@ -100,7 +100,7 @@ struct OutputTests {
   }
 
   @Test(
-    "is one JSON document",
+    "A command with `--json` prints one JSON document",
     arguments: [
       ["run"], ["plan"], ["list"], ["status"], ["check"], ["config"], ["verify"], ["path", "one"],
       ["explain", "one"], ["get", "one", "-o", "out"], ["--version"],

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// A login portal that responds to every request with 200 and its own page.
-@Suite("A page in place of what is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A page in place of a stored item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PageInPlaceTests {
   private let site = Site()
   private let server: LoopbackServer
@@ -37,7 +37,7 @@ struct PageInPlaceTests {
   private static let page = "Please sign in"
 
   @Test(
-    "is no body, whatever its bytes are, and the stored one stays",
+    "A page in place of a stored item is refused, and the stored body stays",
     arguments: ["text/html; charset=utf-8", "application/xhtml+xml", "Text/HTML"]
   )
   func refused(type: String) throws {
@@ -57,7 +57,7 @@ struct PageInPlaceTests {
   }
 
   @Test(
-    "is one where the declaration allows it",
+    "A page in place of a stored item is accepted where the declaration allows it",
     arguments: ["digest", "mime", "page", "expect"]
   )
   func allowed(by rule: String) throws {
@@ -76,7 +76,7 @@ struct PageInPlaceTests {
     #expect(try stored == Self.page)
   }
 
-  @Test("may replace another page, and follow a body without a type")
+  @Test("A page may replace another page or a body without a type")
   func samePage() throws {
     declare()
     site["/news"] = Site.Page("an answer without a type")

@@ -37,7 +37,7 @@ struct PartialRunTests {
     return samples
   }
 
-  @Test("renews what metrics and the page say of these, and leaves all else as it was")
+  @Test("A run of some segments updates their metrics and page sections and no others")
   func kept() throws {
     #expect(try home.run("run").status == 0)
     let before = try samples()
@@ -53,7 +53,7 @@ struct PartialRunTests {
     #expect(page.contains("second<span class=\"about\">not requested; as the run of "))
   }
 
-  @Test("is no success of the whole, also for the runs after it")
+  @Test("A run of some segments does not count as a success of all")
   func successes() throws {
     site["/two"] = nil
     #expect(try home.run("run").status == 3)
@@ -63,7 +63,7 @@ struct PartialRunTests {
     #expect(try samples()["prefetch_last_success_timestamp_seconds "] == "0")
   }
 
-  @Test("A thousand files of others in a tree are one line, which counts them")
+  @Test("A thousand foreign files in a tree are reported in one line with their number")
   func strangers() throws {
     var list = ""
     FileTree.makeFolder(home.path("tree"))

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is known of past runs", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Facts about past runs", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct PastRunTests {
   private let home: Home
   private let site = Site()
@@ -25,7 +25,7 @@ struct PastRunTests {
     )
   }
 
-  @Test("`log` keeps twenty changes of an item, however few runs are remembered")
+  @Test("`log` keeps twenty changes of an item, however few runs are kept")
   func changesPerItem() throws {
     home.configure(
       """
@@ -41,7 +41,7 @@ struct PastRunTests {
     #expect(try home.run("log").lines.count == 20)
   }
 
-  @Test("`log` tells what changed, in its order, of all or of one")
+  @Test("`log` prints changes in order, of all items or of one")
   func log() throws {
     site["/a"] = Site.Page("one")
     _ = try home.run("-q")
@@ -68,7 +68,7 @@ struct PastRunTests {
     #expect(document.list("entries").map { $0.text("outcome") } == ["failed", "added", "removed"])
   }
 
-  @Test("`stats` adds the runs up")
+  @Test("`stats` sums up past runs")
   func stats() throws {
     #expect(try home.run("stats").output == "no run is remembered\n")
     site["/a"] = Site.Page("one")
@@ -83,7 +83,7 @@ struct PastRunTests {
     #expect(lines.contains("hits\t33.3 % of all items looked at needed no transfer"), "\(lines)")
   }
 
-  @Test("`stats` says what spared transfers, and how fast hosts answer")
+  @Test("`stats` reports saved transfers and the response times of hosts")
   func savings() throws {
     let digest = "sha256:" + "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
     site["/pinned"] = Site.Page("aaa")
@@ -120,7 +120,7 @@ struct PastRunTests {
     #expect(lines.last?.hasSuffix(", of \(server.requests.count) answers") == true, "\(lines)")
   }
 
-  @Test("`stats` counts what a manifest that did not change spared")
+  @Test("`stats` counts what an unchanged manifest saved")
   func quietSegments() throws {
     site["/a"] = Site.Page("aaa")
     let digest = "9834876dcfb05cb167a5c24953eba58c4ac89b1adf57f28f2f9d09af107ee8f0"
@@ -137,7 +137,7 @@ struct PastRunTests {
     #expect(stats.number("saved.digests") == 9 && stats.number("totals.bytes_saved") == 9)
   }
 
-  @Test("A run names what changed, and says each reason of a host once")
+  @Test("A run names its changes and each failure reason of a host once")
   func summary() throws {
     let paths = (0..<30).map { "/x\($0)" }
     for path in paths.prefix(24) { site[path] = Site.Page(path) }

@@ -22,7 +22,7 @@ struct PinsTests {
     return try TLSServer(TLSServer.Options(leaf, ground.intermediate, ground.stranger))
   }
 
-  @Test("are printed as a configuration that works, without asking the host for anything")
+  @Test("`pins` prints a configuration that works, without a request to the host")
   func text() throws {
     let server = try server()
     let run = try home.run("pins", "127.0.0.1:\(server.port)")
@@ -47,7 +47,7 @@ struct PinsTests {
     #expect(other.record.bytes == 0)
   }
 
-  @Test("are one document with --json")
+  @Test("`pins --json` prints one document")
   func document() throws {
     let server = try server()
     let run = try home.run("pins", "--json", "127.0.0.1:\(server.port)")
@@ -61,7 +61,7 @@ struct PinsTests {
     #expect(document.text("certificates.2.expires")?.hasSuffix("Z") == true)
   }
 
-  @Test("are not told of a chain that is not trusted")
+  @Test("`pins` prints nothing for a chain that is not trusted")
   func untrusted() throws {
     let server = try server()
     home.write("tls: { ca_file: other.pem }\n")
@@ -73,7 +73,7 @@ struct PinsTests {
     #expect(server.record.handshakes == 0)
   }
 
-  @Test("of a host that is not there are unavailable, and of no host at all a mistake")
+  @Test("`pins` ends with 69 for an unreachable host and with 64 for an invalid name")
   func absent() throws {
     #expect(try home.run("pins", "127.0.0.1:\(LoopbackPort.free())").status == 69)
     for word in ["", "https://example.com/", "a@b", "example.com/x", "example.com:99999"] {

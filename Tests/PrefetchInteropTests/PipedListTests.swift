@@ -27,7 +27,7 @@ struct PipedListTests {
     #"{"format":"prefetch-manifest","version":1}"# + "\n" + items.joined(separator: "\n") + "\n"
   }
 
-  @Test("Native lines become files of their names, in folders of their own")
+  @Test("Native lines become files of their names, in their own folders")
   func lines() throws {
     let text = manifest(
       #"{"url":"\#(server.url("a"))"}"#,
@@ -42,7 +42,7 @@ struct PipedListTests {
     #expect(FileTree.names(home.path("out")).sorted() == ["a", "deep"])
   }
 
-  @Test("A real pipe works, and several bodies do not run together")
+  @Test("A real pipe works, and several bodies stay separate")
   func pipe() throws {
     server.write(manifest(#"{"url":"a"}"#, #"{"url":"b"}"#), to: "list")
     let script = "curl -s \(server.url("list")) | $prefetch get - --base-url \(server.url("")) "
@@ -56,7 +56,7 @@ struct PipedListTests {
     #expect(crowd.errors.contains("add `-o DIR/` or `--path`"))
   }
 
-  @Test("What is stored under another URL is found by its digest, also where nobody may be asked")
+  @Test("A body stored under another URL is found by its digest, also offline")
   func twin() throws {
     try #require(get([server.url("a")], input: "").status == 0)
     let digest = Digest.hexadecimal("body of a")
@@ -73,7 +73,7 @@ struct PipedListTests {
     #expect(server.takeRequests().isEmpty)
   }
 
-  @Test("Names in a folder are those that a published tree of the layout `basename` has")
+  @Test("Names in a folder equal those of a published tree with the layout `basename`")
   func names() throws {
     let names = [("x%3Ay%2B1", "x:y+1"), ("two%20words", "two words"), (".dot", ".dot")]
     for (_, name) in names { server.write("body", to: name) }
@@ -99,21 +99,21 @@ struct PipedListTests {
     #expect(!FileTree.exists(home.path("a")))
   }
 
-  @Test("Names without a base say what is missing")
+  @Test("A list of names without a base is refused with the missing option")
   func withoutBase() throws {
     let run = try get(["-", "-o", "out/"], input: manifest(#"{"url":"a"}"#))
     #expect(run.status == 4, "\(run)")
     #expect(run.errors.contains("--base-url"))
   }
 
-  @Test("A list that names nothing is no success", arguments: ["", "# nothing\n"])
+  @Test("A list that names nothing ends with an error", arguments: ["", "# nothing\n"])
   func empty(_ text: String) throws {
     let run = try get(["-", "-o", "out/"], input: text)
     #expect(run.status != 0, "\(run)")
     #expect(run.errors.contains("error: the manifest on standard input"))
   }
 
-  @Test("Further documents are named, and what they leave out is not taken for nothing")
+  @Test("Further documents of a piped list are reported and are not ignored")
   func furtherDocuments() throws {
     let index = """
       <?xml version="1.0"?>
@@ -132,7 +132,7 @@ struct PipedListTests {
     #expect(server.takeRequests().count == 1)
   }
 
-  @Test("The refusal of plain http says how it is allowed without a file")
+  @Test("The refusal of plain http names the option that allows it")
   func refusal() throws {
     let run = try home.run("get", server.url("a"))
     #expect(run.status == 5, "\(run)")
@@ -140,7 +140,7 @@ struct PipedListTests {
     #expect(!run.errors.contains("NSAllows"))
   }
 
-  @Test("Two items of one name, or a file where a folder must be, are refused before any request")
+  @Test("Equal names and files in place of folders are refused before any request")
   func collisions() throws {
     for paths in [("x", "x"), ("x", "x/y")] {
       let text = manifest(
@@ -154,7 +154,7 @@ struct PipedListTests {
     #expect(!FileTree.exists(home.path("out")))
   }
 
-  @Test("Links that are planted in the folder lead nothing out of it")
+  @Test("Links that are planted in the folder are not followed out of it")
   func plantedLinks() throws {
     FileTree.makeFolder(home.path("out"))
     FileTree.makeFolder(home.path("elsewhere"))
@@ -189,7 +189,7 @@ struct PipedListTests {
     }
   }
 
-  @Test("A million lines are planned within 300 MB")
+  @Test("A list of a million lines is planned within 300 MB")
   func million() throws {
     // A debug build plans fewer items within the same memory.
     let count = Binary.isRelease ? 1_000_000 : 200_000

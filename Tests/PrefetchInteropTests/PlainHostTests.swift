@@ -37,7 +37,9 @@ struct PlainHostTests {
     )
   }
 
-  @Test("is asked over plain http, and another name of the same server is not")
+  @Test(
+    "A host of `allow_http` is used over plain http, and another name of the same server is not"
+  )
   func exact() throws {
     try configure("allow_http: [127.0.0.1]", here("/one"), elsewhere("/two"))
     let run = try home.run("run", "--report", "json=report.json")
@@ -48,7 +50,7 @@ struct PlainHostTests {
     #expect(explained.text("security.decision") == "allowed")
   }
 
-  @Test("is what the refusal names, and following the hint is enough")
+  @Test("A refusal of plain http names `allow_http`, and following the hint is enough")
   func hint() throws {
     try configure("", here("/one"))
     let refused = try home.run("run")
@@ -62,7 +64,7 @@ struct PlainHostTests {
     #expect(try home.run("check", "--set", "allow_http=127.0.0.1").status == 0)
   }
 
-  @Test("is not offered for one that a redirect or a list of a server names")
+  @Test("A refusal of plain http offers no exception for a host that a redirect or a list names")
   func undeclared() throws {
     site["/gone"] = try Site.Page(
       [],
@@ -87,7 +89,7 @@ struct PlainHostTests {
     #expect(!site.requests.contains { $0.target == "/two" })
   }
 
-  @Test("is refused beside an exception of its own, and past its day")
+  @Test("A host of `allow_http` is refused beside an exception of its own, and after its expiry")
   func conflicts() throws {
     configure(
       """
@@ -121,7 +123,7 @@ struct PlainHostTests {
     }
   }
 
-  @Test("makes no host of the configuration's own, and no netrc is sent in the clear")
+  @Test("A host of `allow_http` gets no credentials of netrc in the clear")
   func narrow() throws {
     let netrc = "machine 127.0.0.1 login me password secret"
     let made = try home.shell("mkdir -p ~ && echo '\(netrc)' >~/.netrc && chmod 600 ~/.netrc")
@@ -132,7 +134,7 @@ struct PlainHostTests {
     #expect(request.headers["Authorization"] == nil)
   }
 
-  @Test("is written by `init` for the hosts of a list, and `check` takes it")
+  @Test("`init` writes `allow_http` for the hosts of a list, and `check` accepts it")
   func begins() throws {
     home.write(
       "http://nas.lan/a\nhttp://[::1]:8080/b\nhttp://dot.lan./c\nhttps://fine.example/d\n",

@@ -4,7 +4,7 @@ import Testing
 
 /// Links that other users plant in a shared folder, and files that they may write.
 @Suite(
-  "What other users of the machine prepare",
+  "Attacks by other users of the machine",
   .enabled(if: Binary.isGiven && geteuid() == 0, "\(Binary.absence), and root")
 )
 struct PlantedLinkTests {
@@ -35,7 +35,7 @@ struct PlantedLinkTests {
   }
 
   @Test(
-    "A symbolic link of another user in a sticky folder is not followed by anything that writes"
+    "A symbolic link of another user in a sticky folder is not followed for writing"
   )
   func plantedLinks() throws {
     for name in ["get", "report", "+report", "log", "events"] { try plant(name) }
@@ -54,7 +54,7 @@ struct PlantedLinkTests {
     #expect(home.read("precious") == "precious")
   }
 
-  @Test("A link of the user's own, and any link in a folder of nobody else, is followed")
+  @Test("A link of the user, or any link in a folder that only the user can write, is followed")
   func ownLinks() throws {
     try plant("own", owner: 0)
     #expect(try home.run("get", origin.address("/a"), "-o", "\(shared)/own").status == 0)
@@ -91,7 +91,7 @@ struct PlantedLinkTests {
     #expect(FileTree.exists(home.path("ran")))
   }
 
-  @Test("A page of another site is refused by `serve`, whatever it embeds")
+  @Test("A request from another site's page is refused by `serve`")
   func crossSite() throws {
     #expect(try home.run("-q").status == 0)
     let serving = try Serving(home)

@@ -107,7 +107,7 @@ struct PriorityTests {
     }
   }
 
-  @Test("The server is asked in the order of the contract", arguments: cases)
+  @Test("The server gets requests in the order of the contract", arguments: cases)
   func order(_ row: Case) throws {
     let server = try Self.server(items: row.items, first: row.first)
     declare(["one": server, "fifty": server, "none": server])
@@ -124,7 +124,7 @@ struct PriorityTests {
     }
   }
 
-  @Test("What a deadline cuts off is the end of the order", arguments: [1, 8])
+  @Test("A deadline cuts off the end of the order", arguments: [1, 8])
   func deadline(_ jobs: Int) throws {
     let server = try LoopbackServer { request in
       let isManifest = request.path.hasSuffix(".json")
@@ -144,7 +144,7 @@ struct PriorityTests {
     #expect(!server.requests.contains { $0.path.hasPrefix("/none/") })
   }
 
-  @Test("Lower segments start elsewhere, and not where the last generation was")
+  @Test("Lower segments start on other hosts than those of the last generation")
   func hosts() throws {
     let (isFirst, wasElsewhere, elsewhere) = (Flag(), Flag(), Gate())
     let content = try LoopbackServer(number: 2) { .respond(200, text: $0.path) }
@@ -179,7 +179,7 @@ struct PriorityTests {
     [nil, 50, 9], [nil, 9, 50], [50, nil, 9], [50, 9, nil], [9, nil, 50], [9, 50, nil],
   ]
 
-  @Test("Inline segments go by their priorities, whatever is to be read first", arguments: orders)
+  @Test("Inline segments start by priority, whatever has to be read first", arguments: orders)
   func inline(_ priorities: [Int?]) throws {
     let server = try LoopbackServer { .respond(200, text: $0.path) }
     let segments = priorities.map { priority in
@@ -196,7 +196,7 @@ struct PriorityTests {
     }
   }
 
-  @Test("An item's own priority ranks it inside its segment, and a shared one goes by the best")
+  @Test("An item's own priority ranks it in its segment, and a shared item has its best rank")
   func items() throws {
     let server = try LoopbackServer { request in
       guard request.path == "/list.json" else { return .respond(200, text: request.path) }

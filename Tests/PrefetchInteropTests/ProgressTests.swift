@@ -64,7 +64,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "is one block with a line for each segment and large file",
+    "Progress is one block with a line for each segment and each large file",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func block() throws {
@@ -82,7 +82,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "is gone when all is done, and the report stands in its place",
+    "Progress disappears at the end of the run, and the report takes its place",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func ended() throws {
@@ -102,7 +102,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "fits a window of 40 columns, also one that becomes so narrow or wide again",
+    "Progress fits a window of 40 columns, also after the window changes its width",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func resize() throws {
@@ -128,7 +128,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "is gone after Ctrl-C, and the cursor stands below what is left to be said",
+    "Progress disappears after Ctrl-C, and the cursor is below the last message",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence),
     arguments: [(40, ["C-c"]), (80, ["C-c"]), (80, ["C-c", "C-c"])]
   )
@@ -151,7 +151,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "says how many segments there are that have no room",
+    "Progress counts the segments that do not fit the window",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func fewRows() throws {
@@ -166,7 +166,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "is not drawn where a terminal cannot be drawn on",
+    "Progress is not drawn on a terminal that cannot draw",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence),
     arguments: [("TERM", "dumb"), ("CI", "true")]
   )
@@ -181,7 +181,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "shows what `get` brings",
+    "Progress shows the transfer of `get`",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func get() throws {
@@ -197,7 +197,7 @@ struct ProgressTests {
     #expect(FileTree.read(home.path("got"))?.count == size)
   }
 
-  @Test("is told in plain lines where it is asked for and nothing can be drawn")
+  @Test("Progress is printed as plain lines on request where drawing is not possible")
   func lines() throws {
     gate.open()
     let run = try home.run("run", "done", "films", "pages", "--progress", "always")
@@ -209,7 +209,7 @@ struct ProgressTests {
     #expect(!(run.errors + run.output).utf8.contains(0x1B), "\(run)")
   }
 
-  @Test("writes not one escape byte into files and pipes", arguments: ["auto", "never"])
+  @Test("Progress writes no escape byte into files and pipes", arguments: ["auto", "never"])
   func plain(_ presence: String) throws {
     gate.open()
     let run = try home.run("run", "done", "films", "--progress", presence)
@@ -219,7 +219,7 @@ struct ProgressTests {
   }
 
   @Test(
-    "goes to no file that standard error is, also on a terminal",
+    "Progress is not written to a file as standard error, also when run from a terminal",
     .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
   )
   func redirected() throws {

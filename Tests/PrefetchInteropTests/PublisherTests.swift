@@ -86,7 +86,7 @@ struct PublisherTests {
     #expect(home.read("site/list.json")?.contains("list.json") == false)
   }
 
-  @Test("A site that was built and is published again is the same tree")
+  @Test("A built site that is published again is the same tree")
   func sites() throws {
     let site = Site()
     let server = try LoopbackServer { site.respond(to: $0) }
@@ -143,7 +143,7 @@ struct PublisherTests {
     #expect(paths.sorted() == names.sorted())
   }
 
-  @Test("Patterns choose, hidden files ask to be taken, and types are stated on request")
+  @Test("Patterns select files, hidden ones need an option, and types are stated on request")
   func choosing() throws {
     let paths = { (run: ProgramRun) in
       try Node(json: run.output).list("items").compactMap { $0.text("url") }
@@ -158,7 +158,7 @@ struct PublisherTests {
     #expect(typed.text("items.2.mime") == "image/png")
   }
 
-  @Test("What is not published is said, and only files inside are")
+  @Test("Files that are not published are reported, and links out of the folder are not followed")
   func leftOut() throws {
     for (name, target) in [
       ("in.txt", "a.txt"), ("out", "/etc/passwd"), ("gone", "nowhere"), ("folder", "img"),
@@ -176,7 +176,7 @@ struct PublisherTests {
     }
   }
 
-  @Test("Names without text, and files without leave, are named and nothing is written")
+  @Test("Unreadable names and files are reported, and nothing is written")
   func refused() throws {
     let bytes: [CChar] = Array("\(home.path("site"))/bad".utf8CString.dropLast()) + [-1, 0]
     let number = unsafe open(bytes, O_CREAT | O_WRONLY, 0o644)
@@ -196,7 +196,7 @@ struct PublisherTests {
     #expect(try json.json().text("schema") == "prefetch-error/1")
   }
 
-  @Test("An empty folder is a manifest without items, and a warning")
+  @Test("An empty folder becomes a manifest without items, with a warning")
   func empty() throws {
     FileTree.makeFolder(home.path("nothing"))
     let run = try home.run("manifest", "build", "nothing", "--base-url", base)
@@ -222,7 +222,7 @@ struct PublisherTests {
     #expect(broken.errors.contains("is not an earlier manifest"))
   }
 
-  @Test("Check says what is wrong, with its place")
+  @Test("`manifest check` reports errors with their position")
   func checks() throws {
     #expect(try build("-o", "good.json").status == 0)
     let good = try home.run("manifest", "check", "good.json")
@@ -252,7 +252,7 @@ struct PublisherTests {
   }
 
   @Test(
-    "minisign verifies what is signed here, and what it signs is verified here",
+    "minisign verifies our signatures, and our `manifest check` verifies those of minisign",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign")
   )
   func signatures() throws {
@@ -292,7 +292,7 @@ struct PublisherTests {
     #expect(try home.tool("minisign", "-V", "-p", "pub", "-m", "m.json").status != 0)
   }
 
-  @Test("Signing says what readers will miss, and what is wrong with the key")
+  @Test("`manifest sign` warns about a missing expiry and refuses a wrong key")
   func signing() throws {
     guard Tool.isInstalled("minisign") else { return }
     #expect(try home.tool("minisign", "-G", "-W", "-p", "pub", "-s", "sec").status == 0)
@@ -312,7 +312,7 @@ struct PublisherTests {
   }
 
   @Test(
-    "A password is asked for on the terminal, unseen, and can be refused",
+    "A password is read from the terminal without echo and can be refused",
     .enabled(if: Tool.isInstalled("minisign") && Tool.isInstalled("python3"), "needs minisign")
   )
   func password() throws {
@@ -369,7 +369,7 @@ struct PublisherTests {
     #expect(try home.run("manifest", "check", "m.json", "--key", "pub").status == 0)
   }
 
-  @Test("A signature lies beside a file, and beside nothing else")
+  @Test("A signature for standard input is a usage error")
   func standardInput() throws {
     let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
     let check = try home.run("manifest", "check", "-", "--key", key, input: "{}")
@@ -377,7 +377,7 @@ struct PublisherTests {
     #expect(try home.run("manifest", "sign", "-", "--key", "sec").status == 64)
   }
 
-  @Test("Keys that mean nothing are named, where they stand and what they may have meant")
+  @Test("Unknown keys are named with their position and a suggestion")
   func unknownKeys() throws {
     let items = #"{"url": "https://example.org/a", "etags": "x", "x-mine": [1]}"#
     let more =
@@ -407,7 +407,7 @@ struct PublisherTests {
     #expect(try home.run("manifest", "check", "m.json").status == 78)
   }
 
-  @Test("A manifest on a server is fetched under the policy and not kept")
+  @Test("A manifest on a server is fetched under the policy and not stored")
   func checksURL() throws {
     let site = Site(["/m.json": Site.Page(Manifest.text(["https://example.org/a"]))])
     let server = try LoopbackServer { site.respond(to: $0) }

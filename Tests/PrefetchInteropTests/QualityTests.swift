@@ -8,7 +8,7 @@ struct QualityTests {
   private static let itemCount = 8
 
   @Test(
-    "A good network is used by two transfers at once, and an excellent one by as many as may be",
+    "A good network gets two transfers at once, and an excellent one the full number",
     arguments: [("good", 2), ("excellent", 4)]
   )
   func reaction(quality: String, count: Int) throws {

@@ -3,7 +3,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("Under `--quiet`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Warnings under `--quiet`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct QuietWarningTests {
   private let home: Home
   private let site = Site(["/one": Site.Page("one")])
@@ -25,7 +25,7 @@ struct QuietWarningTests {
     )
   }
 
-  @Test("older copies are one warning, though all ends well")
+  @Test("A quiet run reports items served stale in one warning")
   func stale() throws {
     try declare(room: "0")
     let first = try home.run("run", "-q")
@@ -37,7 +37,7 @@ struct QuietWarningTests {
     #expect(run.errors.split(separator: "\n").count == 1)
   }
 
-  @Test("a disk without room is one warning, since time alone makes none")
+  @Test("A quiet run reports a disk without room in one warning")
   func fullDisk() throws {
     try declare(room: "100000TB")
     let run = try home.run("run", "-q")

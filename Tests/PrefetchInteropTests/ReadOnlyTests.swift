@@ -46,7 +46,7 @@ struct ReadOnlyTests {
   }()
 
   @Test(
-    "work on a read-only mount of the cache and leave it as it is",
+    "Reading commands work on a read-only mount of the cache and leave it as it is",
     .enabled(if: mayMount, "may not mount")
   )
   func workReadOnly() throws {
@@ -84,7 +84,7 @@ struct ReadOnlyTests {
   }
 
   @Test(
-    "A server on a read-only mount plays a stream, and says once that it keeps none that is replaced",
+    "A server on a read-only mount plays a stream and warns once that it keeps no old one",
     .enabled(if: mayMount, "may not mount")
   )
   func streams() throws {
@@ -117,7 +117,7 @@ struct ReadOnlyTests {
     #expect(FileTree.listing(home.cache) == before)
   }
 
-  @Test("leave a cache that may be written as it is too", .timeLimit(.minutes(10)))
+  @Test("Reading commands leave a writable cache as it is", .timeLimit(.minutes(10)))
   func leaveNothing() throws {
     #expect(try home.run().status == 0)
     let before = FileTree.listing(home.cache)
@@ -128,7 +128,7 @@ struct ReadOnlyTests {
     }
   }
 
-  @Test("work beside a run, which then ends as if nothing had been", .timeLimit(.minutes(10)))
+  @Test("Reading commands work beside a run and do not disturb it", .timeLimit(.minutes(10)))
   func workBesideRun() throws {
     #expect(try home.run().status == 0)
     site["/held"] = Site.Page("held")

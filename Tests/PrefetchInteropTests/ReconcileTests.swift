@@ -44,7 +44,7 @@ struct ReconcileTests {
     (0..<Self.count).map(Self.name)
   }
 
-  @Test("each body is sent once, then each run asks once for each file and moves what changed")
+  @Test("Each body is sent once, then each run revalidates every file and fetches changed ones")
   func reconciles() throws {
     publish(names)
     let first = try home.run("--json")
@@ -88,7 +88,7 @@ struct ReconcileTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("a manifest with digests costs one request when nothing changed, and one body when one did")
+  @Test("A manifest with digests costs one request without changes, and one body for one change")
   func asksOnce() throws {
     var digests: [String: String] = [:]
     for (number, name) in names.enumerated() {

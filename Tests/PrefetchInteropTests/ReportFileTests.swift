@@ -81,7 +81,7 @@ struct ReportFileTests {
     return json
   }
 
-  @Test("are written where the configuration is invalid, those that it names itself as well")
+  @Test("Report files are written for an invalid configuration, also those that it names")
   func invalidConfiguration() throws {
     configure(more: "report: { files: { json: own.json } }\nsgements: []")
     let run = try home.run(["run"] + options)
@@ -103,13 +103,13 @@ struct ReportFileTests {
     #expect(try printed.json().text("exit.name") == "config")
   }
 
-  @Test("are written where the name of a segment means nothing")
+  @Test("Report files are written for an unknown name of a segment")
   func unknownSegment() throws {
     #expect(try home.run(["run", "nothing"] + options).status == 64)
     #expect(try check(64, "usage").list("diagnostics").count == 1)
   }
 
-  @Test("are written where the store or the state cannot be used")
+  @Test("Report files are written where the store or the state cannot be used")
   func unusableStore() throws {
     home.write("no folder", to: "file")
     for option in ["--cache-dir", "--state-dir"] {
@@ -119,7 +119,7 @@ struct ReportFileTests {
     }
   }
 
-  @Test("are written where another run has the lock")
+  @Test("Report files are written where another run has the lock")
   func lock() throws {
     configure(["/hangs"])
     let first = try home.start(["run", "-q"])
@@ -131,7 +131,7 @@ struct ReportFileTests {
     #expect(first.finish().status == 143)
   }
 
-  @Test("are written where a signal ends the run, before it has begun as well")
+  @Test("Report files are written where a signal ends the run, also before it began")
   func signal() throws {
     configure(["/a", "/hangs"])
     let run = try home.start(["run"] + options)
@@ -163,7 +163,7 @@ struct ReportFileTests {
     return false
   }
 
-  @Test("are written where everything failed")
+  @Test("Report files are written where every item failed")
   func failures() throws {
     configure((0..<300).map { "/x\($0)" })
     #expect(try home.run(["run", "-q"] + options).status == 4)
@@ -172,7 +172,7 @@ struct ReportFileTests {
     #expect(home.read("report.junit")?.contains("tests=\"301\" failures=\"300\"") == true)
   }
 
-  @Test("that cannot be written are named, and the others and the exit say so")
+  @Test("Report files that cannot be written are named in the other reports and in the exit status")
   func fullDisk() throws {
     let run = try home.run(["run", "--report", "md=/dev/full"] + options)
     #expect(run.status == 74 && run.errors.contains("`/dev/full`"), "\(run)")
@@ -192,7 +192,7 @@ struct ReportFileTests {
   }
 
   @Test(
-    "on a full disk are whole or as they were",
+    "Report files on a full disk are complete or unchanged",
     .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
   )
   func fullFileSystem() throws {
@@ -245,7 +245,7 @@ struct ReportFileTests {
     }.joined()
   }
 
-  @Test("of two configurations stand in one folder without a series that both have")
+  @Test("Report files of two configurations share a folder without a common series")
   func twoConfigurations() throws {
     for name in ["one", "two"] {
       configure(
@@ -269,7 +269,7 @@ struct ReportFileTests {
   }
 
   @Test(
-    "for metrics are what Prometheus takes",
+    "Report files for metrics pass `promtool check metrics`",
     .enabled(if: Tool.isInstalled("promtool"), "needs promtool, of Debian's prometheus")
   )
   func promtool() throws {
@@ -279,7 +279,7 @@ struct ReportFileTests {
     #expect(check.status == 0 && check.output.isEmpty && check.errors.isEmpty, "\(check)")
   }
 
-  @Test("for metrics keep all but the attempt's own series where no run came about")
+  @Test("Report files for metrics keep all series but those of the attempt where no run began")
   func attempts() throws {
     let more = "name: site\nreport: { files: { prometheus: prefetch.prom } }"
     configure(more: more)
@@ -308,7 +308,7 @@ struct ReportFileTests {
     #expect(metric("prefetch_last_success_timestamp_seconds", in: "prefetch.prom") == success)
   }
 
-  @Test("for metrics know of a success that came before they were written")
+  @Test("Report files for metrics have the time of an earlier success")
   func remembered() throws {
     #expect(try home.run("run", "-q").status == 0)
     configure(["/a", "/missing"])
@@ -320,7 +320,7 @@ struct ReportFileTests {
     #expect(metric("prefetch_last_success_timestamp_seconds", in: "report.prometheus") == success)
   }
 
-  @Test("are written into folders that are made for them")
+  @Test("Report files are written into new folders")
   func newFolder() throws {
     configure(more: "report: { files: { html: pages/today/report.html } }")
     let run = try home.run("run", "--report", "prometheus=metrics/prefetch.prom")
@@ -329,7 +329,7 @@ struct ReportFileTests {
     #expect(home.read("metrics/prefetch.prom")?.contains("prefetch_last_success") == true)
   }
 
-  @Test("beside the command that explains an item with the options that the run was given")
+  @Test("The explain command in a summary has the options of the run")
   func explanation() throws {
     configure(["/a", "/missing"], to: "night.yaml")
     let run = try home.run("run", "-c", "night.yaml", "--set", "network.concurrency=2")

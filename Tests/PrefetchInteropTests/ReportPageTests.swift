@@ -43,7 +43,7 @@ struct ReportPageTests {
     return lines.replacing("<wbr>", with: "")
   }
 
-  @Test("It shows what the run did, every request of it, and the runs before")
+  @Test("The report page shows the run, every request and past runs")
   func contents() throws {
     _ = try page()
     let asked = server.requests.count
@@ -66,7 +66,7 @@ struct ReportPageTests {
     #expect(history.contains(", this run") && history.contains("incomplete"))
   }
 
-  @Test("It holds no secret, and nothing that a browser would run or fetch")
+  @Test("The report page has no secret and nothing that a browser would run or fetch")
   func quiet() throws {
     let page = try page()
     for text in ["letmein", "s3cret", "<script", "src=", "@import", "url(", "<b>"] {
@@ -76,7 +76,7 @@ struct ReportPageTests {
     #expect(page.contains("default-src 'none'"))
   }
 
-  @Test("It is written where another run holds the lock, and where nothing can be reached")
+  @Test("The report page is written where another run has the lock, and without a network")
   func troubles() throws {
     let gate = Gate()
     let held = try LoopbackServer { [site] request in
@@ -105,7 +105,7 @@ struct ReportPageTests {
     #expect(try section("requests", of: away).contains("connecting"))
   }
 
-  @Test("The page of many items stays short and says what it leaves out")
+  @Test("The report page of many items stays short and says what it leaves out")
   func bounds() throws {
     let paths = (0..<1500).map { "/many/\($0)" }
     for path in paths { site[path] = Site.Page(path) }
@@ -120,7 +120,7 @@ struct ReportPageTests {
     #expect(page.utf8.count < 300_000)
   }
 
-  @Test("Each item says in JSON how its last request went")
+  @Test("Each item has the figures of its last request in JSON")
   func figures() throws {
     let run = try home.run("--json")
     let items = try run.json().list("items")
@@ -135,7 +135,7 @@ struct ReportPageTests {
   }
 
   @Test(
-    "A browser shows it, takes its style and asks for nothing else",
+    "The report page is shown by a browser with its style, and loads nothing else",
     .enabled(if: Tool.isInstalled("chromium"), "needs chromium")
   )
   func browser() throws {

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Heads and bodies of requests as servers receive them.
-@Suite("What a request carries", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Contents of a request", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RequestTests {
   private let home: Home
   private let site = Site()
@@ -20,7 +20,7 @@ struct RequestTests {
     home.configure("cache: { min_free: 0 }\nsegments: [{ name: s, urls: [\(urls)] }]\n\(lines)")
   }
 
-  @Test("A request names the program and its version, or the agent of the configuration")
+  @Test("A request has the program and its version, or the configured agent")
   func agent() throws {
     configure("", paths: "/a")
     #expect(try home.run("-q").status == 0)
@@ -31,7 +31,7 @@ struct RequestTests {
     #expect(server.requests.last?.headers["User-Agent"] == "kiosk/7")
   }
 
-  @Test("A registration and a batch of events are the only requests with a body")
+  @Test("Registrations and batches of events are the only requests with a body")
   func bodies() throws {
     let license = try LicenseServer()
     let collector = try Collector()
@@ -76,7 +76,7 @@ struct RequestTests {
     #expect(license.keys == ["Bearer key-of-the-test"])
   }
 
-  @Test("A rule sends what it matches through its proxy, and a rule without match takes all")
+  @Test("A rule sends matching requests through its proxy, and one without `match` applies to all")
   func rules() throws {
     let proxy = try LoopbackServer { _ in .respond(200, text: "from the proxy") }
     configure(

@@ -37,7 +37,7 @@ struct RequiredTests {
     server.requests.count { $0.path == path }
   }
 
-  @Test("and fails is told, changes neither state nor exit status, and is tried again")
+  @Test("A failed item that is not required is reported, tried again, and leaves the status 0")
   func fails() throws {
     declare("name: s, urls: [\(item("/one", "required: true")), \(item("/none"))]")
     let plan = try home.run("plan")
@@ -56,7 +56,7 @@ struct RequiredTests {
   }
 
   @Test(
-    "in a manifest is tried again even where everything else is settled",
+    "A failed item that is not required is tried again although its manifest is unchanged",
     arguments: [false, true]
   )
   func listed(isLines: Bool) throws {
@@ -83,7 +83,7 @@ struct RequiredTests {
     }
   }
 
-  @Test("is required where another segment requires it", arguments: [false, true])
+  @Test("An item is required when another segment requires it", arguments: [false, true])
   func shared(isReversed: Bool) throws {
     let lax = "name: lax, urls: [\(item("/one")), \(item("/none"))]"
     let strict = "name: strict, urls: [\(item("/two", "")), \(item("/none", ""))]"
@@ -98,7 +98,7 @@ struct RequiredTests {
     #expect(try home.run("run", "lax").status == 0)
   }
 
-  @Test("and is deferred does not defer the run")
+  @Test("A deferred item that is not required does not defer the run")
   func deferred() throws {
     declare("name: s, urls: [\(item("/one")), \(item("/later"))]")
     let run = try home.run("--json")
@@ -109,7 +109,7 @@ struct RequiredTests {
     #expect(try home.run().status == 75)
   }
 
-  @Test("and breaks a rule of trust counts all the same")
+  @Test("An item that is not required counts when it breaks a rule of trust")
   func trust() throws {
     let digest = String(repeating: "0", count: 64)
     declare(
@@ -120,7 +120,7 @@ struct RequiredTests {
     #expect(try run.json().text("segments.0.state") == "incomplete")
   }
 
-  @Test("holds no atomic tree back")
+  @Test("A failed item that is not required does not delay an atomic tree")
   func atomic() throws {
     let publish = "publish: { dir: tree, layout: basename, atomic: true }"
     declare("name: s, urls: [\(item("/one", "")), \(item("/none", ""))], \(publish)")

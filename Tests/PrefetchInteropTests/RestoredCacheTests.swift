@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "Files that are not those that were stored",
+  "Stored files with other bytes",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct RestoredCacheTests {
@@ -83,7 +83,10 @@ struct RestoredCacheTests {
     #expect(try asked() == [])
   }
 
-  @Test("No new tree gets a body that was changed in place", arguments: ["hardlink", "copy"])
+  @Test(
+    "A body that was changed in place is not published in a new tree",
+    arguments: ["hardlink", "copy"]
+  )
   func changedInPlace(_ link: String) throws {
     try #require(
       home.shell("chmod u+w '\(object("/b"))' && printf 'BODY of /b' > '\(object("/b"))'").status
@@ -101,7 +104,7 @@ struct RestoredCacheTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A restored cache that is whole is hashed once, and nothing is asked for")
+  @Test("A restored cache that is complete is hashed once and causes no request")
   func soundRestoredCache() throws {
     try restore()
     let reads = "strace -f -y -e trace=read,pread64 -o trace \"$prefetch\" run -q"

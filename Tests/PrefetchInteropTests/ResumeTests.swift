@@ -24,7 +24,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "moves only the rest, under a strong tag or a date that has rested",
+    "A killed run resumes with a range request under a strong tag or an old enough date",
     arguments: [
       [("ETag", tag)], [("ETag", tag), ("Accept-Ranges", "bytes")],
       [("Last-Modified", longAgo), ("Date", "Mon, 01 Jan 2024 00:01:00 GMT")],
@@ -50,7 +50,7 @@ struct ResumeTests {
     try checkStored(Self.body)
   }
 
-  @Test("takes the whole new body when the file has changed meanwhile")
+  @Test("A killed run resumes with the whole new body when the file has changed")
   func changed() throws {
     let server = try serve([("ETag", Self.tag)])
     let body = Array(Self.body.reversed())
@@ -64,7 +64,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "asks for the whole where a part could belong to another body",
+    "A killed run resumes with a whole request when the part may belong to another body",
     arguments: [
       [("ETag", "W/\(tag)")], [],
       [("Last-Modified", longAgo), ("Date", longAgo)],
@@ -89,7 +89,7 @@ struct ResumeTests {
     try checkStored(Self.body)
   }
 
-  @Test("forgets the part once the item is declared no more")
+  @Test("A stored part is removed when no segment declares its item")
   func undeclared() throws {
     let server = try serve([("ETag", Self.tag)])
     site[Self.path] = Self.page([("ETag", Self.tag)], Self.body)
@@ -102,7 +102,7 @@ struct ResumeTests {
     #expect(files.map(\.size).reduce(0, +) <= Self.body.count)
   }
 
-  @Test("keeps the head of its first answer, although the rest comes without any")
+  @Test("A resumed body keeps the headers of its first response")
   func firstHead() throws {
     let body = Self.body
     let server = try LoopbackServer { request in
@@ -142,7 +142,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "or that ended otherwise keeps of a body what is worth a second request",
+    "An interrupted or killed run keeps a part that is worth a second request",
     arguments: [SIGTERM, SIGINT, 0],
     [(60_000, false), (60_000, true), (66_000, true), (500_000, true)]
   )
@@ -211,7 +211,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "A part is resumed where each redirect leads to another signature",
+    "A part is resumed although each redirect has another signature",
     arguments: [false, true]
   )
   func resumedBehindSignedAddress(_ changesPath: Bool) throws {
@@ -272,7 +272,7 @@ struct ResumeTests {
     )
   }
 
-  @Test("leaves its part to the run of another configuration that waits for it")
+  @Test("A killed run leaves its part to a waiting run of another configuration")
   func handedOver() throws {
     let headers = [("ETag", Self.tag)]
     let server = try serve(headers)

@@ -42,7 +42,7 @@ struct RetentionTests {
   private static let old = (1...20).map { "/old-\($0)" }
   private static let new = (1...20).map { "/new-\($0)" }
 
-  @Test("stay, stored and published, until what the list names instead is there")
+  @Test("Items that left a list stay stored and published until their successors are stored")
   func untilStored() throws {
     serve(Self.old)
     list(Self.old)
@@ -71,7 +71,7 @@ struct RetentionTests {
     #expect(names == Self.new.map { String($0.dropFirst()) }.sorted())
   }
 
-  @Test("stay in a mirror whose checksums came before their files")
+  @Test("Items that left a list stay in a mirror whose checksums arrive before its files")
   func mirror() throws {
     let list = ground.server.address("/pub/SHA256SUMS")
     ground.publish(files: ["app-13.1.txt": "old", "notes-13.1.txt": "old notes"])
@@ -87,7 +87,7 @@ struct RetentionTests {
     #expect(ground.files()["app-13.1.txt"] == nil)
   }
 
-  @Test("stay while a successor is deferred, and their segment is deferred")
+  @Test("Items that left a list stay while a successor is deferred, and their segment is deferred")
   func deferred() throws {
     serve(["/a", "/b"])
     list(["/a", "/b"])
@@ -106,7 +106,7 @@ struct RetentionTests {
     #expect(names == ["a", "b"])
   }
 
-  @Test("go at once where a rule of the configuration drops them")
+  @Test("Items that a rule of the configuration excludes are removed at once")
   func excluded() throws {
     serve(["/a", "/b"])
     list(["/a", "/b"])
@@ -119,7 +119,7 @@ struct RetentionTests {
     #expect(names == ["a"])
   }
 
-  @Test("go where only an item fails that the segment does not require")
+  @Test("Items that left a list are removed although an item that is not required fails")
   func notRequired() throws {
     serve(["/a", "/b"])
     let items = { (paths: [String]) in
@@ -137,7 +137,7 @@ struct RetentionTests {
     #expect(names == ["a"])
   }
 
-  @Test("leave their name in a tree to a successor that has the same")
+  @Test("Items that left a list yield their name in a tree to a successor")
   func sameName() throws {
     serve(["/1/app", "/1/notes"])
     list(["/1/app", "/1/notes"])
@@ -149,7 +149,9 @@ struct RetentionTests {
     #expect(ground.files("tree") == ["app": "body of /2/app", "notes": "body of /1/notes"])
   }
 
-  @Test("go after their grace, which begins with the first successor that is stored")
+  @Test(
+    "Items that left a list are removed after a grace that begins with the first stored successor"
+  )
   func grace() throws {
     serve(["/a", "/b"])
     list(["/a", "/b"])
@@ -165,7 +167,7 @@ struct RetentionTests {
     #expect(names == ["c"])
   }
 
-  @Test("make room for their successors under a limit of size")
+  @Test("Items that left a list are evicted for their successors under a limit of size")
   func room() throws {
     for path in ["/a", "/b", "/c"] {
       ground.serve(String(repeating: path, count: 20_000), at: path)

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("A server that wants to be left alone", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A server with `Retry-After`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RetryAfterTests {
   /// Requests to all servers with times of one clock.
   private final class Log: Sendable {
@@ -59,7 +59,10 @@ struct RetryAfterTests {
     )
   }
 
-  @Test("is asked no sooner, and others go on meanwhile", arguments: [429, 503])
+  @Test(
+    "A server with `Retry-After` gets no request before that time, while others continue",
+    arguments: [429, 503]
+  )
   func within(_ status: Int) throws {
     let busy = try busyServer { .respond(status, [("Retry-After", "2")]) }
     let other = try otherServer()
@@ -75,7 +78,7 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "is asked no more in this run nor in the next, where that is too long",
+    "A server with a long `Retry-After` gets no further request in this run or the next",
     arguments: [429, 503]
   )
   func beyond(_ status: Int) throws {
@@ -108,7 +111,7 @@ struct RetryAfterTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("is left alone by whoever gets single items, before a run and after one")
+  @Test("A server with `Retry-After` gets no request of `get`, before a run and after one")
   func single() throws {
     let busy = try busyServer { .respond(503, [("Retry-After", "3600")]) }
     declare([busy])
@@ -126,7 +129,7 @@ struct RetryAfterTests {
     #expect(busyLog.times.count == 1)
   }
 
-  @Test("is not waited for past the deadline")
+  @Test("A server with `Retry-After` beyond the deadline is not waited for")
   func deadline() throws {
     let busy = try busyServer { .respond(429, [("Retry-After", "60")]) }
     declare([busy])
@@ -137,7 +140,7 @@ struct RetryAfterTests {
     #expect(busyLog.times.count == 1)
   }
 
-  @Test("is asked again by the next run once its time has come")
+  @Test("A server with `Retry-After` gets a request of the next run after that time")
   func later() throws {
     let busy = try busyServer { .respond(429, [("Retry-After", "3")]) }
     declare([busy], retries: "wait: 1s")

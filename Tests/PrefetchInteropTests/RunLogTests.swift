@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("What a run says", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("The log of a run", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct RunLogTests {
   private let home: Home
   private let server: LoopbackServer
@@ -44,7 +44,7 @@ struct RunLogTests {
 
   // MARK: Traces
 
-  @Test("`-vv` shows where a request went, how long it took, and both heads without secrets")
+  @Test("`-vv` shows the connection, the timing and both heads of a request without secrets")
   func trace() throws {
     declare("/moved?sig=letmein")
     let run = try home.run("-vv")
@@ -61,7 +61,7 @@ struct RunLogTests {
     #expect(!(run.errors + run.output).contains("letmein"), "\(run)")
   }
 
-  @Test("`-v` tells of requests that fail, and of what is waited for")
+  @Test("`-v` reports failed requests and waits")
   func waits() throws {
     declare("/fine", "/busy", more: "network: { retries: { items: 1, delay: 10ms } }")
     let run = try home.run("-v")
@@ -79,7 +79,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "`-v` names the certificate of a server that is refused for it, and the TLS it spoke",
+    "`-v` names the refused certificate of a server and its TLS version",
     .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
   )
   func certificate() throws {
@@ -115,7 +115,7 @@ struct RunLogTests {
     #expect(trusted.errors.contains(", tls "), "\(trusted)")
   }
 
-  @Test("`get -vv` traces as a run does")
+  @Test("`get -vv` traces requests as a run does")
   func getTrace() throws {
     declare("/fine")
     let run = try home.run("get", server.address("/fine"), "-vv")
@@ -142,7 +142,7 @@ struct RunLogTests {
     }
   }
 
-  @Test("`--log-format json` says which item of which segment failed, in which run")
+  @Test("`--log-format json` names the item, the segment and the run of a failure")
   func subject() throws {
     declare("/fine", "/gone")
     let run = try home.run("--log-format", "json", "--report", "json=report.json")
@@ -167,7 +167,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "is kept in a file a day, also where it was quiet, and without traces",
+    "A run's log is one file a day, also for quiet runs, and without traces",
     arguments: [[], ["-q"], ["-vv"]]
   )
   func kept(_ arguments: [String]) throws {
@@ -186,7 +186,7 @@ struct RunLogTests {
     #expect(FileTree.listing(path)[path].map { $0.mode & 0o777 } == 0o600)
   }
 
-  @Test("is gone after two weeks, and nothing else is")
+  @Test("A run's log is removed after two weeks, and other files are not")
   func retention() throws {
     declare("/fine")
     try #require(home.tool("mkdir", "-p", "\(home.state)/logs").status == 0)
@@ -199,7 +199,7 @@ struct RunLogTests {
   }
 
   @Test(
-    "is kept nowhere by what only looks, nor where a file is named for it",
+    "Dry runs and runs with a log file of their own keep no daily log",
     arguments: [
       ["plan"], ["status"], ["list"], ["check"], ["--log-file", "own.log"],
     ]
@@ -211,7 +211,7 @@ struct RunLogTests {
     if arguments.last == "own.log" { #expect(home.read("own.log") != nil) }
   }
 
-  @Test("is kept nowhere, and that is no fault, where the folder cannot be made")
+  @Test("A run without a folder for its logs succeeds and keeps none")
   func unwritable() throws {
     declare("/fine")
     try #require(home.tool("mkdir", "-p", home.state).status == 0)
@@ -222,7 +222,7 @@ struct RunLogTests {
 
   // MARK: Quiet
 
-  @Test("is nothing where it is accepted quietly, and a warning else")
+  @Test("An accepted failure is a warning, and a quiet run prints nothing about it")
   func accepted() throws {
     declare("/fine", "/gone")
     let quiet = try home.run("-q", "--accept", "incomplete")

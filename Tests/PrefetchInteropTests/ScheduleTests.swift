@@ -50,14 +50,16 @@ struct ScheduleTests {
     return (home.read("units/\(names[0])") ?? "", home.read("units/\(names[1])") ?? "")
   }
 
-  @Test("The unit of a server that fetches what it does not have says so")
+  @Test("The unit of a pulling server has `--pull`")
   func pullingServer() throws {
     let unit = try home.run("schedule", "systemd", "--serve", "--pull")
     #expect(unit.output.contains("/prefetch serve --pull "), "\(unit)")
     #expect(try home.run("schedule", "systemd", "--pull").status == 64)
   }
 
-  @Test("A unit with paths below `/tmp` sees the machine's `/tmp`, or says that it cannot")
+  @Test(
+    "A unit with paths below `/tmp` uses the machine's `/tmp`, or a warning says that it cannot"
+  )
   func temporaryPaths() throws {
     let text = "segments: [{name: a, urls: [\"https://example.com/a\"], publish: {dir: /tmp/tree}}]"
     home.write(text, to: "tmp.yaml")
@@ -69,7 +71,7 @@ struct ScheduleTests {
   }
 
   @Test(
-    "systemd accepts the units, and finds little to reproach them with",
+    "systemd accepts the units and rates their exposure low",
     .enabled(if: Tool.isInstalled("systemd-analyze"), "needs systemd-analyze")
   )
   func systemd() throws {
@@ -89,7 +91,7 @@ struct ScheduleTests {
   }
 
   @Test(
-    "A run writes nowhere but where its unit says",
+    "A run writes only to the paths of its unit",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)")
   )
   func paths() throws {
@@ -146,7 +148,7 @@ struct ScheduleTests {
     return "\(line[line.index(after: open)..<close])/\(name)"
   }
 
-  @Test("A server's unit has the user and the folders of the unit that begins the runs")
+  @Test("A server's unit has the user and the folders of the runs' unit")
   func serverUnit() throws {
     let service = try units().service
     let run = try home.run("schedule", "systemd", "--serve", "--output-dir", home.path("units"))
@@ -198,7 +200,7 @@ struct ScheduleTests {
     #expect(try home.run("path", server.address("/a")).status == 0, "it went to one's own cache")
   }
 
-  @Test("Times that the scheduler would not take are refused, and others are printed as they are")
+  @Test("Times that the scheduler does not accept are refused, and others are printed unchanged")
   func times() throws {
     home.write("segments: [{ name: s, urls: [\"https://a.example/x\"] }]\n")
     let taken = [
@@ -223,7 +225,7 @@ struct ScheduleTests {
     #expect(hint.errors.contains("cron writes `@daily`"))
   }
 
-  @Test("A user who stays owns the units, and what has to be made for it is said")
+  @Test("A permanent user owns the units, and folders to create are reported")
   func user() throws {
     home.configure(
       """

@@ -12,7 +12,7 @@ struct SecretTests {
   private static let license = "canary-7f3a9c51-license"
   private static let header = "canary-19d2e0b4-header"
 
-  @Test("is in no output, file, log or request", .timeLimit(.minutes(10)))
+  @Test("The license key is in no output, file, log or request", .timeLimit(.minutes(10)))
   func staysSecret() throws {
     var home = try Home()
     let nginx = try Nginx()
@@ -67,7 +67,7 @@ struct SecretTests {
 struct SecretURLTests {
   private static let secret = "canary-5b1e-url"
 
-  @Test("is masked wherever a command prints the URL of an item")
+  @Test("A secret in a URL is masked wherever a command prints the URL of an item")
   func maskedInItemCommands() throws {
     let home = try Home(isInMemory: true)
     let server = try LoopbackServer { _ in .respond(200, text: "body") }

@@ -27,7 +27,7 @@ struct SecureTransportTests {
     )
   }
 
-  @Test("of a known authority is asked over HTTP/2")
+  @Test("A server with a certificate of a known authority is used over HTTP/2")
   func speaksHTTP2() throws {
     declare("tls: { ca_file: ca.pem }")
     let run = try home.run("--json", "--items", "all")
@@ -42,7 +42,7 @@ struct SecureTransportTests {
     #expect(nginx.takeRequests().map(\.bodyBytes).reduce(0, +) == 0)
   }
 
-  @Test("of an unknown authority is never asked for anything")
+  @Test("A server with a certificate of an unknown authority gets no request")
   func refusesUnknown() throws {
     declare("")
     let run = try home.run("--json")
@@ -52,7 +52,7 @@ struct SecureTransportTests {
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
-  @Test("for another name is never asked for anything")
+  @Test("A server with a certificate for another name gets no request")
   func refusesOtherName() throws {
     home.write(
       """

@@ -21,7 +21,7 @@ struct ShardExampleTests {
   }
 
   @Test(
-    "fetch each item in one part, and a second time nothing",
+    "The examples of shards fetch each item in one shard, and nothing the second time",
     arguments: [("slurm", 2), ("kubernetes", 1), ("github-matrix", 2)]
   )
   func play(name: String, rounds: Int) throws {
@@ -34,7 +34,7 @@ struct ShardExampleTests {
     #expect(totals.dropFirst(4).allSatisfy { $0.contains(" kept; 1 request,") }, "\(run)")
   }
 
-  @Test("SLURM is given an array that begins anew where a node goes down")
+  @Test("SLURM gets an array that is requeued when a node fails")
   func slurm() throws {
     let script = try text("slurm/fetch.sbatch")
     #expect(script.hasPrefix("#!/bin/bash\n"))
@@ -46,7 +46,7 @@ struct ShardExampleTests {
     #expect(script.contains("\nprefetch run --shard env "))
   }
 
-  @Test("Kubernetes is given a Job whose pods know of how many they are")
+  @Test("Kubernetes gets a Job whose pods know their number")
   func kubernetes() throws {
     let documents = try yaml("kubernetes/job.yaml")
     #expect(documents.compactMap { $0.text("kind") } == ["ConfigMap", "Job"])
@@ -79,7 +79,7 @@ struct ShardExampleTests {
     #expect(try home.run("check").status == 0)
   }
 
-  @Test("GitHub's jobs keep a part each, by a name that tells of how many")
+  @Test("Each of GitHub's jobs keeps one shard, under a key with the number of shards")
   func github() throws {
     let workflow = try #require(try yaml("github-matrix/fetch.yml").first)
     let job = try #require(workflow.at("jobs.fetch"))

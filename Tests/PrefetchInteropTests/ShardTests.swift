@@ -31,7 +31,7 @@ struct ShardTests {
     server.requests.reduce(into: [:]) { $0[$1.path, default: 0] += 1 }
   }
 
-  @Test("Four machines fetch every item once, and a fifth takes a fifth of it")
+  @Test("Four machines fetch every item once, and a fifth shard takes a fifth of them")
   func machines() throws {
     let homes = try (0..<4).map { _ in try home() }
     var fetched = 0
@@ -63,7 +63,7 @@ struct ShardTests {
     #expect((20...60).contains(try run.json().number("totals.fetched") ?? 0), "\(run)")
   }
 
-  @Test("A shard removes nothing that its server has no more; the run of all does")
+  @Test("A shard keeps items that their server removed, and the run of all shards removes them")
   func gone() throws {
     let home = try home(", on_gone: remove, ttl: 0s")
     #expect(try home.run().status == 0)
@@ -79,7 +79,7 @@ struct ShardTests {
   }
 
   @Test(
-    "Shards on one cache run beside each other, and a run without one has nothing left to fetch"
+    "Shards on one cache run beside each other, and a run of all has nothing left to fetch"
   )
   func oneCache() throws {
     let home = try home()
@@ -103,7 +103,7 @@ struct ShardTests {
     #expect(try home.run("--json").totals()["removed"] == 50)
   }
 
-  @Test("In a cache that is too small for all of them no shard puts out what another has brought")
+  @Test("A shard evicts no item of another one in a cache that is too small")
   func room() throws {
     for number in 0..<12 {
       site["/\(number)"] = Site.Page("item \(number)" + String(repeating: "x", count: 990))
@@ -126,7 +126,7 @@ struct ShardTests {
     #expect((4...6).contains(held.count), "\(held)")
   }
 
-  @Test("The guards see the whole list, and an item that breaks a rule fails in one shard")
+  @Test("The guards see the whole list, and an invalid item fails in one shard")
   func guards() throws {
     let home = try home()
     #expect(try home.run("--shard", "0/4").status == 0)
@@ -142,7 +142,7 @@ struct ShardTests {
     #expect(failed.reduce(0, +) == 1)
   }
 
-  @Test("A shard of a list that has fewer items than there are shards is no empty list")
+  @Test("A shard without items of a short list is not an empty list")
   func few() throws {
     site["/list.json"] = Site.Page(Manifest.text(["0"]))
     let home = try home(", fail_on_empty: true")
@@ -153,7 +153,7 @@ struct ShardTests {
     #expect(asked["/0"] == 1)
   }
 
-  @Test("The scheduler says which one, and what is none is a wrong use")
+  @Test("The scheduler's variables select the shard, and an invalid shard ends with 64")
   func words() throws {
     var home = try home()
     let none = try home.run("--shard", "env")

@@ -25,7 +25,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("keep what the other one holds, and let go of what none does")
+  @Test("Two configurations keep each other's items, and items of neither are removed")
   func keepEachOther() throws {
     declare([1, 2], in: "a.yaml")
     declare([2, 3], in: "b.yaml")
@@ -43,7 +43,7 @@ struct SharedCacheTests {
     #expect(try cached == [server.address("/1"), server.address("/3")])
   }
 
-  @Test("hold exactly what they declared last, however their declarations change")
+  @Test("Two configurations hold exactly the items of their last declarations")
   func holdTheUnion() throws {
     var random = SeededRandom(11)
     var held: [String: Set<Int>] = ["a.yaml": [], "b.yaml": []]

@@ -68,7 +68,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "is judged by each segment's own declaration, in either order, in the first run and the next",
+    "A shared URL is judged by each segment's own declaration, in any order and in later runs",
     arguments: Demand.allCases,
     [true, false]
   )
@@ -93,7 +93,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "ends the same whether the second list comes before the first one's body or behind it",
+    "A shared URL has the same outcome whether the second list comes before or after the body",
     arguments: [true, false],
     [true, false]
   )
@@ -151,7 +151,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "fails nothing where only a segment that is not required refuses it",
+    "A shared URL fails nothing when only a segment that is not required refuses it",
     arguments: ["max_file_size: 5B", "expect: { max_size: 5B }"]
   )
   func optional(rule: String) throws {
@@ -166,7 +166,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "stays refused by a segment whose limit it passes, though that holds it for long",
+    "A shared URL stays refused by a segment whose size limit it exceeds, even while fresh",
     arguments: ["max_file_size: 5B", "expect: { max_size: 5B }"]
   )
   func refusedAgain(rule: String) throws {
@@ -181,7 +181,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "is kept for a segment that does not heed `no-store`, and refused by one that does, as the plan says",
+    "A shared URL with `no-store` is kept for one segment and refused by the other, as planned",
     arguments: [true, false]
   )
   func unstorable(isFirst: Bool) throws {
@@ -199,7 +199,7 @@ struct SharedURLTests {
     #expect(FileTree.objects(home.cache).count == 1)
   }
 
-  @Test("is refused by a plan, too, for a list that comes after the answer about it")
+  @Test("A shared URL with `no-store` is refused by a plan for a list that arrives late")
   func unstorableLate() throws {
     let site = site
     site["/a"] = Site.Page(Self.body, headers: [HeaderField("Cache-Control", "no-store")])
@@ -233,7 +233,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "stays what a digest of one segment proves, whatever an alternate of the other has",
+    "A shared URL keeps the body of one segment's digest, whatever the other's alternate has",
     arguments: [true, false]
   )
   func proven(isFirst: Bool) throws {
@@ -265,7 +265,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "is asked for where only one segment's digest differs, whatever the other keeps without one",
+    "A shared URL is fetched again when only one segment's digest differs",
     arguments: [true, false],
     [[], ["--items", "all"]]
   )
@@ -291,7 +291,10 @@ struct SharedURLTests {
     #expect(site.requests.isEmpty)
   }
 
-  @Test("stays what a segment proves that a run leaves alone", arguments: [true, false])
+  @Test(
+    "A shared URL keeps the body that a segment outside of the run pins",
+    arguments: [true, false]
+  )
   func alone(isFirst: Bool) throws {
     let url = server.address("/a")
     let loose = #"{ name: loose, urls: ["\#(url)"] }"#
@@ -314,7 +317,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "stays what a list proves, whether that comes before the other segment asks or late",
+    "A shared URL keeps the body that a list pins, whether that list arrives early or late",
     arguments: [true, false]
   )
   func pinned(isLate: Bool) throws {
@@ -356,7 +359,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "is judged by its size where a stored body has its digest, in every run",
+    "A shared URL is judged by its size, in every run, where a stored body has its digest",
     arguments: [true, false]
   )
   func adopted(isFirst: Bool) throws {
@@ -384,7 +387,10 @@ struct SharedURLTests {
     }
   }
 
-  @Test("is stale for the segment alone that takes stale copies", arguments: [true, false])
+  @Test(
+    "A shared URL is stale only for the segment that accepts stale copies",
+    arguments: [true, false]
+  )
   func stale(isFirst: Bool) throws {
     let rules = ["max_stale: 1d", "ttl: 0s"]
     declare(first: rules[isFirst ? 0 : 1], second: rules[isFirst ? 1 : 0])
@@ -402,7 +408,7 @@ struct SharedURLTests {
   }
 
   @Test(
-    "stays what a segment proves where another one cannot ask about it conditionally",
+    "A shared URL keeps a pinned body where another segment cannot revalidate it",
     arguments: [nil, "\"v1\""]
   )
   func unasked(entityTag: String?) throws {
@@ -430,7 +436,7 @@ struct SharedURLTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("brought by a user is enough for the segment that would not ask about it")
+  @Test("A shared URL that `get` fetched suffices for a segment that would not revalidate it")
   func brought() throws {
     declare(first: "max_stale: 1d", second: "ttl: 1h")
     #expect(try home.run("get", server.address("/a")).output == Self.body)

@@ -15,7 +15,10 @@ import Testing
 struct SlurmTests {
   private static let count = 10_000
 
-  @Test("fetches each item once, and a fifth task takes a fifth of them", .timeLimit(.minutes(10)))
+  @Test(
+    "An array of SLURM fetches each item once, and one of five tasks fetches a fifth",
+    .timeLimit(.minutes(10))
+  )
   func array() throws {
     let ground = try TierGround()
     let urls = (0..<Self.count).map { "\($0)" }

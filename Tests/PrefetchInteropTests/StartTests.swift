@@ -3,7 +3,7 @@ import Testing
 @Suite("The binary", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StartTests {
   @Test(
-    "needs no Foundation and no Swift library where it is installed",
+    "The installed binary needs no Foundation and no Swift library",
     .enabled(if: Binary.isRelease, "needs a release, as examples/install/build makes it")
   )
   func linksLittle() throws {
@@ -21,7 +21,7 @@ struct StartTests {
   }
 
   @Test(
-    "does nothing at all where the words that it was given cannot be read",
+    "The binary ends with 1 and does nothing where it cannot read its arguments",
     .enabled(if: mayHideProcesses, "needs a mount that nobody else sees (unshare)")
   )
   func readsNoWords() throws {

@@ -41,7 +41,7 @@ struct StateLossTests {
     try #require(home.tool("rm", "-rf", home.state).status == 0)
   }
 
-  @Test("A run after the loss of the state unsubscribes nothing, and says so once")
+  @Test("A run after the loss of the state unsubscribes nothing and reports that once")
   func segmentsStaySubscribedWithoutState() throws {
     try removeState()
     let plan = try home.run("plan")
@@ -56,7 +56,7 @@ struct StateLossTests {
     #expect(try cached() == [server.address("/1")])
   }
 
-  @Test("A segment that was left stays left after the loss of the state")
+  @Test("An unsubscribed segment stays so after the loss of the state")
   func leftSegmentStaysLeftWithoutState() throws {
     try #require(home.run("unsubscribe", "one", "-q").status == 0)
     try removeState()
@@ -91,7 +91,7 @@ struct StateLossTests {
     #expect(try cached() == subscribed)
   }
 
-  @Test("The events of a damaged state that can be read are carried over to the new one")
+  @Test("The readable events of a damaged state are moved to the new one")
   func queuedEventsOutliveDamage() throws {
     // Long names leave room for few events per page.
     let count = 100

@@ -4,7 +4,7 @@ import PrefetchSystem
 import PrefetchTestSupport
 import Testing
 
-@Suite("What `status` says", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of `status`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StatusTests {
   private let home: Home
   private let site: Site
@@ -41,7 +41,7 @@ struct StatusTests {
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 
-  @Test("counts what waits, and `list` names it")
+  @Test("`status` counts deferred items, and `list` names them")
   func waiting() throws {
     home.configure(
       """
@@ -59,7 +59,7 @@ struct StatusTests {
     #expect(try home.run("list", "--state", "cached").lines.count == 2)
   }
 
-  @Test("of the next check is the end of freshness or of a gate, and nothing where every run asks")
+  @Test("The next check in `status` is the end of freshness or of a gate, or nothing")
   func nextCheck() throws {
     home.configure(
       """
@@ -87,7 +87,9 @@ struct StatusTests {
     )
   }
 
-  @Test("of the last runs is how each segment ended in them, and since when it is not current")
+  @Test(
+    "The trend in `status` is the outcome of each segment in its last runs"
+  )
   func trend() throws {
     home.configure(
       """
@@ -121,7 +123,9 @@ struct StatusTests {
     #expect(ends == ends.sorted(by: >) && ends.count == 10)
   }
 
-  @Test("of ages alarms for what never succeeded, and not for what was done before a deadline")
+  @Test(
+    "`status --max-age` fails for a segment that never succeeded"
+  )
   func maximumAge() throws {
     home.configure(
       """

@@ -80,7 +80,10 @@ struct StoppedProcessTests {
     try work(stopped.processID)
   }
 
-  @Test("is named to those who wait, and holds nobody up for longer", arguments: Hold.allCases)
+  @Test(
+    "A stopped process is named to waiting commands, and they wait only for a limited time",
+    arguments: Hold.allCases
+  )
   func held(_ hold: Hold) throws {
     try withStopped(hold) { process in
       let named = "process \(process) (`prefetch run`, since "
@@ -107,7 +110,7 @@ struct StoppedProcessTests {
   }
 
   @Test(
-    "lets a signal end those who wait",
+    "A stopped process does not keep a waiting command from ending on a signal",
     arguments: ["run", "gc", "lock"],
     [SIGINT, SIGTERM]
   )
@@ -122,7 +125,7 @@ struct StoppedProcessTests {
     }
   }
 
-  @Test("that left a log which only a writer can mend holds up no reader")
+  @Test("A log that a stopped process left, and only a writer can repair, blocks no reader")
   func brokenLog() throws {
     #expect(try home.run("-q").status == 0)
     FileTree.write([UInt8](repeating: 0xa5, count: 4096), to: "\(home.cache)/index.sqlite-wal")

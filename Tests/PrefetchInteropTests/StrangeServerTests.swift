@@ -7,7 +7,7 @@ import Testing
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct StrangeServerTests {
-  @Test("gets no header of a rule for all, be it asked by `run` or by `get`")
+  @Test("A server that only a manifest chose gets no header of a general rule, by `run` or `get`")
   func headers() throws {
     let stranger = try LoopbackServer { _ in
       .respond(200, [("ETag", "\"1\""), ("Cache-Control", "no-cache")], text: "x")

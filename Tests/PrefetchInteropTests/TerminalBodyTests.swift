@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "On a terminal",
+  "Output on a terminal",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: TerminalWindow.isPossible, TerminalWindow.absence)
 )
@@ -35,13 +35,13 @@ struct TerminalBodyTests {
     return try #require(lines, "\(window.shown)")
   }
 
-  @Test("`get` prints text")
+  @Test("`get` prints text to a terminal")
   func text() throws {
     let lines = try shown("get \(server.address("/words"))")
     #expect(lines.starts(with: ["words", "and more", "status 0"]), "\(lines)")
   }
 
-  @Test("`get` prints nothing else without being asked, and says how to ask")
+  @Test("`get` prints no binary body to a terminal, and names the options for it")
   func binary() throws {
     let lines = try shown("get \(server.address("/picture"))")
     #expect(lines.contains("status 64"), "\(lines)")
@@ -55,7 +55,7 @@ struct TerminalBodyTests {
     #expect(piped.contains("17"), "\(piped)")
   }
 
-  @Test("the report has lines of its width, with the ends of long addresses")
+  @Test("The report on a terminal has lines of its width with the ends of long addresses")
   func report() throws {
     let lines = try shown("run")
     #expect(lines.allSatisfy { $0.utf8.count <= 80 }, "\(lines)")
@@ -65,7 +65,7 @@ struct TerminalBodyTests {
     #expect(long?.utf8.count == 80, "\(lines)")
   }
 
-  @Test("the report has whole lines in a pipe")
+  @Test("The report in a pipe has whole lines")
   func piped() throws {
     let run = try home.run("run")
     #expect(run.status == 0, "\(run)")

@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("Limits on what is received", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Limits on received bytes", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TransferLimitTests {
   private static let size = 100_000
   private static let count = 20
@@ -26,7 +26,7 @@ struct TransferLimitTests {
     )
   }
 
-  @Test("A day's limit defers the rest until local midnight, and the next run asks for nothing")
+  @Test("A daily limit defers the rest until local midnight, and the next run sends nothing")
   func daily() throws {
     let body = [UInt8](repeating: 7, count: Self.size)
     let fresh = [("Cache-Control", "max-age=86400")]
@@ -68,7 +68,7 @@ struct TransferLimitTests {
     #expect(server.requests.count == asked + Self.count - fetched)
   }
 
-  @Test("However many begin at once, and however large they are, no more than the limit is taken")
+  @Test("A limit is not exceeded, whatever the number and the size of the transfers")
   func strict() throws {
     let body = [UInt8](repeating: 7, count: 2_000_000)
     let server = try LoopbackServer { request in
@@ -101,7 +101,7 @@ struct TransferLimitTests {
   }
 
   @Test(
-    "Each day brings files of half a limit that begin together, whether they can be continued or not",
+    "Each day fetches files of half a limit that start together, resumable or not",
     .enabled(if: Tool.isInstalled("faketime"), "needs faketime"),
     arguments: [true, false]
   )
@@ -144,7 +144,7 @@ struct TransferLimitTests {
   }
 
   @Test(
-    "A body larger than a whole day's limit fails at once where it cannot be continued",
+    "A body larger than a daily limit fails at once where it cannot be resumed",
     arguments: ["", "Accept-Ranges"]
   )
   func tooLarge(header: String) throws {
@@ -162,7 +162,7 @@ struct TransferLimitTests {
     #expect(try #require(report.number("totals.bytes_body")) == 0)
   }
 
-  @Test("Limits by kind of network count for themselves, and a segment's own for its own")
+  @Test("Limits by kind of network count separately, and a segment's own counts its bytes")
   func byKind() throws {
     let body = [UInt8](repeating: 7, count: Self.size)
     let server = try LoopbackServer { _ in .respond(200, body: body) }
@@ -196,7 +196,7 @@ struct TransferLimitTests {
   }
 
   @Test(
-    "A body that is whole when the limit is met is stored, and nothing is asked for after it",
+    "A body that completes at the limit is stored, and nothing is requested after it",
     arguments: [true, false],
     [0, 1, 100]
   )
@@ -226,7 +226,7 @@ struct TransferLimitTests {
   }
 
   @Test(
-    "A body that meets the limit is kept in part, and goes on when there is a new budget",
+    "A body that meets the limit is kept as a part and resumed with the next budget",
     arguments: [(4_000_000, 2_000_000, "1MB"), (400_000, 350_000, "200kB")]
   )
   func part(size: Int, sent: Int, limit: String) throws {
@@ -258,7 +258,7 @@ struct TransferLimitTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("What came counts although the run was killed")
+  @Test("Received bytes count although the run was killed")
   func killed() throws {
     let head = Script.head(200, [("Content-Length", "9000000"), ("ETag", "\"1\"")])
     let body = [UInt8](repeating: 7, count: 3_000_000)

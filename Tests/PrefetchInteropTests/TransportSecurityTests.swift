@@ -105,7 +105,10 @@ struct TransportSecurityTests {
     Made(url: "https://other.example/a", isAllowed: true, reason: "the rules for all hold"),
   ]
 
-  @Test("is explained for a URL that nobody ever asked for, as text and as JSON", arguments: made)
+  @Test(
+    "A verdict on transport security is explained for an unknown URL, as text and as JSON",
+    arguments: made
+  )
   func explains(made: Made) throws {
     home.write(Self.rules)
     let verdict = made.isAllowed ? "allowed" : "refused"
@@ -129,7 +132,7 @@ struct TransportSecurityTests {
     if let entry = made.entry { #expect(line.contains(entry)) }
   }
 
-  @Test("is explained with everything that a connection must prove")
+  @Test("A verdict on transport security lists everything that a connection must prove")
   func explainsDemands() throws {
     let key = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     home.write(
@@ -185,7 +188,7 @@ struct TransportSecurityTests {
     """
   }
 
-  @Test("fails the hosts of an exception that is over, and nothing else")
+  @Test("An expired exception fails the requests to its hosts, and no others")
   func expired() throws {
     home.write(expiring("2020-01-31"))
     let run = try home.run("--json", "--items", "all")
@@ -202,7 +205,7 @@ struct TransportSecurityTests {
     #expect(run.errors.contains("the exception for `localhost` expired on 2020-01-31"))
   }
 
-  @Test("tells of an end before it comes, and check is 78 once it has come")
+  @Test("An exception is reported before it expires, and `check` ends with 78 after that")
   func checks() throws {
     let now = SystemClock().now().wall
     home.write(expiring("2020-01-31"))
@@ -222,7 +225,7 @@ struct TransportSecurityTests {
     #expect(try home.run("check", "--json").json().list("diagnostics").isEmpty)
   }
 
-  @Test("lets headers and versions of its rules go where they match, and nowhere else")
+  @Test("Headers and versions of transport rules apply where they match, and nowhere else")
   func transportRules() throws {
     home.write(
       """

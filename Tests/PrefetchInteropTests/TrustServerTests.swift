@@ -20,12 +20,12 @@ struct TrustServerTests {
     return rules
   }
 
-  @Test("There are enough of them")
+  @Test("The table of servers has enough rows")
   func count() {
     #expect(Self.rows.count >= 60)
   }
 
-  @Test("Each is asked or not, with the right exit status", arguments: rows)
+  @Test("A server is requested or refused, with the expected exit status", arguments: rows)
   func row(_ row: TrustRow) throws {
     let ground = try TrustGround.shared.get()
     let rules = Self.rules(row, ground)

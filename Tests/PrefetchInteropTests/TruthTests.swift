@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Requests, responses and reports for content with unusual caching headers.
-@Suite("What is stored", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Freshness of stored items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct TruthTests {
   private let home: Home
   private let site: Site
@@ -24,7 +24,7 @@ struct TruthTests {
     server.requests.filter { $0.path == path }.map { $0.headers[HeaderName(name)] }
   }
 
-  @Test("is fresh for its ttl where the server says nothing, and asked again when that is gone")
+  @Test("A stored item is fresh for its `ttl` without a server's word, and revalidated after it")
   func lifetimes() throws {
     home.configure("segments: [{ name: basics, ttl: 1d, urls: [\(server.address("/one"))] }]")
     for _ in 0..<3 { #expect(try home.run("run").status == 0) }
@@ -37,7 +37,7 @@ struct TruthTests {
     #expect(sent("If-None-Match", to: "/one").count == 2)
   }
 
-  @Test("goes back to its server with the tag's own bytes, and a Latin-1 redirect is escaped")
+  @Test("A stored item is revalidated with the tag's own bytes, and a Latin-1 redirect is escaped")
   func bytes() throws {
     let tag = Array("\"caf".utf8) + [0xE9, 0x22]
     let server = try LoopbackServer { request in
@@ -68,7 +68,7 @@ struct TruthTests {
     #expect(server.requests.map(\.path) == ["/old", "/%E9", "/old", "/%E9"])
   }
 
-  @Test("is asked for without a tag that is none, items and manifests alike")
+  @Test("A stored item or manifest without a valid tag is requested without one")
   func uselessValidators() throws {
     var page = Site.Page("body of one")
     page.entityTag = "*"
@@ -92,7 +92,7 @@ struct TruthTests {
     #expect(try home.run("get", server.address("/one")).output == "new body")
   }
 
-  @Test("is asked for once more, past every cache, where a 304 names another tag")
+  @Test("A stored item is requested again past all caches where a 304 has another tag")
   func secondAsking() throws {
     let server = try LoopbackServer { request in
       let isPlain = request.headers["If-None-Match"] == nil
@@ -108,7 +108,7 @@ struct TruthTests {
     #expect(server.requests.last?.headers["If-None-Match"] == nil)
   }
 
-  @Test("comes again for get when it was lost or damaged; offline that is 74")
+  @Test("A lost or damaged body is fetched again by `get`, and offline ends with 74")
   func damaged() throws {
     let url = server.address("/one")
     site["/one"]?.headers = [.init("Cache-Control", "max-age=3600")]
@@ -132,7 +132,7 @@ struct TruthTests {
     #expect(try home.run("path", "https://a.example/none").status == 4)
   }
 
-  @Test("and served stale is listed, and told once with its age")
+  @Test("A stored item that is served stale is listed and reported once with its age")
   func stale() throws {
     home.configure(
       """
@@ -165,7 +165,7 @@ struct TruthTests {
     #expect(Set(ends) == ["stale", "no_network", "removed"])
   }
 
-  @Test("is no answer to --revalidate while its server is down, however fresh, without max_stale")
+  @Test("A fresh item does not satisfy `--revalidate` while its server fails, without `max_stale`")
   func unconfirmed() throws {
     home.configure(
       """
@@ -184,7 +184,7 @@ struct TruthTests {
     #expect(try home.run("get", server.address("/one")).output == "body of one")
   }
 
-  @Test("is never what the server forbids to use stale, nor older than was allowed")
+  @Test("A stale item is not served where its server forbids that, or when it is too old")
   func forbidden() throws {
     let url = server.address("/one")
     home.configure("network: { retries: { items: 0, lookups: 0 } }")
@@ -207,7 +207,7 @@ struct TruthTests {
     }
   }
 
-  @Test("as absent is believed by get for a while, and asked for again by a run")
+  @Test("A remembered absence is used by `get` for a while, and requested again by a run")
   func absence() throws {
     let url = server.address("/none")
     home.configure("segments: [{ name: basics, urls: [\(url)] }]")
@@ -225,7 +225,7 @@ struct TruthTests {
     #expect(try home.run("get", url).output == "now it is there")
   }
 
-  @Test("as absent is not believed where that is turned off, or where a digest says what it is")
+  @Test("A remembered absence is not used where disabled, or where a digest pins the item")
   func noAbsence() throws {
     let url = server.address("/none")
     home.configure("cache: { negative_ttl: 0 }")
@@ -238,7 +238,7 @@ struct TruthTests {
     #expect(server.requests.count == 4)
   }
 
-  @Test("is asked for again after statuses that the configuration adds, and after no others")
+  @Test("A failed item is retried after statuses that the configuration adds, and no others")
   func statuses() throws {
     let server = try LoopbackServer { .respond($0.path == "/busy" ? 403 : 400, text: "no") }
     home.configure(
@@ -252,7 +252,7 @@ struct TruthTests {
     #expect(server.requests.filter { $0.path == "/bad" }.count == 1)
   }
 
-  @Test("for one segment never stands under the name of another that asks with other headers")
+  @Test("A stored variant of one segment is not used for another one with other headers")
   func variants() throws {
     let server = try LoopbackServer { request in
       .respond(

@@ -27,7 +27,7 @@ struct UnchangedTests {
   }
 
   @Test(
-    "move every body once in all, and ask with the server's own words",
+    "Ten runs send every body once in all and revalidate with the server's own validators",
     .timeLimit(.minutes(10))
   )
   func once() throws {

@@ -40,7 +40,7 @@ struct UnreadableBodyTests {
   }
 
   @Test(
-    "An object that cannot be opened or examined is kept by `verify --repair`, which ends with 74",
+    "An object that cannot be opened is kept by `verify --repair`, which ends with 74",
     arguments: ["EMFILE", "ENOMEM", "EIO", "EACCES"],
     ["openat", "fstat,newfstatat"]
   )
@@ -81,7 +81,7 @@ struct UnreadableBodyTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("One read error that does not come again is no damage")
+  @Test("A read error that does not recur is no damage")
   func passingReadErrorIsNoDamage() throws {
     let run = try home.run(
       "verify --repair",

@@ -45,7 +45,9 @@ struct UpgradeTests {
     )
   }
 
-  @Test("serves the new one, moves nothing that is pinned, and is then too new for the old one")
+  @Test(
+    "A cache of an earlier version is upgraded without a fetch of pinned items"
+  )
   func upgrade() throws {
     let old = home.using(try #require(Binary.oldPath))
     let filled = try old.run("-q")

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("What servers say of a version", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Validators of servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ValidatorTests {
   private let home: Home
 
@@ -32,7 +32,7 @@ struct ValidatorTests {
   }
 
   @Test(
-    "goes back to them byte for byte",
+    "Validators are sent back byte for byte",
     arguments: [
       ("\"abc\"", nil), ("W/\"abc\"", nil), ("\"\"", nil), ("\"a'b,c=d;e\\f\"", nil),
       ("\"ä€🙂\"", nil), ("\"-gzip\"", nil), ("\"\(String(repeating: "x", count: 1_000))\"", nil),
@@ -62,7 +62,7 @@ struct ValidatorTests {
   }
 
   @Test(
-    "asks for the whole again where there is none",
+    "An item without validators is requested as a whole again",
     arguments: [
       [], [("ETag", "")], [("Last-Modified", "")],
       [("ETag", "\"\(String(repeating: "x", count: 2_000))\"")],
@@ -82,7 +82,7 @@ struct ValidatorTests {
     #expect(server.requests.count == 2)
   }
 
-  @Test("never sends what one server said to another")
+  @Test("Validators of one server are never sent to another")
   func redirected() throws {
     let other = try LoopbackServer(number: 2) { request in
       request.headers["If-None-Match"] == nil

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A URL that two segments request with different headers, or that is stored under another name.
-@Suite("Of one URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Variants of one URL", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct VariantTests {
   private final class Page: Sendable {
     /// Whether the page depends on the language.
@@ -44,7 +44,7 @@ struct VariantTests {
     ", sha256: \(SHA256.digest(of: text).hexadecimal)"
   }
 
-  @Test("the first segment keeps its answer when another one's question finds out that it varies")
+  @Test("The first segment keeps its response when another segment's request reveals `Vary`")
   func later() throws {
     configure()
     #expect(try home.run("run").status == 0)
@@ -59,7 +59,10 @@ struct VariantTests {
     #expect(plan.output.contains("for which segment `german` has another value"), "\(plan)")
   }
 
-  @Test("the first segment takes its answer from a later one", arguments: [true, false])
+  @Test(
+    "The first segment's response replaces the one of a later segment",
+    arguments: [true, false]
+  )
   func order(hasVaried: Bool) throws {
     configure()
     page.varies.withLock { $0 = hasVaried }
@@ -74,7 +77,7 @@ struct VariantTests {
     }
   }
 
-  @Test("a lost body is not replaced by what answers another segment")
+  @Test("A lost body is not replaced by a response for another segment")
   func lost() throws {
     page.varies.withLock { $0 = true }
     configure()
@@ -88,7 +91,7 @@ struct VariantTests {
     #expect(try home.run("get", "--offline", server.address("/page")).output == "in de")
   }
 
-  @Test("a digest binds the segment that declares it, and no other one with other headers")
+  @Test("A digest binds the segment that declares it, and no other one with other headers")
   func pinned() throws {
     page.varies.withLock { $0 = true }
     configure(english: sha256("in en"))
@@ -105,7 +108,7 @@ struct VariantTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("a body that is here under another name is taken: by a run offline, and by get")
+  @Test("A body stored under another name is adopted by an offline run and by `get`")
   func adopted() throws {
     let one = server.address("/page")
     let digest = sha256("for all")
@@ -125,7 +128,7 @@ struct VariantTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("an absence is what one request was told, and says nothing of another")
+  @Test("An absence is the result of one request and does not apply to other headers")
   func absence() throws {
     let server = try LoopbackServer { request in
       request.headers["Authorization"] == nil
@@ -141,7 +144,7 @@ struct VariantTests {
     #expect(try home.run("get", url).output == "for you")
   }
 
-  @Test("an absence outlives an older copy, for as long as the caller allows")
+  @Test("An absence has precedence over an older copy for as long as the caller allows")
   func absenceOfOlder() throws {
     let isGone = Mutex(false)
     let server = try LoopbackServer { _ in

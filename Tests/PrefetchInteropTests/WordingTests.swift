@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Messages of the program and their recipients.
-@Suite("A message", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Messages", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct WordingTests {
   private let home: Home
   private let site: Site
@@ -22,7 +22,7 @@ struct WordingTests {
     home.configure("cache: { min_free: 0 }\n\(lines)")
   }
 
-  @Test("names a line for each library")
+  @Test("The output of `--version` has a line for each library")
   func version() throws {
     let run = try home.run("--version")
     let names = run.lines.map { $0.prefix { $0 != " " } }
@@ -38,7 +38,7 @@ struct WordingTests {
     #expect(try home.run("--version", "--json").json().text("libidn2")?.isEmpty == false)
   }
 
-  @Test("of `-v` says one thing of each item")
+  @Test("The output of `-v` has one line for each item")
   func detail() throws {
     configure("segments: [{ name: s, urls: [\(server.address("/one"))] }]")
     let first = try home.run("-v")
@@ -51,7 +51,7 @@ struct WordingTests {
     #expect(third.errors.contains(line), "\(third)")
   }
 
-  @Test("of what a 404 prunes names the 404, and the rule that prunes it")
+  @Test("A message about an item that `on_gone` removes names the 404 and that rule")
   func pruned() throws {
     configure("segments: [{ name: s, on_gone: remove, urls: [\(server.address("/one"))] }]")
     #expect(try home.run("-q").status == 0)
@@ -71,7 +71,7 @@ struct WordingTests {
     }
   }
 
-  @Test("of a report has its columns below each other, whatever the states are")
+  @Test("The lines of a report have aligned columns, whatever the states are")
   func columns() throws {
     home.configure(
       """
@@ -91,7 +91,7 @@ struct WordingTests {
     }
   }
 
-  @Test("about a binary plist names the path of the key")
+  @Test("A message about a binary plist names the path of the key")
   func binaryPlist() throws {
     home.write(
       "import plistlib; plistlib.dump({'network': {'concurrency': 'x'}, 'segments': []}, "
@@ -105,7 +105,7 @@ struct WordingTests {
   }
 
   @Test(
-    "is none about a list that is signed in clear and named `.asc`",
+    "A signed list named `.asc` causes no message",
     arguments: ["\(Digest.hexadecimal("body of one"))  one", "URL"]
   )
   func clearSigned(line: String) throws {
@@ -134,7 +134,7 @@ struct WordingTests {
     #expect(!check.output.contains("refused") && check.errors.contains("was not verified"))
   }
 
-  @Test("of `explain` tells sizes as people do")
+  @Test("`explain` prints sizes in readable units")
   func sizes() throws {
     configure(
       "segments: [{ name: s, urls: [{ url: \(server.address("/one")), size: 123456789 }] }]"

@@ -31,7 +31,7 @@ struct WrongClockTests {
   }
 
   @Test(
-    "stops no question, and one warning names it",
+    "A clock that was ahead suppresses no request, and one warning names it",
     arguments: [false, true]
   )
   func ahead(hasManifest: Bool) throws {
@@ -57,7 +57,7 @@ struct WrongClockTests {
     #expect(try run("+0", "status", "--max-age", "1d").status == 0)
   }
 
-  @Test("still serves offline, and within `max_stale`, what it confirmed")
+  @Test("A clock that was ahead leaves confirmed items usable offline and within `max_stale`")
   func offline() throws {
     serve("old")
     home.configure(
@@ -76,7 +76,7 @@ struct WrongClockTests {
   }
 
   @Test(
-    "lets nothing expire while it is ahead of what servers say",
+    "A clock that is ahead of servers expires nothing",
     arguments: [false, true]
   )
   func expiry(hasManifest: Bool) throws {
@@ -109,7 +109,7 @@ struct WrongClockTests {
     return Site.Page(text, headers: [HeaderField("Date", date)])
   }
 
-  @Test("forgets nothing that was used of a limit")
+  @Test("A clock that was ahead clears no use of a limit")
   func limit() throws {
     for name in ["/a", "/b"] { site[name] = Site.Page(String(repeating: name, count: 10_000)) }
     func configure(_ names: [String]) {
@@ -130,7 +130,7 @@ struct WrongClockTests {
     #expect(site.requests.isEmpty)
   }
 
-  @Test("lets no part and no lock grow old")
+  @Test("A clock that was ahead expires no part and no lock")
   func partAndLock() throws {
     let body = [UInt8](repeating: 7, count: 300_000)
     let broken = try LoopbackServer { request in
@@ -166,7 +166,7 @@ struct WrongClockTests {
     #expect(try run("+0", "path", broken.address("/a")).status == 0)
   }
 
-  @Test("lets no event go that waits for its collector")
+  @Test("A clock that was ahead drops no event that waits for its collector")
   func events() throws {
     site["/a"] = dated("a")
     home.configure(
@@ -178,7 +178,7 @@ struct WrongClockTests {
     #expect(try run("+0", "event", "list").lines.count == 2)
   }
 
-  @Test("keeps the books of the days on which it was right")
+  @Test("A clock that was ahead keeps the totals of days on which it was right")
   func books() throws {
     for name in ["/a", "/b", "/c", "/d"] { site[name] = Site.Page(name) }
     let urls = ["/a", "/b", "/c", "/d"].map { "\"\(server.address($0))\"" }.joined(separator: ", ")
@@ -197,7 +197,7 @@ struct WrongClockTests {
     #expect(site.requests.isEmpty, "the day's limit is spent")
   }
 
-  @Test("leaves no Retry-After gate that lies more than a day ahead")
+  @Test("A clock that was ahead leaves no `Retry-After` gate of more than a day")
   func gate() throws {
     site["/a"] = Site.Page([], headers: [HeaderField("Retry-After", "7200")], status: 503)
     home.configure(

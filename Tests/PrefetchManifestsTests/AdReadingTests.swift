@@ -47,7 +47,7 @@ struct AdReadingTests {
   }
 
   @Test(
-    "Bit rates, else sizes, else areas put the encodings in order",
+    "Encodings are ordered by bit rate, else by size, else by area",
     arguments: [
       [#" bitrate="9""#, #" minBitrate="1" maxBitrate="3""#, #" bitrate="4""#],
       [#" fileSize="900" bitrate="x""#, #" fileSize="20""#, #" fileSize="30""#],
@@ -69,7 +69,7 @@ struct AdReadingTests {
     }
   }
 
-  @Test("What is here stays, whatever quality the line would take")
+  @Test("A stored encoding stays, whatever quality the network allows")
   func held() throws {
     let files = Self.film(
       Self.file("a.mp4", " bitrate=\"1\"") + Self.file("b.mp4", " bitrate=\"2\"")
@@ -85,7 +85,7 @@ struct AdReadingTests {
     #expect(try paths(keep("c.mp4")) == ["/tags/b.mp4"])
   }
 
-  @Test("Prefixes, CDATA, remarks and empty elements are no trouble")
+  @Test("Prefixes, CDATA, comments and empty elements are accepted")
   func tolerance() throws {
     let text = """
       <v:VAST xmlns:v="http://iab.example/" xmlns:x="urn:x" version="3.0"> stray
@@ -102,7 +102,7 @@ struct AdReadingTests {
   }
 
   @Test(
-    "Addresses that nobody should ask for are refused, each with its place",
+    "Forbidden addresses are refused, each with its line",
     arguments: ["file:///etc/passwd", "data:video/mp4;base64,AAAA", "ftp://x/y", "http://"]
   )
   func addresses(_ address: String) {
@@ -118,7 +118,7 @@ struct AdReadingTests {
     #expect(wrapped.code == .badURL, "\(wrapped)")
   }
 
-  @Test("An address of 8 KB is read, and one that is too long is refused")
+  @Test("An address of 8 KB is read, and a longer one is refused")
   func longAddresses() throws {
     let long = String(repeating: "a", count: 8_000)
     #expect(try paths(Self.read([Self.film(Self.file("\(long).mp4"))])) == ["/tags/\(long).mp4"])
@@ -130,7 +130,7 @@ struct AdReadingTests {
     #expect(failure.code == .badURL)
   }
 
-  @Test("10,000 encodings and 100,000 ads are bounded")
+  @Test("The number of encodings and of ads is bounded")
   func bounds() throws {
     let many = Self.film(
       (0..<9_000).map { Self.file("\($0).mp4", " bitrate=\"\($0 + 1)\"") }.joined()
@@ -147,7 +147,7 @@ struct AdReadingTests {
     }
   }
 
-  @Test("Macros are filled in where they are known, be their brackets encoded or not")
+  @Test("Known macros are replaced, with encoded brackets or not")
   func macros() throws {
     let url = try WebURL(Self.root)
     let moment = AdMoment(of: url, at: Instant(milliseconds: 1_795_490_309_703))
@@ -162,7 +162,7 @@ struct AdReadingTests {
     #expect(reading.texts.isEmpty && reading.parts.isEmpty)
   }
 
-  @Test("Mutated answers are read, or refused with a sentence")
+  @Test("Mutated ad responses are read, or refused with a sentence")
   func mutations() throws {
     let samples = [
       Self.film(Self.file("a.mp4", " bitrate=\"7\"") + Self.file("b.mp4"), " sequence=\"2\""),

@@ -8,7 +8,7 @@ import Testing
   private static let sha256 = LockReader.sha256
   private static let base64 = LockReader.base64
 
-  @Test("Files of registries are taken, and what says where a module is is asked besides")
+  @Test("Registry files are read, and the file that names a module's source is requested too")
   func registryFiles() {
     let source = "https://r.example/modules/left/1.0/source.json"
     let text = """
@@ -30,7 +30,7 @@ import Testing
     )
   }
 
-  @Test("A module is its archive, its patches and what is laid over it")
+  @Test("A module is its archive, its patches and its overlay")
   func moduleSource() throws {
     let text = """
       {"url": "https://a.example/left-1.0.tar.gz", "integrity": "sha256-\(Self.base64)",
@@ -56,7 +56,7 @@ import Testing
     #expect(archive.alternates.map(\.string) == ["https://b.example/left-1.0.tar.gz"])
   }
 
-  @Test("What a registry says of a module is no other than what was locked")
+  @Test("A registry's record of a module must match the locked digest")
   func otherSource() throws {
     let digest = SHA256.digest(of: "{}")
     let reading = LockReader.moduleSource.read("{ }", part: .moduleSource(digest))
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be used is named",
+    "An unusable lock file of Bazel is refused with a reason",
     arguments: [
       ("{}", "`registryFileHashes` is missing; Bazel 7.2 and later write it"),
       ("{\"registryFileHashes\": []}", "`registryFileHashes` must be a mapping of URLs to digests"),

@@ -21,7 +21,7 @@ import Testing
     package(name, version, "source = \"\(source)\"\nchecksum = \"\(Self.digest)\"")
   }
 
-  @Test("Crates come from the files of crates.io, and what is part of the build comes from nowhere")
+  @Test("Crates come from crates.io, and local ones have no file")
   func crates() {
     let text =
       "version = 4\n" + package("mine", "0.1.0", "dependencies = [\"left\"]") + crate("left")
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "An address of one's own stands for every registry",
+    "A configured address replaces every registry",
     arguments: [
       ("https://c.example/dl/", "https://c.example/dl/abcde/1.0.0/download"),
       ("https://c.example/{prefix}/{crate}.{version}", "https://c.example/ab/cd/abcde.1.0.0"),
@@ -58,7 +58,7 @@ import Testing
     )
   }
 
-  @Test("The folders of an index go by the length of the name")
+  @Test("The folders of an index follow the length of the name")
   func prefixes() throws {
     var rules = ManifestRules()
     rules.crateDownload = "https://c.example/{lowerprefix}/{crate}"
@@ -69,7 +69,7 @@ import Testing
     )
   }
 
-  @Test("What an index says of the crates comes along, and anew where the versions are others")
+  @Test("The index of the crates is included, and requested again for other versions")
   func sparseIndex() throws {
     var rules = ManifestRules()
     rules.crateIndex = try WebURL("https://i.example/sparse")
@@ -92,7 +92,7 @@ import Testing
     )
   }
 
-  @Test("The first versions of the format have their checksums elsewhere")
+  @Test("The first versions of the format have their checksums in another table")
   func metadata() throws {
     let text =
       package("left", "1.0.0", "source = \"\(Self.index)\"")
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be used is named",
+    "An unusable Cargo.lock is refused with a reason",
     arguments: [
       ("package = 1", "manifest_invalid: line 1, column 11: `package` must be a list of tables"),
       ("[[package]]\nname = \"../x\"\nversion = \"1\"", "a package is a table with a `name`"),

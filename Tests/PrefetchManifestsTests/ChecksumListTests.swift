@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "A line that breaks a rule fails alone and says where",
+    "An invalid line of a checksum list fails alone with its number",
     arguments: [
       (
         "\(sha256)  ../a",
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(
-    "Lists of functions that are not checked are refused by their name",
+    "Lists of unsupported hash functions are refused by name",
     arguments: [
       ("https://a.example/B2SUMS", "BLAKE2"), ("x.b2", "BLAKE2"), ("B3SUMS?x", "BLAKE3"),
       ("SHA3-512SUMS", "SHA-3"),
@@ -152,7 +152,7 @@ import Testing
     ) { try readText("\(Self.sha512)  x", name: name).get() }
   }
 
-  @Test("A signed text without its signature is cut off")
+  @Test("A signed text is read without its signature")
   func cut() {
     let text = String(
       Self.signed.prefix { $0 != "N" || true }.split(separator: "-----BEGIN PGP SIGNATURE")[0]
@@ -165,7 +165,7 @@ import Testing
     ) { try readText(text).get() }
   }
 
-  @Test("Names need an address to be relative to")
+  @Test("A list of names without an address is refused")
   func homeless() throws {
     let manifest = try readText("\(Self.sha256)  x\n\(Self.sha256)  https://o.example/y", base: nil)
       .get()
@@ -177,7 +177,7 @@ import Testing
     )
   }
 
-  @Test("Digests of many files are read into columns, names and all")
+  @Test("Digests of many files are read into columns")
   func columns() throws {
     var text = ""
     for number in 0..<20_000 { text += "\(Self.sha256)  d/file-\(number).tar.gz\n" }

@@ -4,7 +4,7 @@ import Testing
 @testable import PrefetchManifests
 
 @Suite struct FeedTests {
-  @Test("A reference that only a document type of elsewhere could explain stays what it is")
+  @Test("A reference to an external document type is kept as text")
   func unknownReference() throws {
     let type = "<!DOCTYPE rss PUBLIC \"-//N//DTD RSS 0.91//EN\" \"http://n.example/rss-0.91.dtd\">"
     let text = """
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "The files that entries bring along",
+    "An entry of a feed has its enclosed files",
     arguments: [
       (
         """
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "A file that breaks a rule fails alone and says where",
+    "An invalid file of a feed fails alone with its position",
     arguments: [
       ("<item>\n<enclosure/></item>", ": manifest_invalid: line 2, column 1: `url` is missing"),
       (
@@ -73,7 +73,7 @@ import Testing
     #expect(manifest.refusals == [refusal])
   }
 
-  @Test("A broken feed fails as a whole and says where")
+  @Test("A broken feed fails as a whole with its position")
   func broken() {
     #expect(
       throws: Failure(
@@ -83,7 +83,7 @@ import Testing
     ) { try readText("<rss>\n<channel").get() }
   }
 
-  @Test("Latin letters of an older encoding are read")
+  @Test("A feed in an older Latin encoding is read")
   func encoding() throws {
     let head = "<?xml version='1.0' encoding='ISO-8859-1'?><rss><channel><item><title>"
     let bytes =
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(
-    "Dates of mail, as feeds have them",
+    "Dates of feeds are read in the format of mail",
     arguments: [
       ("Fri, 20 Nov 2026 05:00:00 GMT", "2026-11-20T05:00:00.000Z"),
       ("Fri, 20 Nov 2026 05:00:00 +0130", "2026-11-20T03:30:00.000Z"),

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "The first bytes tell",
+    "A format is recognised by its first bytes",
     arguments: [
       ("{\"format\": \"prefetch-manifest\"", .native),
       ("{\"items\": [{\"a\": \"}\"}], \"format\": \"prefetch-manifest\"}", .native),
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "Names and media types tell where the bytes leave it open, or say the same",
+    "Names and media types decide where the bytes leave it open",
     arguments: [
       ("{}", "https://a.example/package-lock.json?x", nil, .packageLock),
       ("{}", "npm-shrinkwrap.json", nil, .packageLock), ("x\n", "pylock.dev.toml", nil, .pylock),
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "Where the claim and the first bytes disagree, both are told",
+    "A contradiction of format and first bytes is reported with both",
     arguments: [
       (
         "https://a.example/x", "package-lock.json", nil, nil,
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(
-    "A declared format is believed over names and guesses of the same syntax",
+    "A declared format outweighs names and guesses of the same syntax",
     arguments: [
       ("\(sum)  x", .list, .list), ("https://a.example/x", .checksums, .checksums),
       ("{\"format\": \"prefetch-manifest\"}", .json, .json), ("{}", .native, .native),
@@ -144,7 +144,7 @@ import Testing
     #expect(Self.kind(text, source) == .success(expected))
   }
 
-  @Test("Every format that can be declared has a row, and every row has words of its own")
+  @Test("Every declarable format has a row, and every row has its own words")
   func rows() {
     for format in ManifestFormat.allCases { #expect(FormatTable.row(declared: format) != nil) }
     for kind in DocumentKind.allCases { #expect(FormatTable.row(kind)?.kind == kind) }
@@ -152,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "What is known and not read says what to do instead",
+    "A known format that is not read is refused with an alternative",
     arguments: [
       (
         "#EXTM3U",
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(
-    "What is nothing of the kind says what it is",
+    "An unknown format is described",
     arguments: [
       (
         "hello", .manifestInvalid,
@@ -224,14 +224,14 @@ import Testing
     return readBytes(bytes, source)
   }
 
-  @Test("What gzip has packed is known by its content and read as what it holds")
+  @Test("A gzip file is recognised and read as its content")
   func packed() throws {
     let bytes = try #require(Base64.decode(Self.once))
     #expect(try Self.read(bytes).get().lines == ["https://a.example/x"])
     #expect(try Self.read(bytes, mime: "text/uri-list").get().lines == ["https://a.example/x"])
   }
 
-  @Test("Unpacked it may have no more bytes than a manifest may")
+  @Test("An unpacked manifest has the same size limit as a plain one")
   func large() throws {
     let bytes = try #require(Base64.decode(Self.once))
     #expect(try Self.read(bytes, atMost: 20).get().entries.count == 1)
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test("Broken packing is told")
+  @Test("Damaged gzip is reported")
   func broken() throws {
     let bytes = try #require(Base64.decode(Self.once))
     #expect(throws: Failure(.truncated, "its gzip ends too early")) {
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test("What unpacks to more than honest texts do is given up")
+  @Test("A gzip bomb is refused")
   func bomb() {
     // A million and a half line ends around a run of zeros, compressed.
     let bytes: [UInt8] =

@@ -75,7 +75,7 @@ struct FragmentDigestTests {
     )
   }
 
-  @Test("is one that the body must have", arguments: lists.indices)
+  @Test("A digest in a fragment is required of the body", arguments: lists.indices)
   func declared(number: Int) throws {
     let entry = try #require(try read(number, "#sha256=\(Self.sum)").get().entries.first)
     let digest = try #require(entry.digests.first { $0.algorithm == .sha256 })
@@ -83,7 +83,10 @@ struct FragmentDigestTests {
     #expect(!entry.url.string.contains("#"))
   }
 
-  @Test("that is none is refused, and its item with it", arguments: lists.indices)
+  @Test(
+    "A malformed digest in a fragment is refused together with its item",
+    arguments: lists.indices
+  )
   func malformed(number: Int) {
     switch read(number, "#sha256=zz") {
     case .failure(let failure): #expect(failure.message.contains("not a sha256"))
@@ -96,7 +99,7 @@ struct FragmentDigestTests {
   }
 
   @Test(
-    "that says something else than what stands beside it is believed no more than that",
+    "A digest in a fragment that contradicts the digest beside it is refused",
     arguments: [
       #"{"format":"prefetch-manifest","version":1,"items":[{"url":"https://a.example/x#sha256=SUM","digests":{"sha256":"OTHER"}}]}"#,
       "OTHER  https://a.example/x#sha256=SUM",
@@ -111,7 +114,9 @@ struct FragmentDigestTests {
     }
   }
 
-  @Test("stands beside one of another function, and other fragments mean nothing")
+  @Test(
+    "A digest in a fragment is added to one of another algorithm, and other fragments are ignored"
+  )
   func together() throws {
     let text = "\(Self.strong)  https://a.example/x#intro&sha256=\(Self.sum)"
     let entry = try #require(try readText(text, base: nil).get().entries.first)

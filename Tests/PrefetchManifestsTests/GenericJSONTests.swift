@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchManifests
 
-@Suite("JSON of other makes") struct GenericJSONTests {
+@Suite("Generic JSON") struct GenericJSONTests {
   private static let sha256 = LockReader.sha256
   private static let base64 = LockReader.base64
 
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "Known documents need no pointers",
+    "Known JSON documents need no pointers",
     arguments: [
       ("[]", ""),
       (
@@ -71,7 +71,7 @@ import Testing
     #expect(LockReader.json.read(text).lines == lines)
   }
 
-  @Test("Pointers lead to items, and from them to what is known of them")
+  @Test("Pointers select items and their facts")
   func pointers() {
     let text = """
       {"d/a~t": {"files": [
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "A pointer ends where it says",
+    "A pointer selects its node",
     arguments: [
       ("/x/*", [], #"{"x": {"k": "a", "l": "b"}}"#, "a b"),
       ("/x", [], #"{"x": ["a", "b"]}"#, "a b"),
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be read says where and why",
+    "Unreadable JSON is refused with position and reason",
     arguments: [
       ("", nil, [], "manifest_invalid: the document is empty"),
       ("[1,]", nil, [], "manifest_invalid: line 1, column 3: trailing comma before `]`"),
@@ -161,7 +161,7 @@ import Testing
     )
   }
 
-  @Test("An item that breaks a rule fails alone")
+  @Test("An invalid item of JSON fails alone")
   func rejected() {
     let text = """
       [{"url": "a", "revision": "1"}, {"url": "ftp://x/", "revision": "1"},

@@ -8,7 +8,7 @@ import Testing
   private static let other = "h1:q6urq6urq6urq6urq6urq6urq6urq6urq6urq6urq6s="
   private static let proxy = "https://proxy.golang.org"
 
-  @Test("Modules become files of the proxy, capital letters escaped")
+  @Test("Modules become files of the proxy, with escaped capital letters")
   func modules() {
     let text = """
       example.com/Left v1.0.0 \(Self.sum)
@@ -31,7 +31,7 @@ import Testing
     )
   }
 
-  @Test("A module of which only the zip file is summed has a go.mod all the same")
+  @Test("A module with a sum of the zip file only has a go.mod too")
   func zipOnly() {
     let lines = LockReader.goSums.read("example.com/left v1.0.0 \(Self.sum)", base: nil).lines
     let names = lines.split(separator: "\n").map { $0.prefix { $0 != " " }.suffix(4) }
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be read says where and why",
+    "An unreadable go.sum is refused with position and reason",
     arguments: [
       (
         "a.example/a v1.0.0",
@@ -91,7 +91,7 @@ import Testing
     #expect(LockReader.goSums.read(text).lines == message)
   }
 
-  @Test("A line of no UTF-8 is named")
+  @Test("A line that is not UTF-8 is named")
   func encoding() {
     #expect(
       LockReader.goSums.read(Array("a v1 h1:\n".utf8) + [0xFF]).lines

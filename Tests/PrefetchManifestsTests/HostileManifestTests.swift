@@ -10,7 +10,7 @@ import Testing
     Hexadecimal.encode((0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * ($0 % 4))) })
   }
 
-  @Test("A line of a hundred thousand places that are none is told of a hundred times at most")
+  @Test("A line of a hundred thousand invalid mirrors causes at most a hundred warnings")
   func mirrors() throws {
     let text =
       "https://a.example/x" + String(repeating: "\tx", count: 100_000) + "\n"
@@ -21,7 +21,7 @@ import Testing
     #expect(manifest.warnings.last?.message == "600 more like these are not shown")
   }
 
-  @Test("Of tens of thousands of digests of one file a hundred count, wherever they stand")
+  @Test("A hundred of tens of thousands of digests of one file count")
   func digests() throws {
     let fragment = Self.sums.map { "sha256=\($0)" }.joined(separator: "&")
     let options = Self.sums.map { "\n  checksum=sha-256=\($0)" }.joined()
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("Tens of thousands of hashes of one requirement are all taken, since any may be meant")
+  @Test("Tens of thousands of hashes of one requirement are all kept")
   func hashes() throws {
     let options = Self.sums.map { " --hash=sha256:\($0)" }.joined()
     let text = "left @ https://a.example/left.zip#sha256=\(Self.sums[7])\(options)"
@@ -48,7 +48,7 @@ import Testing
     #expect(manifest.entries.first?.digests.count == 20_000)
   }
 
-  @Test("An entry of a feed with thousands of files is read once")
+  @Test("An entry of a feed with thousands of files is read in one pass")
   func feed() throws {
     let files = (0..<9_000).map { "<enclosure url='https://a.example/\($0)'/>" }.joined()
     let text = "<rss><channel><item>\(files)<title>T</title></item></channel></rss>"
@@ -57,7 +57,7 @@ import Testing
     #expect(manifest.entries.last?.title == "T")
   }
 
-  @Test("A manifest that says its base again and again is refused, not read as often")
+  @Test("A manifest that repeats its base is refused")
   func bases() {
     let items = (0..<2_000).map { "\"\($0)\"" }.joined(separator: ",")
     let bases = String(repeating: ",\"base\":\"/x/\"", count: 2_000)
@@ -69,7 +69,7 @@ import Testing
     #expect(failure.message.contains("duplicate key `base`"), "\(failure.message)")
   }
 
-  @Test("A list of tens of thousands of tables is read in one go")
+  @Test("A list of tens of thousands of tables is read in one pass")
   func tables() throws {
     let package = "\n[[packages]]\nname = \"a\"\narchive = {url = \"https://a.example/"
     let packages = (0..<20_000).map { "\(package)\($0).zip\", hashes = {}}" }.joined()
@@ -77,7 +77,7 @@ import Testing
     #expect(manifest.entries.count == 20_000)
   }
 
-  @Test("Hundreds of options that mean nothing draw a hundred warnings")
+  @Test("Hundreds of unknown options cause a hundred warnings")
   func options() throws {
     let text = String(repeating: "--odd\n", count: 500) + "left @ https://a.example/left.zip"
     let manifest = try readText(text, format: .pip).get()
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "More than a million lines of items are read, and no list of as many",
+    "More than a million lines of items are read as a manifest, and not as a list",
     .enabled(if: Campaign.isLong)
   )
   func lines() throws {
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "A long base makes no more than a gigabyte of a few megabytes",
+    "A long base turns a few megabytes into at most a gigabyte",
     .enabled(if: Campaign.isLong),
     arguments: ["{\"url\": \"N\"}", "{\"url\": \"N\", \"size\": -1}", "N"]
   )

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The values of a JSON text") struct JSONValueCountTests {
   @Test(
-    "are counted without a tree of them",
+    "The values of a JSON text are counted without a tree",
     arguments: [
       ("{}", 1), ("[]", 1), ("[ ]", 1), ("[1]", 2), ("[1,2,3]", 4), ("{\"a\":1,\"b\":[1,2]}", 5),
       ("[\"a,[{\\\"\", {}]", 3), ("[[],[[1]]]", 5), ("\"\"", 1),
@@ -16,7 +16,7 @@ import Testing
     #expect(JSONValueCount.of(Array(text.utf8) + padding, upTo: 20) == count)
   }
 
-  @Test("are counted no further than to the limit")
+  @Test("The values of a JSON text are counted up to the limit only")
   func limit() {
     let text = Array("[\(String(repeating: "1,", count: 100))1]".utf8)
     #expect(JSONValueCount.of(text, upTo: 10) == 11)

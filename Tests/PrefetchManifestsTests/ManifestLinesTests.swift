@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "Items may stand one a line behind the object",
+    "Items may follow the object, one on each line",
     arguments: ["\n", "\r\n", "\n\n \n", " \n"]
   )
   func lines(ending: String) throws {
@@ -28,7 +28,7 @@ import Testing
     #expect(manifest.entries.first?.size == 3)
   }
 
-  @Test("A line that breaks a rule fails alone, and says where it stands")
+  @Test("An invalid line fails alone with its position")
   func rejected() throws {
     let text = Self.head + "\n{\"url\": \"x\"}\n{\"url\": \"ä\", \"size\": -1}\n{\"url\": \"z\"}\n"
     let manifest = try Self.read(text).get()
@@ -40,7 +40,7 @@ import Testing
     )
   }
 
-  @Test("An item of a list that breaks a rule says where it stands too")
+  @Test("An invalid item of a list has its position too")
   func places() throws {
     let text = """
       {"format": "prefetch-manifest", "version": 1, "items": [
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "The object alone is a manifest of lines where the server says so",
+    "The object alone is a manifest of lines where the media type says so",
     arguments: ["application/x-ndjson", "Application/X-NDJSON; charset=utf-8", "application/jsonl"]
   )
   func mime(mime: String) throws {
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "What is behind the object on its own line, or broken, is refused",
+    "Text after the object on its line, or a broken line, is refused",
     arguments: [
       head + " {\"url\": \"x\"}\n", head + "\n{\"url\": \"x\"\n",
       head + "\n{\"url\": \"x\"},\n\"y\"\n",
@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite struct DigestBytesTests {
-  @Test("Digits are read eight at a time, and nothing else is taken for one")
+  @Test("Digits are read eight at a time, and no other byte is taken for one")
   func digits() {
     for place in 0..<64 {
       for byte in UInt8.min...UInt8.max {

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "Files, their digests and their mirrors in order",
+    "Files of a metalink have their digests and mirrors in order",
     arguments: [
       (
         current(
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "A file that breaks a rule fails alone and says where",
+    "An invalid file of a metalink fails alone with its position",
     arguments: [
       (
         "<file name=\"../x\"><url>https://a.example/x</url></file>",
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "A broken document fails as a whole and says where",
+    "A broken metalink fails as a whole with its position",
     arguments: [
       (
         "<metalink>\n<file name='x'>\n",
@@ -140,7 +140,7 @@ import Testing
     #expect(throws: Failure(.manifestInvalid, message)) { try readText(text).get() }
   }
 
-  @Test("Only so many mirrors of one file are kept")
+  @Test("The number of mirrors of one file is limited")
   func mirrors() throws {
     let urls = (0..<300).map { "<url>https://m\($0).example/x</url>" }.joined()
     let manifest = try readText(Self.current("<file name='x'>\(urls)</file>")).get()

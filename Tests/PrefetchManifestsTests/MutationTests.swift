@@ -9,7 +9,7 @@ import Testing
   static let rounds = Campaign.documents(usually: 1_500)
 
   @Test(
-    "No document brings a reader down, and every entry that comes of one obeys the rules",
+    "No document crashes a reader, and every resulting entry obeys the rules",
     arguments: MutationSamples.all
   )
   func mutations(row: MutationSamples.Row) throws {
@@ -47,7 +47,7 @@ import Testing
     #expect(bad > Self.rounds / 50, "\(good) good, \(bad) bad")
   }
 
-  @Test("The untouched samples are good, each for its format", arguments: MutationSamples.all)
+  @Test("The untouched samples are valid, each for its format", arguments: MutationSamples.all)
   func samples(row: MutationSamples.Row) throws {
     for sample in row.samples {
       let manifest = try readText(sample, format: row.format, part: row.part).get()

@@ -37,7 +37,7 @@ import Testing
 
   static let sha256 = String(repeating: "ab", count: 32)
 
-  @Test("Every documented key of the document is read")
+  @Test("Every documented key of a manifest is read")
   func document() throws {
     let manifest = try Self.read(
       Self.manifest(
@@ -89,7 +89,7 @@ import Testing
     #expect(manifest.entries == [expected])
   }
 
-  @Test("What a manifest and its items ask of the network is read, under either key")
+  @Test("Network rules of a manifest and its items are read, under either key")
   func network() throws {
     let members = """
       "network": {"allow": ["wifi", "ethernet"], "metered": "defer", "windows": "22:00-06:00",
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(
-    "A rule of the network that cannot be read is not passed over",
+    "An unreadable network rule is an error",
     arguments: [
       #"{"allow": ["carrier"]}"#, #"{"metered": "sometimes"}"#, #"{"windows": ["25:00-26:00"]}"#,
       #"{"power": "coal"}"#, #"{"battery_floor": 101}"#, #"{"daily_limit": "much"}"#,
@@ -149,7 +149,7 @@ import Testing
     #expect(manifest.entries.count == 1)
   }
 
-  @Test("Items may ask the same of the network a thousand times, but not ever something else")
+  @Test("Items may repeat a network rule a thousand times, but not have as many different ones")
   func manyItemRules() throws {
     let items = (0..<1000).map { number in
       "{\"url\": \"\(number)\", \"network\": {\"battery_floor\": \(number % 101)}}"
@@ -164,7 +164,7 @@ import Testing
   }
 
   @Test(
-    "URLs resolve against the document's base, else against where it came from",
+    "URLs resolve against the manifest's base, else against its own URL",
     arguments: [
       ("x", "", "https://cdn.example/app/x"), ("/x", "", "https://cdn.example/x"),
       ("x", "\"base\": \"https://b.example/d/\",", "https://b.example/d/x"),
@@ -177,7 +177,7 @@ import Testing
     #expect(manifest.entries.map(\.url.string) == [expected])
   }
 
-  @Test("An item may be its URL alone, and gets an id of twelve digits of the URL's digest")
+  @Test("An item may be only its URL, and gets an id from the URL's digest")
   func plainItem() throws {
     let manifest = try Self.read(Self.manifest("\"https://a.example/x\"")).get()
     #expect(manifest.entries.map(\.url.string) == ["https://a.example/x"])
@@ -187,7 +187,7 @@ import Testing
     #expect(manifest.entries.first?.id?.count == 12)
   }
 
-  @Test("Without a base only whole URLs can be read")
+  @Test("A manifest without a base has only absolute URLs")
   func noBase() throws {
     let text = Self.manifest("{\"url\": \"x\"}, {\"url\": \"https://a.example/\"}")
     let manifest = try Self.read(text, base: nil).get()
@@ -196,13 +196,13 @@ import Testing
     #expect(manifest.rejected.first?.failure.message.hasPrefix("line 1, column ") == true)
   }
 
-  @Test("Nothing but blanks is an empty manifest", arguments: ["", " ", "\n\t\r\n"])
+  @Test("A manifest of blanks is empty", arguments: ["", " ", "\n\t\r\n"])
   func empty(text: String) throws {
     #expect(try Self.read(text).get() == Manifest())
   }
 
   @Test(
-    "A page in place of a manifest is a mishap of the server",
+    "A page in place of a manifest is a fault of the server",
     arguments: [
       "<!DOCTYPE html><p>Sign in", "\n<html>", "<HTML lang=en>", "<head><title>404</title>",
     ]
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be read as a whole says where and why",
+    "An unreadable manifest is refused with position and reason",
     arguments: [
       ("{}", "line 1, column 1: `format` is missing; it must be `prefetch-manifest`"),
       ("{\"format\": \"x\"}", "line 1, column 12: `format` is `x`; it must be `prefetch-manifest`"),
@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test("A page names the one that follows it, on the same server")
+  @Test("A manifest names its next page, on the same server")
   func pages() throws {
     let manifest = try Self.read(Self.manifest("", "\"next\": \"?page=2\",")).get()
     #expect(
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test("Servers that stand for the base are the manifest's, other places of an item its own")
+  @Test("Alternate bases belong to the manifest, and alternate URLs to an item")
   func alternates() throws {
     let text = Self.manifest(
       """
@@ -303,7 +303,7 @@ import Testing
   }
 
   @Test(
-    "Broken JSON is refused with its place",
+    "Broken JSON of a manifest is refused with its position",
     arguments: [
       ("{\"format\": \"prefetch-manifest\",\n", "line 2, column 1: "),
       ("{\"a\": 1,}", "line 1, column "), ("{\"a\": 1, \"a\": 2}", "line 1, column 10: "),
@@ -320,7 +320,7 @@ import Testing
   }
 
   @Test(
-    "An entry that breaks a rule fails alone",
+    "An invalid entry of a manifest fails alone",
     arguments: [
       ("{}", .manifestInvalid), ("{\"id\": \"x\"}", .manifestInvalid),
       ("{\"url\": null}", .manifestInvalid),
@@ -368,7 +368,7 @@ import Testing
     #expect(manifest.itemCount == 3)
   }
 
-  @Test("Absent and null mean the same for what is optional")
+  @Test("Absent and null are equal for optional keys")
   func nulls() throws {
     let keys = [
       "id", "provider", "type", "title", "digests", "etag", "mime", "ttl", "headers", "path",
@@ -387,7 +387,7 @@ import Testing
     #expect(try Self.read(text).get().entries.count == 2)
   }
 
-  @Test("No input brings the reader down, however it is mutilated")
+  @Test("No input crashes the reader")
   func mutations() {
     let sample = Array(
       Self.manifest(

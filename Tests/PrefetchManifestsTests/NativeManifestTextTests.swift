@@ -41,7 +41,7 @@ struct NativeManifestTextTests {
   }
 
   @Test(
-    "Readers find in it what was written, in either layout",
+    "A written manifest is read back as it was, in either layout",
     arguments: [NativeManifestText.Layout.document, .lines]
   )
   func roundTrip(layout: NativeManifestText.Layout) throws {
@@ -66,7 +66,7 @@ struct NativeManifestTextTests {
   }
 
   @Test(
-    "One without items is a manifest too",
+    "A manifest without items is written",
     arguments: [NativeManifestText.Layout.document]
   )
   func empty(layout: NativeManifestText.Layout) throws {
@@ -74,7 +74,7 @@ struct NativeManifestTextTests {
   }
 
   @Test(
-    "An earlier one gives the digests of files that are what they were",
+    "An earlier manifest supplies the digests of unchanged files",
     arguments: [NativeManifestText.Layout.document, .lines]
   )
   func earlier(layout: NativeManifestText.Layout) throws {
@@ -92,7 +92,7 @@ struct NativeManifestTextTests {
   }
 
   @Test(
-    "What is no manifest of files is none to compare with",
+    "A document without files is refused as an earlier manifest",
     arguments: [
       "", "{}", "hello\n", "{\"format\":\"prefetch-manifest\",\"version\":1,\"items\":[]}",
     ]

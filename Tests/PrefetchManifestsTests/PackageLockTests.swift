@@ -25,7 +25,7 @@ import Testing
       .joined(separator: " ")
   }
 
-  @Test("Packages become files of their registry", arguments: [2, 3])
+  @Test("Packages of a package-lock become files of their registry", arguments: [2, 3])
   func ofRegistry(_ version: Int) {
     let text = Self.packages(
       Self.package("left", "\"integrity\": \"sha256-\(Self.base64)\"") + ", "
@@ -43,7 +43,7 @@ import Testing
     )
   }
 
-  @Test("Version 1 is a tree of dependencies")
+  @Test("Version 1 of a package-lock is a tree of dependencies")
   func tree() {
     let text = """
       {"lockfileVersion": 1, "dependencies": {
@@ -66,7 +66,7 @@ import Testing
     )
   }
 
-  @Test("What has no file of its own is counted")
+  @Test("Packages without a file are counted")
   func leftOut() {
     let text = Self.packages(
       Self.package("left") + """
@@ -88,7 +88,7 @@ import Testing
     )
   }
 
-  @Test("Another registry stands for npm's own, and for no other")
+  @Test("Another registry replaces npm's own only")
   func otherRegistry() throws {
     var rules = ManifestRules()
     rules.npmRegistry = try WebURL("https://npm.corp.example/mirror/")
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "What is omitted is what npm omits",
+    "Omitted packages are those that npm omits",
     arguments: [
       ([], "d do o p x n"), (["dev"], "do o p n"), (["optional"], "d do p n"),
       (["dev", "optional"], "p n"), (["peer"], "d do o x n"), (["DEV", "peer"], "do o n"),
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "Packages for other platforms are left",
+    "Packages for other platforms are left out",
     arguments: [
       ([], "l lm lg nw any"), (["linux-x64"], "l lm lg nw any"),
       (["linux-x64-musl"], "l lm nw any"), (["darwin-arm64"], "nw a any"), (["win32-x64"], "w any"),
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be read says where and why",
+    "An unreadable package-lock is refused with position and reason",
     arguments: [
       (
         #"{"packages": {}}"#,
@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "A bundled package has no file of its own, in quotes or without",
+    "A bundled package has no file of its own, with quotes or without",
     arguments: ["true", "\"true\""]
   )
   func bundled(flag: String) {
@@ -199,7 +199,7 @@ import Testing
     )
   }
 
-  @Test("A platform that nobody knows is named")
+  @Test("An unknown platform is named")
   func unknownPlatform() {
     var rules = ManifestRules()
     rules.platforms = ["amiga"]

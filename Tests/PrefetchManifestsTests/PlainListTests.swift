@@ -10,7 +10,7 @@ import Testing
   static let md5 = String(repeating: "ef", count: 16)
 
   @Test(
-    "Lines become items",
+    "Lines of a list become items",
     arguments: [
       ("https://a.example/x\n", ["https://a.example/x"]),
       ("# remark\n\n  \nhttps://a.example/x", ["https://a.example/x"]),
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "A line that breaks a rule fails alone and says where",
+    "An invalid line of a list fails alone with its number",
     arguments: [
       (
         "ftp://a.example/x",
@@ -144,7 +144,7 @@ import Testing
     #expect(manifest.itemCount == 3)
   }
 
-  @Test("What is not UTF-8 fails alone")
+  @Test("A line that is not UTF-8 fails alone")
   func encoding() throws {
     let bytes = Array("https://a.example/x\nhttps://a.example/".utf8) + [0xE4, 0x0A]
     let source = ManifestSource(bytes: .file("l"), base: nil, mime: nil, name: "l")
@@ -152,7 +152,7 @@ import Testing
     #expect(manifest.rejected.map(\.failure.message) == ["line 2, column 1: this is not UTF-8"])
   }
 
-  @Test("Where nothing can be used and the list is to blame, it fails as a whole")
+  @Test("A list without any usable line fails as a whole")
   func nothing() {
     #expect(
       throws: Failure(
@@ -162,7 +162,7 @@ import Testing
     ) { try readText("https://a.example/x#sha256=1").get() }
   }
 
-  @Test("Without an address of its own a list may only hold whole URLs")
+  @Test("A list without an address may have only absolute URLs")
   func homeless() throws {
     let manifest = try readText("https://a.example/x\nx\n", base: nil).get()
     #expect(manifest.lines == ["https://a.example/x"])
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "One item more than a million is refused by its line",
+    "The item after the millionth is refused by its line",
     .enabled(if: Campaign.isLong)
   )
   func million() {
@@ -198,7 +198,7 @@ import Testing
     ) { try readBytes(bytes, source).get() }
   }
 
-  @Test("A million items are enough for one document, and a gigabyte of URLs")
+  @Test("A document is limited to a million items and a gigabyte of URLs")
   func limit() {
     let words = "which is as many as are read"
     #expect(ManifestBounds.surplus(items: 1_000_000, bytes: 1 << 30) == nil)

@@ -19,7 +19,7 @@ import Testing
   private static let plain = "resolution: {integrity: sha256-\(base64)}"
 
   @Test(
-    "The key of a package says where its registry has it",
+    "The key of a package determines its place in the registry",
     arguments: [
       ("5.4", "/left/1.0.2", "/@s/left/1.0.2_peer@2.0.0+other@1.0.0"),
       ("'6.0'", "/left@1.0.2", "/@s/left@1.0.2(peer@2.0.0)(@o/other@1.0.0)"),
@@ -38,7 +38,7 @@ import Testing
     )
   }
 
-  @Test("Packages from elsewhere have their places beside them, or are counted")
+  @Test("Packages from other places have their URL, or are counted")
   func places() throws {
     var rules = ManifestRules()
     rules.npmRegistry = try WebURL("https://corp.example/npm")
@@ -64,7 +64,7 @@ import Testing
     )
   }
 
-  @Test("What is for other machines, development or optional is left as npm's is")
+  @Test("Packages for other machines, for development or optional are omitted as npm's are")
   func choice() throws {
     var rules = ManifestRules()
     rules.omitted = ["dev", "optional"]
@@ -94,14 +94,14 @@ import Testing
     #expect(manifest.warnings.map(\.message).joined().contains("`omit: [dev]` leaves nothing"))
   }
 
-  @Test("One without packages is empty", arguments: ["", "packages: {}", "packages:\n"])
+  @Test("A pnpm-lock without packages is empty", arguments: ["", "packages: {}", "packages:\n"])
   func empty(_ packages: String) throws {
     let manifest = try LockReader.pnpmLock.read("lockfileVersion: '9.0'\n\(packages)").get()
     #expect(manifest.entries.isEmpty)
   }
 
   @Test(
-    "What cannot be used is named",
+    "An unusable pnpm-lock is refused with a reason",
     arguments: [
       ("packages: {}", "`lockfileVersion` is missing; a pnpm-lock.yaml has 5 to 9 there"),
       ("lockfileVersion: '10.0'", "column 18: `lockfileVersion` is 10.0; versions 5 to 9 are read"),

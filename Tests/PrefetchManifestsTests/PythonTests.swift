@@ -23,7 +23,7 @@ import Testing
   // MARK: Wheels
 
   @Test(
-    "A wheel fits by its name",
+    "A wheel is selected by its name",
     arguments: [
       ("left-1.0-py3-none-any.whl", [], true),
       ("left-1.0-py2.py3-none-any.whl", [], true),
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(
-    "What is no wheel's name is none",
+    "An invalid name of a wheel is refused",
     arguments: ["left-1.0.tar.gz", "left.whl", "a-b-c-d-e-f-g.whl", "left-1.0--none-any.whl"]
   )
   func noWheels(_ name: String) {
@@ -71,7 +71,7 @@ import Testing
   // MARK: Markers
 
   @Test(
-    "A marker leaves out only what can be told",
+    "A marker leaves out a package only if it is certainly false",
     arguments: [
       ("sys_platform == 'linux'", true), ("sys_platform == \"win32\"", false),
       ("'linux' in sys_platform", true), ("platform_system != 'Linux'", false),
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(
-    "A demand on Python's version is met, not met, or open",
+    "A requirement on Python's version is met, not met, or open",
     arguments: [
       (">=3.8", true), (">=3.8,<3.12", false), ("!=3.12.*", false), ("<4", true), (">=3.13", false),
       ("==3.12.1", nil), (">=3.12.1", nil), ("~=3.11", true), ("~=2.7", false), ("", true),
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: pylock.toml
 
-  @Test("Every way to a file is read")
+  @Test("Every form of a file's address in a lock is read")
   func lock() {
     let text = """
       lock-version = "1.0"
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(
-    "A lock that cannot be read says where and why",
+    "An unreadable lock is refused with position and reason",
     arguments: [
       ("", "manifest_invalid: the document is empty"),
       (
@@ -225,7 +225,7 @@ import Testing
   }
 
   @Test(
-    "All platforms take the sources too, one its wheels alone, and an archive is always taken",
+    "All platforms include sources, one includes its wheels only, and archives are always included",
     arguments: [
       (
         ["all"],
@@ -259,7 +259,7 @@ import Testing
 
   // MARK: Requirements
 
-  @Test("Exact requirements are looked up in the index, URLs are taken as they are")
+  @Test("Exact requirements are looked up in the index, and URLs are used as they are")
   func requirements() {
     let text = """
       # a comment
@@ -291,7 +291,7 @@ import Testing
     )
   }
 
-  @Test("The configured index counts more than the file's, and PyPI is the last")
+  @Test("The configured index precedes the file's, and PyPI is the last")
   func indexes() {
     let text = "-i https://i.example/simple\na===1.0.post1 --hash=sha256:\(Self.sha256)"
     #expect(
@@ -309,7 +309,7 @@ import Testing
   }
 
   @Test(
-    "A requirement that is not exact fails alone, with its line",
+    "A requirement that is not exact fails alone with its line",
     arguments: [
       (
         "a>=1 --hash=sha256:\(sha256)",
@@ -357,7 +357,7 @@ import Testing
   }
 
   @Test(
-    "A file that needs others is refused",
+    "A requirements file that needs others is refused",
     arguments: [
       (
         "a==1\n-r base.txt",
@@ -400,7 +400,7 @@ import Testing
     """
   }
 
-  @Test("Of an index those files are taken that the requirement admits and that fit")
+  @Test("The files of an index are selected by requirement and platform")
   func json() {
     let page = Self.page(
       [
@@ -424,7 +424,7 @@ import Testing
     )
   }
 
-  @Test("HTML serves where an index has no JSON")
+  @Test("HTML is read where an index has no JSON")
   func html() {
     let page = """
       <!DOCTYPE html>
@@ -450,7 +450,7 @@ import Testing
   }
 
   @Test(
-    "An index without the right file, or of another make, says so",
+    "An index without the right file, or in another format, is refused",
     arguments: [
       (
         page(file("left_pad-1.0.tar.gz", other)),

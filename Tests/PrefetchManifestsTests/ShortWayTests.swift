@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Good manifests, bad items and all, are read in one pass to the same result")
+  @Test("Valid manifests with invalid items are read by the short path with the same result")
   func documents() {
     var text = ManifestText(seed: 1)
     var (fast, plain) = (0, 0)
@@ -37,7 +37,7 @@ import Testing
     #expect(plain > ManifestText.rounds / 20)
   }
 
-  @Test("Nothing brings the reader down, and what it takes in one pass means the same as a tree")
+  @Test("No input crashes the short path, and its result equals that of a tree")
   func mutations() {
     var text = ManifestText(seed: 2)
     var (good, bad) = (0, 0)
@@ -66,7 +66,7 @@ import Testing
     return found == long && DocumentReader.read(bytes, source: "m", syntax: .json).node == nil
   }
 
-  @Test("Items in lines mean the same, plain or not")
+  @Test("Items in lines have the same result, plain or not")
   func lines() {
     var text = ManifestText(seed: 3)
     var read = 0
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "Members may come in any order",
+    "Members of an item may be in any order",
     arguments: [
       "{\"items\": [\"x\", \"/y\"], \"version\": 1, \"base\": \"d/\", \"format\": \"prefetch-manifest\"}",
       "{\"base\": \"d/\", \"items\": [\"x\", \"/y\"], \"version\": 1, \"format\": \"prefetch-manifest\"}",
@@ -98,7 +98,7 @@ import Testing
     )
   }
 
-  @Test("The keys of items are told apart by their bytes")
+  @Test("The keys of items are distinguished by their bytes")
   func members() throws {
     let names = [
       "url", "size", "digests", "mime", "id", "provider", "type", "integrity", "title", "etag",

@@ -8,7 +8,7 @@ import Testing
     "<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n"
 
   @Test(
-    "Pages and what is said of them",
+    "Pages of a sitemap are read with their facts",
     arguments: [
       (
         "<url><loc>https://cdn.example/?a=1&amp;b=2</loc><lastmod>2026-11-19</lastmod><changefreq>daily</changefreq></url>",
@@ -39,14 +39,14 @@ import Testing
     #expect(found.everything == expected)
   }
 
-  @Test("Names count without their prefix, whatever the namespace")
+  @Test("Names of elements count without their prefix, in any namespace")
   func prefixes() throws {
     let text = "<s:urlset xmlns:s=\"x\"><s:url><s:loc>/x</s:loc></s:url></s:urlset>"
     #expect(try readText(text).get().lines == ["https://cdn.example/x"])
   }
 
   @Test(
-    "A page that breaks a rule fails alone and says where",
+    "An invalid page of a sitemap fails alone with its position",
     arguments: [
       ("<url>\n</url>", ": manifest_invalid: line 3, column 1: `loc` is missing"),
       (
@@ -66,7 +66,7 @@ import Testing
     #expect(manifest.refusals == [refusal])
   }
 
-  @Test("Other hosts may be named where the configuration says so")
+  @Test("Other hosts are accepted where the configuration says so")
   func hosts() throws {
     let text = "\(Self.head)<url><loc>https://o.example/y</loc></url></urlset>"
     #expect(try readText(text, crossesHosts: true).get().lines == ["https://o.example/y"])
@@ -91,7 +91,7 @@ import Testing
     #expect(nested.parts.map(\.kind) == [.sitemap(level: 2)])
   }
 
-  @Test("A child that breaks a rule fails alone, also where it comes first")
+  @Test("An invalid child fails alone, also as the first")
   func badChild() throws {
     let text = "<sitemapindex><sitemap/><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>"
     let manifest = try readText(text).get()
@@ -101,7 +101,7 @@ import Testing
     )
   }
 
-  @Test("There is an end to indexes, downwards and sideways")
+  @Test("Indexes of sitemaps are limited in depth and number")
   func limits() throws {
     #expect(
       throws: Failure(
@@ -126,7 +126,7 @@ import Testing
     #expect(manifest.rejected.map(\.failure.code) == [.badURL])
   }
 
-  @Test("A sitemap may be a text of URLs, of its own host")
+  @Test("A sitemap may be a text of URLs of its own host")
   func text() throws {
     let text = "https://cdn.example/a\nhttps://o.example/b\n"
     for manifest in [
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "Dates may be as short as a year",
+    "Dates of a sitemap may be as short as a year",
     arguments: [
       ("2026", "2026-01-01T00:00:00.000Z"), ("2026-11", "2026-11-01T00:00:00.000Z"),
       ("2026-11-19", "2026-11-19T00:00:00.000Z"), ("2026-11-19T05:06Z", "2026-11-19T05:06:00.000Z"),

@@ -49,7 +49,7 @@ struct StreamTests {
     """
 
   @Test(
-    "Quality, limits and languages choose what is asked for",
+    "Quality, limits and languages select the variants",
     arguments: [
       ("low", nil, nil, [], ["low.m3u8", "en.m3u8"]),
       ("medium", nil, nil, ["de"], ["middle.m3u8", "de.m3u8"]),
@@ -80,7 +80,7 @@ struct StreamTests {
   }
 
   @Test(
-    "Players begin with the language that is wanted most",
+    "The preferred language is the default of players",
     arguments: [
       (["de"], ["de": "YES"]),
       (["en", "de"], ["en-GB": "YES", "de": "-"]),
@@ -113,7 +113,7 @@ struct StreamTests {
     #expect(subtitles.allSatisfy { !$0.contains("DEFAULT=YES") })
   }
 
-  @Test("A ladder of which nothing fits is no stream, and says what would")
+  @Test("A ladder without a fitting variant is refused with what would fit")
   func nothingFits() {
     let outcome = Self.read([(Self.root, Self.ladder)]) { $0.maximumBitrate = 10 }
     guard case .failure(let failure) = outcome else {
@@ -124,7 +124,7 @@ struct StreamTests {
     #expect(failure.message.contains("`max_bitrate` (10)"))
   }
 
-  @Test("The copy says where everything lies, and what made it so is said in full")
+  @Test("A stored playlist refers to stored files and states every attribute in full")
   func rewriting() throws {
     let text = Self.media(
       "#EXT-X-MEDIA-SEQUENCE:7",
@@ -176,7 +176,7 @@ struct StreamTests {
     #expect(reading.texts[0].name == "film.m3u8")
   }
 
-  @Test("The first seconds end with the segment in which they do, and ranges with them")
+  @Test("The first seconds end with their last segment, as do ranges")
   func seconds() throws {
     let pieces = (0..<5).map { "#EXTINF:2,\n#EXT-X-BYTERANGE:10@\($0 * 10)\nall.ts" }
     let text = (["#EXTM3U"] + pieces + ["#EXT-X-ENDLIST"]).joined(separator: "\n")
@@ -189,7 +189,7 @@ struct StreamTests {
   }
 
   @Test(
-    "Variables stand for their values, and what nobody defined for nothing",
+    "Variables are replaced by their values, and undefined ones by nothing",
     arguments: [
       ("#EXT-X-DEFINE:NAME=\"x\",VALUE=\"v\"\n#EXTINF:1,\n{$x}/a.ts", "/films/v/a.ts"),
       ("#EXT-X-DEFINE:QUERYPARAM=\"s\"\n#EXTINF:1,\n{$s}.ts", "/films/1.ts"),
@@ -201,7 +201,7 @@ struct StreamTests {
     #expect(reading?.parts.first?.url.path == path)
   }
 
-  @Test("A master of ten thousand variants, and a list of a hundred thousand pieces, are bounded")
+  @Test("The number of variants and pieces is bounded")
   func large() throws {
     let variants = (0..<10_000).map { "#EXT-X-STREAM-INF:BANDWIDTH=\($0)\nv\($0).m3u8" }
     let master = (["#EXTM3U"] + variants).joined(separator: "\n")
@@ -237,7 +237,7 @@ struct StreamTests {
     ),
   ]
 
-  @Test("No playlist brings the reader down, and every part of a copy lies within it")
+  @Test("No playlist crashes the reader, and every part of a copy is inside of it")
   func mutations() throws {
     var mutator = Mutator(seed: 0x4173, samples: Self.samples.map { Array($0.utf8) })
     var (good, bad) = (0, 0)

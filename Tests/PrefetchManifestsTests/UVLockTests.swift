@@ -23,7 +23,7 @@ import Testing
 
   private static let index = "registry = \"https://pypi.org/simple\""
 
-  @Test("Of each package the files that fit are taken, from where the lock says")
+  @Test("The fitting files of each package are taken from the lock's URLs")
   func packages() {
     let text =
       "version = 1\nrevision = 3\nrequires-python = \">=3.12\"\n"
@@ -54,7 +54,7 @@ import Testing
     )
   }
 
-  @Test("A package that is for other versions of Python or other systems is left")
+  @Test("A package for other versions of Python or other systems is left out")
   func markers() throws {
     let wheel = "wheels = [\(Self.file("NAME-1.0-py3-none-any.whl"))]"
     let markers = ["sys_platform == 'win32'", "python_full_version < '3.10'"]
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be used is named",
+    "An unusable uv.lock is refused with a reason",
     arguments: [
       ("requires-python = \"x\"", "`version` is missing; a uv.lock says `version = 1`"),
       ("version = 2", "line 1, column 11: `version` is 2; this program reads version 1"),

@@ -14,7 +14,7 @@ import Testing
     "\(names):\n  version \"1.0.0\"\n  resolved \"\(place)\"\n\(more)\n"
   }
 
-  @Test("Packages become files of their registry, with the strongest digest there is")
+  @Test("Packages of a yarn.lock become files of their registry, with the strongest digest")
   func ofRegistry() {
     let text =
       Self.head
@@ -36,7 +36,7 @@ import Testing
     )
   }
 
-  @Test("What has no file on a server is counted")
+  @Test("Packages without a file on a server are counted")
   func leftOut() {
     let text =
       Self.head + "\"mine@workspace:.\":\n  version \"0.0.0\"\n\n"
@@ -54,7 +54,7 @@ import Testing
     )
   }
 
-  @Test("A registry of one's own stands for both names of the public one, and for no other")
+  @Test("A configured registry replaces both names of the public one only")
   func otherRegistry() throws {
     var rules = ManifestRules()
     rules.npmRegistry = try WebURL("https://corp.example/npm/")
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "What cannot be used is named with its line",
+    "An unusable yarn.lock is refused with its line",
     arguments: [
       ("left@1:\n  version\n", "manifest_invalid: line 2, column 3: `version` has no value"),
       (

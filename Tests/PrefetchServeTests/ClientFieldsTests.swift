@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchServe
 
-@Suite("What a client says of itself and of what it wants")
+@Suite("Header fields of a client")
 struct ClientFieldsTests {
   private func said(_ fields: [(String, String)]) -> ClientFields {
     ClientFields(fields.map { HeaderField($0.0, $0.1) })
@@ -13,7 +13,7 @@ struct ClientFieldsTests {
     Variance([Variance.Hop(url: nil, names: names, digest: 0)])
   }
 
-  @Test("is the same whatever the order", arguments: ["Accept", "X-Mode"])
+  @Test("The fields of a client are equal in any order", arguments: ["Accept", "X-Mode"])
   func order(name: String) {
     let fields = [("DPR", "2"), (name, "a")]
     #expect(said(fields) == said(fields.reversed()))
@@ -21,7 +21,7 @@ struct ClientFieldsTests {
   }
 
   @Test(
-    "has nothing that speaks of who it is, of the connection, of conditions and of codings",
+    "The fields of a client exclude identity, connection, conditions and codings",
     arguments: [
       "Authorization", "COOKIE", "Proxy-Authorization", "User-Agent", "Accept-Encoding", "Host",
       "Connection", "TE", "Range", "If-None-Match", "Cache-Control", "Content-Length", "Origin",
@@ -33,7 +33,7 @@ struct ClientFieldsTests {
   }
 
   @Test(
-    "has nothing that takes everything, and nothing that would break a request",
+    "The fields of a client exclude wildcards and values that would break a request",
     arguments: [
       ("Accept", "*/*"), ("Accept", " */* "), ("Accept-Language", "*"), ("Accept-Charset", "*"),
       ("X-Mode", "a\u{1}b"), ("X-Mode", "a\r\nX-Other: b"),
@@ -43,7 +43,7 @@ struct ClientFieldsTests {
     #expect(said([field]).isEmpty)
   }
 
-  @Test("counts as far as an answer depends on it")
+  @Test("The fields of a client are reduced to those that a response depends on")
   func named() {
     let fields = said([("Accept", "text/html"), ("Accept-Language", "de"), ("DPR", "2")])
     #expect(fields.named(by: nil).isEmpty)
@@ -55,7 +55,7 @@ struct ClientFieldsTests {
     #expect(!fields.isPart(of: fields.named(by: variance(["dpr"]))))
   }
 
-  @Test("goes to other servers only where it says nothing of who it is")
+  @Test("The fields of a client go to other servers only without identity")
   func places() {
     let fields = said([("Accept", "text/html"), ("X-Token", "a"), ("Prefer", "b")])
     #expect(fields.everywhere.map(\.name) == ["Accept", "Prefer"])
@@ -63,7 +63,7 @@ struct ClientFieldsTests {
   }
 
   @Test(
-    "selects nothing where an answer depends on other things alone",
+    "The fields of a client select nothing where a response depends on other fields only",
     arguments: [
       (["cookie", "origin", "user-agent"], false), (["origin", "accept"], true), (["*"], true),
       (["x-token"], true),

@@ -73,7 +73,7 @@ private final class ExampleFolder {
   }
 
   @Test(
-    "Names are decoded once",
+    "Names in a URL are decoded once",
     arguments: [
       ("/a%20b.json?x=1", 200), ("/", 200), ("/sub/deep.ts", 200), ("/empty.bin", 200),
       ("/%74en.txt", 200),
@@ -86,7 +86,7 @@ private final class ExampleFolder {
   }
 
   @Test(
-    "Nothing outside the folder is shown",
+    "Files outside of the folder are not served",
     arguments: [
       "/../outside.txt", "/%2e%2e/outside.txt", "/..%2foutside.txt", "/sub/../../outside.txt",
       "//ten.txt",
@@ -105,7 +105,7 @@ private final class ExampleFolder {
   }
 
   @Test(
-    "One range is honoured, anything else gives the whole",
+    "A single range is served, and anything else gives the whole",
     arguments: [
       ("bytes=0-3", 206, "0123", "bytes 0-3/10"), ("bytes=7-", 206, "789", "bytes 7-9/10"),
       ("bytes=-2", 206, "89", "bytes 8-9/10"), ("bytes=-20", 206, "0123456789", "bytes 0-9/10"),
@@ -128,7 +128,7 @@ private final class ExampleFolder {
   }
 
   @Test(
-    "Conditions are weighed as RFC 9110 says",
+    "Conditions are evaluated as RFC 9110 says",
     arguments: [
       (["If-None-Match: ETAG"], 304), (["If-None-Match: W/ETAG"], 304),
       (["If-None-Match: \"x,y\", ETAG"], 304),
@@ -159,7 +159,10 @@ private final class ExampleFolder {
     if status == 304 { #expect(answer.body == "") }
   }
 
-  @Test("Other methods are refused", arguments: ["POST", "PUT", "DELETE", "OPTIONS"])
+  @Test(
+    "Other methods than GET and HEAD are refused",
+    arguments: ["POST", "PUT", "DELETE", "OPTIONS"]
+  )
   func methods(method: String) throws {
     let answer = try client.get("/ten.txt", ["Content-Length: 3", "", "abc"], method: method)
     #expect(answer.status == 405)
@@ -167,7 +170,7 @@ private final class ExampleFolder {
   }
 
   @Test(
-    "Pages of other hosts are kept out",
+    "Pages of other hosts are refused",
     arguments: [
       ("Host: evil.example", nil, 403), ("Host: evil.example:PORT", nil, 403),
       ("Host: 127.0.0.1", nil, 403),
@@ -217,7 +220,7 @@ private final class ExampleFolder {
 
 @Suite struct ListenAddressTests {
   @Test(
-    "Addresses are literal",
+    "Addresses of a listener must be literal",
     arguments: [
       ("127.0.0.1:7733", "127.0.0.1:7733"), ("localhost:0", "127.0.0.1:0"), (":80", "127.0.0.1:80"),
       ("[::1]:7733", "[::1]:7733"), ("0.0.0.0:8080", "0.0.0.0:8080"), ("7733", nil),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PrefetchServe
 
-@Suite("What a target means to a cache")
+@Suite("Targets of requests to a cache")
 struct TargetTests {
   @Test(
     arguments: [
@@ -30,7 +30,7 @@ struct TargetTests {
   }
 
   @Test(
-    "With a base everything lies below it",
+    "A base makes every target relative to it",
     arguments: [
       ("/a/b?c", .address("https://r.example/npm/a/b?c")),
       ("/", .address("https://r.example/npm/")),

@@ -29,7 +29,10 @@ struct ContentStoreContract {
     }
   }
 
-  @Test("gives back what was committed, ordered by the bytes of the URLs", arguments: Kind.allCases)
+  @Test(
+    "A store returns committed records, ordered by the bytes of their URLs",
+    arguments: Kind.allCases
+  )
   func givesBack(_ kind: Kind) throws {
     let store = try open(kind)
     var record = ContentRecord(url: "https://a.example/b", id: "b")
@@ -80,7 +83,11 @@ struct ContentStoreContract {
     #expect(try store.text(of: body.digest) == "hello")
   }
 
-  @Test("holds bodies of any size", arguments: [0, 1, 65_536, 65_537, 1_000_000], Kind.allCases)
+  @Test(
+    "A store holds bodies of any size",
+    arguments: [0, 1, 65_536, 65_537, 1_000_000],
+    Kind.allCases
+  )
   func sizes(_ count: Int, _ kind: Kind) throws {
     let store = try open(kind)
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -103,7 +110,7 @@ struct ContentStoreContract {
     #expect(stored == bytes)
   }
 
-  @Test("takes the sums of what is inside of a body", arguments: Kind.allCases)
+  @Test("A store computes the sums of a body's contents", arguments: Kind.allCases)
   func innerSums(_ kind: Kind) throws {
     let store = try open(kind)
     let emptyZip: [UInt8] = [0x50, 0x4B, 5, 6] + [UInt8](repeating: 0, count: 18)
@@ -119,7 +126,7 @@ struct ContentStoreContract {
     }
   }
 
-  @Test("forgets bodies that are abandoned or discarded", arguments: Kind.allCases)
+  @Test("A store forgets abandoned and discarded bodies", arguments: Kind.allCases)
   func discards(_ kind: Kind) throws {
     let store = try open(kind)
     let sink = try store.beginBody(BodyPlan())
@@ -136,7 +143,7 @@ struct ContentStoreContract {
     #expect(try store.takeInventory().count == 0)
   }
 
-  @Test("replaces a body and drops the old one", arguments: Kind.allCases)
+  @Test("A store replaces a body and removes the old one", arguments: Kind.allCases)
   func replaces(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/": "old"], in: .basics)
@@ -147,7 +154,7 @@ struct ContentStoreContract {
   }
 
   @Test(
-    "keeps an item as long as a segment of any configuration holds it",
+    "A store keeps an item while a segment of any configuration holds it",
     arguments: Kind.allCases
   )
   func sharedBetweenIdentities(_ kind: Kind) throws {
@@ -168,7 +175,7 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "one")) }
   }
 
-  @Test("keeps items that no segment ever held", arguments: Kind.allCases)
+  @Test("A store keeps items that no segment ever held", arguments: Kind.allCases)
   func onDemandStays(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/get": "got"], in: nil)
@@ -177,7 +184,7 @@ struct ContentStoreContract {
     #expect(try store.takeInventory().count == 1)
   }
 
-  @Test("keeps an object that another item still names", arguments: Kind.allCases)
+  @Test("A store keeps an object that another item still names", arguments: Kind.allCases)
   func sharedObject(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
@@ -187,7 +194,7 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "same")) }
   }
 
-  @Test("keeps a segment's facts and its manifest", arguments: Kind.allCases)
+  @Test("A store keeps the facts and the manifest of a segment", arguments: Kind.allCases)
   func segments(_ kind: Kind) throws {
     let store = try open(kind)
     var record = SegmentRecord(key: .basics)
@@ -209,7 +216,7 @@ struct ContentStoreContract {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "manifest 1")) }
   }
 
-  @Test("applies all changes or none", arguments: Kind.allCases)
+  @Test("A store applies all changes of a commit or none", arguments: Kind.allCases)
   func allOrNothing(_ kind: Kind) throws {
     let store = try open(kind)
     #expect(throws: Failure.self) {
@@ -222,7 +229,7 @@ struct ContentStoreContract {
     #expect(try store.segments().isEmpty)
   }
 
-  @Test("refuses a record of a body that it does not hold", arguments: Kind.allCases)
+  @Test("A store refuses a record of a body that it does not hold", arguments: Kind.allCases)
   func refusesDangling(_ kind: Kind) throws {
     let store = try open(kind)
     var record = ContentRecord.cached("https://a.example/")
@@ -231,7 +238,7 @@ struct ContentStoreContract {
     #expect(try store.takeInventory().count == 0)
   }
 
-  @Test("accepts a record of a body that another item brought", arguments: Kind.allCases)
+  @Test("A store accepts a record of a body that another item brought", arguments: Kind.allCases)
   func reusesBody(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "same"], in: nil)
@@ -242,7 +249,7 @@ struct ContentStoreContract {
     #expect(try store.records().map(\.size) == [4, 4])
   }
 
-  @Test("takes hundreds of bodies in one commit", arguments: Kind.allCases)
+  @Test("A store accepts hundreds of bodies in one commit", arguments: Kind.allCases)
   func manyBodies(_ kind: Kind) throws {
     let store = try open(kind)
     var changes: [StoreChange] = []

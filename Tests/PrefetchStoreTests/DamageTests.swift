@@ -56,7 +56,7 @@ struct DamageTests {
     }
   }
 
-  @Test("is found by reading everything, and repaired", arguments: Damage.allCases)
+  @Test("A damaged body is found by verification and repaired", arguments: Damage.allCases)
   func verification(_ damage: Damage) throws {
     damage.inflict(on: path("one"))
     let expected = DamagedObject(
@@ -91,7 +91,7 @@ struct DamageTests {
     try store.finishRun()
   }
 
-  @Test("counts what the index does not name as orphans, not as damage")
+  @Test("An object that the index does not name is an orphan and not damage")
   func orphans() throws {
     FileTree.write(
       Array("x".utf8),
@@ -106,7 +106,7 @@ struct DamageTests {
   }
 
   @Test(
-    "whose index is no database, and has no copy, is set aside by a writer and refused by a reader",
+    "An unusable index without a copy is set aside by a writer and refused by a reader",
     arguments: ["", "not a database, but long enough to be asked what it is", "deleted"]
   )
   func unusableIndex(_ content: String) throws {
@@ -137,7 +137,7 @@ struct DamageTests {
     #expect(try place.reader()?.text(of: SHA256.digest(of: "one")) == "one")
   }
 
-  @Test("with a broken page in the middle is begun anew")
+  @Test("An index with a broken page in the middle is started again")
   func brokenPages() throws {
     try place.run { (store: DiskStore) throws in
       for number in 0..<300 {
@@ -160,7 +160,7 @@ struct DamageTests {
     #expect(try place.reader()?.takeInventory().count == 1)
   }
 
-  @Test("from a newer version is left alone and refused")
+  @Test("An index of a newer version is refused and left unchanged")
   func newerSchema() throws {
     let index = place.cache + "/index.sqlite"
     var bytes = try #require(FileTree.read(index))
@@ -180,7 +180,7 @@ struct DamageTests {
     #expect(before[index] == FileTree.listing(place.cache)[index])
   }
 
-  @Test("that holds another program's database sets it aside")
+  @Test("An index that is another program's database is set aside")
   func foreignDatabase() throws {
     FileTree.remove(place.cache + "/index.backup.sqlite")
     let index = place.cache + "/index.sqlite"

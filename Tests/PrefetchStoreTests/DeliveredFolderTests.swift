@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Files that are delivered into a folder")
 struct DeliveredFolderTests {
-  @Test("go by the bytes of their names, a thousand at a time")
+  @Test("Delivered files are written a thousand at a time, in the order of their names' bytes")
   func names() throws {
     let place = try TemporaryPlace()
     let target = place.path + "/out"
@@ -26,7 +26,7 @@ struct DeliveredFolderTests {
     #expect(FileTree.names("\(target)/e\u{301}") == ["b"])
   }
 
-  @Test("stay as they are where they have the bytes, unless they are the stored body itself")
+  @Test("A delivered file with the right bytes stays, unless it is the stored body itself")
   func kept() throws {
     let place = try TemporaryPlace()
     let target = place.path + "/out"

@@ -17,7 +17,7 @@ struct DiskStoreFileTests {
     return "\(place.cache)/objects/sha256/\(name.prefix(2))/\(name)"
   }
 
-  @Test("are laid out as documented, and no log stays after a run")
+  @Test("The files of a cache have the documented layout, and no log stays after a run")
   func layout() throws {
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     #expect(
@@ -38,7 +38,7 @@ struct DiskStoreFileTests {
   }
 
   @Test(
-    "tell how their bodies begin, whatever pieces come",
+    "A staged body records its first bytes, whatever the size of the chunks",
     arguments: [1, 10, 500, 70_000, 200_000]
   )
   func beginnings(_ length: Int) throws {
@@ -58,7 +58,7 @@ struct DiskStoreFileTests {
     #expect(try store.stage("").prefix.isEmpty)
   }
 
-  @Test("hold one object for the same body at two URLs")
+  @Test("The same body at two URLs is one object")
   func oneObject() throws {
     try place.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "same", "https://a.example/2": "same"], in: .basics)
@@ -67,7 +67,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.names(place.cache + "/objects/sha256").count == 1)
   }
 
-  @Test("keep a replaced body for whoever has it open")
+  @Test("A replaced body stays readable for processes that have it open")
   func openBodyLives() throws {
     let store = try DiskStore.openForWriting(
       cache: place.cache,
@@ -92,7 +92,7 @@ struct DiskStoreFileTests {
     case pipe
   }
 
-  @Test("never believe what already lies under an object's name", arguments: Obstacle.allCases)
+  @Test("A file that already has an object's name is not trusted", arguments: Obstacle.allCases)
   func adoption(_ obstacle: Obstacle) throws {
     try place.run { _ in }
     let path = path("body")
@@ -117,7 +117,7 @@ struct DiskStoreFileTests {
     #expect((FileTree.status(path)?.st_ino == inode) == (obstacle == .goodOrphan))
   }
 
-  @Test("below a planted symbolic link are refused")
+  @Test("An object below a planted symbolic link is refused")
   func plantedLink() throws {
     try place.run { _ in }
     FileTree.makeFolder(place.path + "/victim")
@@ -129,7 +129,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.names(place.path + "/victim").isEmpty)
   }
 
-  @Test("are not made where the cache is a file")
+  @Test("A cache is not created where a file has its name")
   func notFolder() throws {
     FileTree.write([1], to: place.cache)
     let failure = #expect(throws: Failure.self) {
@@ -138,7 +138,7 @@ struct DiskStoreFileTests {
     #expect(failure?.message.contains(place.cache) == true)
   }
 
-  @Test("lose orphans that are older than the run, and keep younger ones")
+  @Test("Orphans older than the run are removed, and younger ones stay")
   func orphans() throws {
     try place.run { _ in }
     let path = path("orphan")
@@ -155,7 +155,7 @@ struct DiskStoreFileTests {
     #expect(!FileTree.exists(path))
   }
 
-  @Test("lose orphans in folders that no run looked at only when asked to look everywhere")
+  @Test("Orphans in unvisited folders are removed only by a full search")
   func hiddenOrphans() throws {
     try place.run { (store: DiskStore) throws in
       _ = try store.missing()
@@ -175,7 +175,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.exists(path("a")))
   }
 
-  @Test("of a process that died in the middle are tidied away by the next run")
+  @Test("Files of a process that died are removed by the next run")
   func staleSession() throws {
     try place.run { _ in }
     let stale = place.cache + "/partial/session-dead"
@@ -188,7 +188,7 @@ struct DiskStoreFileTests {
     #expect(!FileTree.exists(stale))
   }
 
-  @Test("of an answer that only passes go with it")
+  @Test("Files of a response that is only passed on are removed with it")
   func passing() throws {
     try place.run { _ in }
     var passing: PassingCache? = try PassingCache(in: place.cache)
@@ -204,7 +204,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
   }
 
-  @Test("that a kill left half made are used up or removed")
+  @Test("Half-made files of a killed process are reused or removed")
   func leftovers() throws {
     FileTree.makeFolder(place.cache)
     FileTree.write([1], to: place.cache + "/CACHEDIR.TAG.new")
@@ -214,7 +214,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.names(place.cache).filter { $0.contains(".new") }.isEmpty)
   }
 
-  @Test("find their way into a folder that was removed meanwhile")
+  @Test("An object is written into a folder that was removed in the meantime")
   func removedFolder() throws {
     try place.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one"], in: .basics)
@@ -225,7 +225,7 @@ struct DiskStoreFileTests {
     }
   }
 
-  @Test("are not made anywhere else when the cache disappears during a run")
+  @Test("A cache that disappears during a run is not created elsewhere")
   func vanishedCache() throws {
     let store = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 0))
     try store.put(["https://a.example/1": "one"], in: .basics)
@@ -242,7 +242,7 @@ struct DiskStoreFileTests {
     #expect(FileTree.names(place.path).isEmpty)
   }
 
-  @Test("stay in their folder when its name comes to mean another one")
+  @Test("Files stay in their folder when its name is replaced by a link")
   func replacedCache() throws {
     let moved = place.path + "/moved"
     let victim = place.path + "/victim"
@@ -259,7 +259,7 @@ struct DiskStoreFileTests {
     #expect(try reader?.verify().bad.isEmpty == true)
   }
 
-  @Test("that are lost are noticed, also when a run in between could not bring them back")
+  @Test("Lost objects are noticed, also after a run that could not fetch them again")
   func lostObjects() throws {
     try place.run { (store: DiskStore) throws in
       _ = try store.missing()
@@ -284,7 +284,7 @@ struct DiskStoreFileTests {
     }
   }
 
-  @Test("are looked for in a folder whose time was set back")
+  @Test("Lost objects are noticed in a folder whose time was set back")
   func folderTimeSetBack() throws {
     try place.run { (store: DiskStore) throws in
       _ = try store.missing()

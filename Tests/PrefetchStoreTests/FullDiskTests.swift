@@ -29,7 +29,7 @@ private final class SmallDisk {
 @Suite("A full disk", .enabled(if: SmallDisk.isAvailable, "needs the right to mount"))
 struct FullDiskTests {
   @Test(
-    "ends a commit with its own error and leaves what was there readable",
+    "A full disk fails a commit with its own error and leaves stored content readable",
     arguments: Array(stride(from: 240, through: 1_000, by: 20))
   )
   func fullDisk(_ kibibytes: Int) throws {
@@ -70,7 +70,7 @@ struct FullDiskTests {
     #expect(FileTree.names(place.cache + "/partial").isEmpty)
   }
 
-  @Test("takes every small body beside a large one that never fits, whoever writes at once")
+  @Test("A full disk stores every small body beside a large one that never fits")
   func smallBesideLarge() throws {
     let place = try TemporaryPlace()
     let disk = SmallDisk(kibibytes: 2_048, at: place.cache)

@@ -38,7 +38,7 @@ struct InventoryTests {
     return record
   }
 
-  @Test("says of every record what planning needs", arguments: Kind.allCases)
+  @Test("An inventory has all facts for planning of every record", arguments: Kind.allCases)
   func rows(_ kind: Kind) throws {
     let store = try open(kind)
     let body = try store.stage("hello")
@@ -76,7 +76,7 @@ struct InventoryTests {
     #expect(try store.stored([-1]).map { $0?.record } == [nil])
   }
 
-  @Test("takes over what a confirmation says", arguments: Kind.allCases)
+  @Test("An inventory has the facts of a confirmation", arguments: Kind.allCases)
   func confirmations(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
@@ -102,7 +102,7 @@ struct InventoryTests {
     )
   }
 
-  @Test("lets items join and leave by their numbers", arguments: Kind.allCases)
+  @Test("Items join and leave segments by their numbers", arguments: Kind.allCases)
   func membership(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)
@@ -119,7 +119,7 @@ struct InventoryTests {
     #expect(throws: Failure.self) { try store.text(of: SHA256.digest(of: "two")) }
   }
 
-  @Test("never uses the number of a record again", arguments: Kind.allCases)
+  @Test("The number of a removed record is not used again", arguments: Kind.allCases)
   func numbers(_ kind: Kind) throws {
     let store = try open(kind)
     try store.put(["https://a.example/1": "one"], in: .basics)
@@ -129,7 +129,7 @@ struct InventoryTests {
     #expect(try store.takeInventory().rows.map(\.item) != first)
   }
 
-  @Test("gives an item without an id one that is made from its URL")
+  @Test("An item without an id gets one made from its URL")
   func identifier() throws {
     let store = try DiskStore.openForWriting(
       cache: place.cache,
@@ -152,7 +152,7 @@ struct InventoryTests {
     #expect(try store.remove(urls: [url]).map(\.id) == [id])
   }
 
-  @Test("says what is lost, and looks for it only where something changed")
+  @Test("Lost objects are found in an inventory, and searched only where something changed")
   func lostObjects() throws {
     try place.run { (store: DiskStore) throws in
       try store.put(["https://a.example/1": "one", "https://a.example/2": "two"], in: .basics)

@@ -49,12 +49,15 @@ struct ItemFactsTests {
     return RecordRow.read(unsafe span.bytes, into: &record) ? record : nil
   }
 
-  @Test("come back as they were", arguments: [full, bare])
+  @Test("The facts of an item are read as they were written", arguments: [full, bare])
   func roundTrip(_ record: ContentRecord) {
     #expect(read(facts(of: record)) == record)
   }
 
-  @Test("say the same to a question as the whole record", arguments: [full, bare])
+  @Test(
+    "The facts of an item equal those of the whole record for a request",
+    arguments: [full, bare]
+  )
   func questions(_ record: ContentRecord) throws {
     var unfailed = record
     unfailed.failure = nil
@@ -72,7 +75,7 @@ struct ItemFactsTests {
     }
   }
 
-  @Test("come back with a tag that is there and empty, and in every state")
+  @Test("The facts of an item are read with an empty tag and in every state")
   func corners() {
     for state in ItemState.allCases {
       for tag in ["", nil] {
@@ -87,7 +90,7 @@ struct ItemFactsTests {
     }
   }
 
-  @Test("that end too early are recognised wherever they end before the headers")
+  @Test("Facts that end too early are recognised wherever they end before the headers")
   func truncated() {
     var record = Self.full
     record.headers = HeaderBlock()
@@ -97,7 +100,7 @@ struct ItemFactsTests {
     for count in whole.indices { #expect(read(Array(whole[..<count])) == nil, "\(count)") }
   }
 
-  @Test("that were damaged are refused, or read as facts of the same size at most")
+  @Test("Damaged facts are refused, or read as facts of at most the same size")
   func damaged() {
     let samples = [facts(of: Self.full), facts(of: Self.bare)]
     for seed in 0..<Campaign.documents(usually: 2_000) {
@@ -112,7 +115,7 @@ struct ItemFactsTests {
   }
 
   @Test(
-    "of a row that nobody of ours wrote are damage of the index",
+    "Invalid facts of a row are damage of the index",
     arguments: [
       "x''", "substr(facts, 1, 79)",
       "cast(substr(facts, 1, 78) || x'ff' || substr(facts, 80) AS BLOB)",
@@ -141,7 +144,7 @@ struct ItemFactsTests {
     #expect(try reader.stored([1]).map { $0?.confirmable == nil } == [true])
   }
 
-  @Test("include times of an item that is gone no longer than until the index is copied")
+  @Test("The times of a removed item stay only until the index is copied")
   func timesOfNothing() throws {
     let place = try TemporaryPlace()
     let gone = Confirmation(item: 1 << 40, validatedAt: Instant(milliseconds: 1), freshness: .asked)

@@ -70,7 +70,7 @@ struct KeptPartTests {
     try append(0..<count, to: sink)
   }
 
-  @Test("is continued by a later run, and the whole body becomes an object")
+  @Test("A part of a body is continued by a later run, and the whole body becomes an object")
   func continued() throws {
     var store = try open()
     let sink = try store.beginBody(plan())
@@ -99,7 +99,7 @@ struct KeptPartTests {
     #expect(FileTree.status(path)?.st_nlink == 1)
   }
 
-  @Test("keeps the head that the last answer renewed, and the size that it told")
+  @Test("A part of a body keeps the headers and the size of the last response")
   func renewed() throws {
     var store = try open()
     var part = Self.described
@@ -119,7 +119,7 @@ struct KeptPartTests {
     #expect(try store.partials() == [Self.key: part])
   }
 
-  @Test("keeps of a head without end only what matters")
+  @Test("A part of a body keeps only the relevant headers of an oversized block")
   func longHead() throws {
     let store = try open()
     var part = Self.described
@@ -135,7 +135,7 @@ struct KeptPartTests {
   }
 
   @Test(
-    "of 64 KiB and more is kept when it breaks off, and has no name before it is large",
+    "A part of at least 64 KiB is kept when the transfer breaks, without a name until it is large",
     arguments: [
       (65_535, 900_000, nil), (65_536, 900_000, 65_536), (65_536, nil, 65_536),
       (899_999, 900_000, 899_999), (899_999, nil, 899_999),
@@ -163,7 +163,7 @@ struct KeptPartTests {
     #expect(FileTree.names(folder).isEmpty)
   }
 
-  @Test("of less than 1 MiB is given up where another process keeps one")
+  @Test("A part of less than 1 MiB is dropped where another process keeps one")
   func smallBesideOther() throws {
     let store = try open()
     let first = try store.beginBody(plan())
@@ -176,7 +176,7 @@ struct KeptPartTests {
     #expect(first.suspend()?.offset == 1_500_000)
   }
 
-  @Test("that an earlier version kept, without a head, is none")
+  @Test("A part without headers from an earlier version is ignored")
   func olderFacts() throws {
     let store = try open()
     let sink = try store.beginBody(plan())
@@ -202,7 +202,7 @@ struct KeptPartTests {
     return hasher.finish().others
   }
 
-  @Test("is what was written when the process was killed")
+  @Test("A part after a kill has the bytes that were written")
   func afterKill() throws {
     try leavePart(of: 2_000_000, in: try open())
     let store = try open()
@@ -214,7 +214,10 @@ struct KeptPartTests {
     #expect(try rest.finish().digest == SHA256.digest(of: Self.bytes))
   }
 
-  @Test("is what was sealed when the machine was started anew", arguments: [true, false])
+  @Test(
+    "A part after a restart of the machine has the bytes that were sealed",
+    arguments: [true, false]
+  )
   func afterReboot(_ isSealed: Bool) throws {
     let store = try open()
     let sink = try store.beginBody(plan())
@@ -242,7 +245,7 @@ struct KeptPartTests {
     FileTree.write(Array((body + "sum \(sum)\n").utf8), to: path)
   }
 
-  @Test("of a body whose size nobody told is kept once it is large")
+  @Test("A part of a body of unknown size is kept once it is large")
   func growing() throws {
     let store = try open()
     var part = Self.described
@@ -264,7 +267,10 @@ struct KeptPartTests {
     case oddText
   }
 
-  @Test("that could not be continued or is not worth it leaves nothing", arguments: Unkept.allCases)
+  @Test(
+    "A part that cannot be continued or is too small leaves no file",
+    arguments: Unkept.allCases
+  )
   func unkept(_ reason: Unkept) throws {
     let store = try open()
     var part = Self.described
@@ -295,7 +301,7 @@ struct KeptPartTests {
   }
 
   @Test(
-    "that is not as described is refused as transient, and not offered",
+    "A part that differs from its description is refused as transient, and not offered",
     arguments: Change.allCases
   )
   func changed(_ change: Change) throws {
@@ -338,7 +344,7 @@ struct KeptPartTests {
     #expect(FileTree.names(folder).isEmpty)
   }
 
-  @Test("belongs to one writer; another one fetches the body without keeping it")
+  @Test("A part belongs to one writer, and another one fetches the body without a part")
   func twoWriters() throws {
     let store = try open()
     let first = try store.beginBody(plan())
@@ -364,7 +370,7 @@ struct KeptPartTests {
     case small
   }
 
-  @Test("disappears when its body ends another way", arguments: End.allCases)
+  @Test("A part is removed when its body ends another way", arguments: End.allCases)
   func ends(_ end: End) throws {
     try leavePart(of: 1_500_000, in: try open())
     let store = try open()
@@ -385,7 +391,7 @@ struct KeptPartTests {
     #expect(FileTree.names(folder).isEmpty)
   }
 
-  @Test("survives the end of a run, until it is a week old or damaged")
+  @Test("A part survives the end of a run until it is a week old or damaged")
   func tidying() throws {
     try place.run(at: start) { (store: DiskStore) throws in
       try leavePart(of: 1_500_000, in: store)
@@ -399,7 +405,7 @@ struct KeptPartTests {
     #expect(FileTree.names(folder).isEmpty)
   }
 
-  @Test("is seen by readers, who change nothing")
+  @Test("A part is visible to readers, which change nothing")
   func readers() throws {
     try leavePart(of: 1_500_000, in: try open())
     let before = FileTree.listing(place.cache)
@@ -413,7 +419,7 @@ struct KeptPartTests {
     #expect(FileTree.listing(place.cache) == before)
   }
 
-  @Test("gives up its descriptor when hundreds of bodies wait to be committed")
+  @Test("A part gives up its descriptor when hundreds of bodies wait for their commit")
   func crowded() throws {
     let store = try DiskStore.openForWriting(
       cache: place.cache,

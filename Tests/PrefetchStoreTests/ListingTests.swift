@@ -43,7 +43,7 @@ struct ListingTests {
     return hosts
   }
 
-  @Test("is ordered by the bytes of the URLs, and tells what stands around an item")
+  @Test("A listing is ordered by the bytes of the URLs and has the segments of each item")
   func plain() throws {
     var items: [StoredItem] = []
     try store.forEachItem { item in
@@ -57,7 +57,7 @@ struct ListingTests {
   }
 
   @Test(
-    "is ordered as asked for",
+    "A listing has the requested order",
     arguments: [
       (ItemOrder.name, "abc", "cba"), (.url, "abc", "cba"), (.provider, "bca", "abc"),
       (.segment, "cab", "bac"), (.state, "abc", "cab"), (.type, "bca", "abc"),
@@ -72,13 +72,13 @@ struct ListingTests {
     #expect(try hosts([ItemSorting(order, isDescending: true)], uses: uses) == descending)
   }
 
-  @Test("takes a second order where the first does not decide")
+  @Test("A listing applies a second order where the first is equal")
   func twice() throws {
     let sorting = [ItemSorting(.provider), ItemSorting(.url, isDescending: true)]
     #expect(try hosts(sorting) == "cba")
   }
 
-  @Test("can ask for whole records on its way", arguments: [[], [ItemSorting(.size)]])
+  @Test("A listing can read whole records", arguments: [[], [ItemSorting(.size)]])
   func records(_ sorting: [ItemSorting]) throws {
     var urls: [String?] = []
     try store.forEachItem(sorted: sorting) { item throws(Failure) in
@@ -89,7 +89,7 @@ struct ListingTests {
     #expect(urls.count == 3)
   }
 
-  @Test("counts each body once in all, and with each item in its segments")
+  @Test("A listing counts each body once in its total and once in each segment")
   func totals() throws {
     try store.put(["https://d.example/": "mid"], in: .basics)
     let summary = try store.summary()
@@ -99,7 +99,7 @@ struct ListingTests {
     #expect(summary.segments[.extras]?.bytes == 10)
   }
 
-  @Test("works for a reader, too")
+  @Test("A listing works for a reader too")
   func reader() throws {
     try store.close()
     let reader = try #require(try place.reader())

@@ -11,7 +11,7 @@ struct LockTests {
     place = try TemporaryPlace()
   }
 
-  @Test("keep a second run out, name the first, and end with it")
+  @Test("A lock keeps a second run out, names the first, and ends with it")
   func runLock() throws {
     var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
@@ -24,7 +24,7 @@ struct LockTests {
     #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
   }
 
-  @Test("end with their owner, also where a process that is just being started shares the file")
+  @Test("A lock ends with its owner, also where a starting process shares the file")
   func sharedDescriptor() throws {
     var first = try RunLock.acquire(cache: place.cache, identity: "one")
     #expect(first != nil)
@@ -40,7 +40,7 @@ struct LockTests {
     #expect(try RunLock.acquire(cache: place.cache, identity: "one") != nil)
   }
 
-  @Test("are not waited for when the wait is cancelled")
+  @Test("A wait for a lock ends when it is cancelled")
   func cancelledWait() throws {
     let first = try RunLock.acquire(cache: place.cache, identity: "one")
     var questions = 0
@@ -52,7 +52,7 @@ struct LockTests {
     #expect(first != nil)
   }
 
-  @Test("of items protect them from removal until they end")
+  @Test("A lock of an item protects it from removal until it ends")
   func itemLock() throws {
     let url = "https://a.example/"
     try place.run { (store: DiskStore) throws in
@@ -68,7 +68,7 @@ struct LockTests {
     }
   }
 
-  @Test("of items may be bound to a process, and be taken back")
+  @Test("A lock of an item may be bound to a process and released")
   func processLock() throws {
     let url = "https://a.example/"
     try place.run { (store: DiskStore) throws in

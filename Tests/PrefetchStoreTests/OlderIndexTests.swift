@@ -26,7 +26,7 @@ struct OlderIndexTests {
     }
   }
 
-  @Test("is read as empty, and changed by nobody who only reads")
+  @Test("An index of an earlier version is read as empty and not changed by readers")
   func reading() throws {
     let before = FileTree.listing(place.cache)
     let reader = try #require(try place.reader())
@@ -37,7 +37,9 @@ struct OlderIndexTests {
     #expect(FileTree.listing(place.cache) == before)
   }
 
-  @Test("is set aside with its copy passed over, and its objects are found again")
+  @Test(
+    "An index of an earlier version is set aside with its copy, and its objects are found again"
+  )
   func writing() throws {
     try place.run { (store: DiskStore) throws in
       #expect(store.diagnostics.map(\.code) == ["store.set-aside"])

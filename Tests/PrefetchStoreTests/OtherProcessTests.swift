@@ -41,7 +41,7 @@ import Testing
   }
 }
 
-@Suite("Beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
+@Suite("A cache beside another process", .enabled(if: OtherWriter.isAvailable, "needs python3"))
 struct OtherProcessTests {
   let place: TemporaryPlace
 
@@ -66,7 +66,7 @@ struct OtherProcessTests {
   }()
 
   @Test(
-    "a reader sees what was committed and changes no file",
+    "A reader beside another process sees committed rows and changes no file",
     arguments: [
       // A writer that has not read its own changes leaves no read mark for readers.
       insertion,
@@ -99,7 +99,7 @@ struct OtherProcessTests {
     #expect(!FileTree.exists(index + "-wal"))
   }
 
-  @Test("a log that was killed after its head is none, and nobody waits for what follows")
+  @Test("A log of a killed process with only its head is ignored, and a reader does not wait")
   func headOfLog() throws {
     let index = place.cache + "/index.sqlite"
     let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))
@@ -115,7 +115,7 @@ struct OtherProcessTests {
     #expect(FileTree.listing(place.cache) == before)
   }
 
-  @Test("a run that ends leaves the log to a writer that is still there, and both keep their rows")
+  @Test("A run leaves the log to another writer at its end, and both keep their rows")
   func writersOverlap() throws {
     let index = place.cache + "/index.sqlite"
     let writer = try #require(OtherWriter(index, Self.insertion, in: place.path))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchStore
 
-@Suite("The memory of hosts' versions of HTTP")
+@Suite("Lessons about hosts' HTTP versions")
 struct ProtocolLessonTests {
   private let folder: TemporaryDirectory
   private let state: StateStore
@@ -15,7 +15,7 @@ struct ProtocolLessonTests {
     state = try StateStore.openForWriting(state: folder.appending("state"))
   }
 
-  @Test("holds for a day, for each configuration and lesson by itself")
+  @Test("A lesson about a host's HTTP version lasts for a day, by configuration and by lesson")
   func day() throws {
     #expect(try !state.hasProtocolLessons)
     try state.record([.noHTTP3: ["a", "b:8443"]], configuration: .max, at: now)
@@ -36,7 +36,7 @@ struct ProtocolLessonTests {
     }
   }
 
-  @Test("begins anew with each failure")
+  @Test("A lesson about a host starts again with each failure")
   func again() throws {
     try state.record([.noHTTP3: ["a"]], configuration: 1, at: now)
     try state.record([.noHTTP3: ["a"]], configuration: 1, at: now + .seconds(80_000))
@@ -44,7 +44,7 @@ struct ProtocolLessonTests {
     #expect(try state.protocolLessons(configuration: 1, at: later) == [.noHTTP3: ["a"]])
   }
 
-  @Test("does not last longer for a clock that was wrong")
+  @Test("A lesson about a host lasts no longer when a clock was wrong")
   func wrongClock() throws {
     try state.record([.openEnds: ["a"]], configuration: 1, at: now + .seconds(9_000_000))
     #expect(try state.protocolLessons(configuration: 1, at: now) == [:])
@@ -52,7 +52,7 @@ struct ProtocolLessonTests {
     #expect(try state.database.number("SELECT count(*) FROM protocol_lessons") == 1)
   }
 
-  @Test("forgets what is over")
+  @Test("Expired lessons about hosts are removed")
   func over() throws {
     try state.record([.noHTTP3: ["a"]], configuration: 1, at: now)
     try state.record([.noHTTP3: ["b"]], configuration: 2, at: now + .seconds(86_400))

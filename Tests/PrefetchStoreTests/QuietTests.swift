@@ -37,7 +37,7 @@ struct QuietTests {
     get throws { try store.segments().filter { $0.quiet == mark }.map(\.key) }
   }
 
-  @Test("stays so while nothing happens to its items")
+  @Test("A segment stays quiet while nothing happens to its items")
   func stays() throws {
     let item = try store.takeInventory().rows[0].item
     _ = try store.commit([
@@ -58,7 +58,7 @@ struct QuietTests {
     case repair
   }
 
-  @Test("is no longer quiet after", arguments: Event.allCases)
+  @Test("A segment is no longer quiet after a change", arguments: Event.allCases)
   func ends(_ event: Event) throws {
     let url = "https://a.example/1"
     var record = try #require(try store.record(url: url))
@@ -79,7 +79,7 @@ struct QuietTests {
     #expect(try quiet == [.extras])
   }
 
-  @Test("is so when the mark comes after the changes of one commit")
+  @Test("A segment is quiet when its mark follows the changes of a commit")
   func order() throws {
     var record = try #require(try store.segments().first)
     record.quiet = mark

@@ -12,7 +12,7 @@ struct ReaderTests {
     place = try TemporaryPlace()
   }
 
-  @Test("finds nothing where no cache is, and makes none")
+  @Test("A reader finds nothing where there is no cache, and creates none")
   func noCache() throws {
     #expect(try place.reader() == nil)
     FileTree.makeFolder(place.cache)
@@ -20,7 +20,7 @@ struct ReaderTests {
     #expect(FileTree.names(place.cache).isEmpty)
   }
 
-  @Test("changes nothing after a finished run, also where nothing may be changed")
+  @Test("A reader changes nothing after a finished run, also in a read-only folder")
   func afterRun() throws {
     try place.run { try $0.put(["https://a.example/": "a"], in: .basics) }
     FileTree.setWritable(false, place.cache)
@@ -39,7 +39,7 @@ struct ReaderTests {
     #expect(FileTree.listing(place.cache) == before)
   }
 
-  @Test("beside a writer sees what was committed and leaves no file")
+  @Test("A reader beside a writer sees committed rows and leaves no file")
   func besideWriter() throws {
     let store = try DiskStore.openForWriting(
       cache: place.cache,
@@ -61,7 +61,7 @@ struct ReaderTests {
     )
   }
 
-  @Test("keeps the writer from moving the log, and sees its own state meanwhile")
+  @Test("A reader delays the writer's checkpoint and sees its own snapshot")
   func delaysCheckpoint() throws {
     try place.run { try $0.put(["https://a.example/1": "one"], in: .basics) }
     let index = place.cache + "/index.sqlite"
@@ -82,7 +82,7 @@ struct ReaderTests {
   }
 
   @Test(
-    "sees what a killed writer committed, with and without its shared memory",
+    "A reader sees the rows of a killed writer, with and without shared memory",
     arguments: [true, false]
   )
   func afterKill(_ keepsSharedMemory: Bool) throws {
@@ -111,7 +111,7 @@ struct ReaderTests {
     #expect(try copy.reader()?.takeInventory().count == 1)
   }
 
-  @Test("refuses to commit, and keeps bodies in memory")
+  @Test("A reader refuses to commit and keeps bodies in memory")
   func refusesCommit() throws {
     try place.run { _ in }
     let before = FileTree.listing(place.cache)

@@ -107,14 +107,17 @@ struct RebuildTests {
     }
   }
 
-  @Test("is replaced by its copy wherever it was cut off")
+  @Test("A truncated index is replaced by its copy")
   func truncated() throws {
     for length in stride(from: 0, to: patient.good.count, by: 512) {
       try check("cut at \(length)", Array(patient.good[..<length]))
     }
   }
 
-  @Test("is replaced by its copy when a page is zeroed or inverted", arguments: [true, false])
+  @Test(
+    "An index with a zeroed or inverted page is replaced by its copy",
+    arguments: [true, false]
+  )
   func brokenPage(_ isZeroed: Bool) throws {
     for page in 0..<(patient.good.count / 4096) {
       var bytes = patient.good
@@ -125,7 +128,7 @@ struct RebuildTests {
     }
   }
 
-  @Test("is replaced by its copy when it was deleted or is something else")
+  @Test("A deleted or foreign index is replaced by its copy")
   func replaced() throws {
     try check("deleted", nil)
     try check("text", Array(String(repeating: "no database ", count: 1000).utf8))
@@ -134,7 +137,10 @@ struct RebuildTests {
     try check("another application's", FileTree.read(state + "/state.sqlite"))
   }
 
-  @Test("is answered for by its copy where nothing may be written", .enabled(if: getuid() == 0))
+  @Test(
+    "A damaged index on a read-only file system is read from its copy",
+    .enabled(if: getuid() == 0)
+  )
   func readOnly() throws {
     let cache = patient.place.cache
     FileTree.write(Array(patient.good[..<20_000]), to: patient.index)
@@ -151,7 +157,7 @@ struct RebuildTests {
     #expect(failure?.code == .permission)
   }
 
-  @Test("is set aside, so that it can be looked at")
+  @Test("A damaged index is set aside for inspection")
   func setAside() throws {
     let garbage = Array("garbage that is no database".utf8)
     FileTree.write(garbage, to: patient.index)
@@ -161,7 +167,7 @@ struct RebuildTests {
     #expect(FileTree.read(patient.index + ".damaged-1") == garbage)
   }
 
-  @Test("whose damage shows only when it is read is replaced then, for readers and writers")
+  @Test("Damage of an index that shows late is repaired then, for readers and writers")
   func damageMetLater() throws {
     let many = (0..<4_000).map { "https://a.example/\(String(repeating: "y", count: 300))/\($0)" }
     try patient.place.run(at: patient.start) { (store: DiskStore) throws in
@@ -199,7 +205,7 @@ struct RebuildTests {
     return log
   }
 
-  @Test("from which the log was taken is as the last run left it")
+  @Test("An index without its log is as the last run left it")
   func logDeleted() throws {
     _ = try leaveLog(in: patient.place, url: "https://a.example/log")
     patient.heal()
@@ -208,7 +214,7 @@ struct RebuildTests {
     try patient.checkWriter("no log", isNoticed: false)
   }
 
-  @Test("is used without a log that is not its own", arguments: [true, false])
+  @Test("An index ignores a log that is not its own", arguments: [true, false])
   func foreignLog(_ isJunk: Bool) throws {
     let other = try TemporaryPlace()
     try other.run { try $0.put(["https://b.example/": "b"], in: .other) }
@@ -228,7 +234,7 @@ struct RebuildTests {
     }
   }
 
-  @Test("with junk for its shared memory is read with its log")
+  @Test("An index with junk as shared memory is read with its log")
   func junkSharedMemory() throws {
     let log = try leaveLog(in: patient.place, url: "https://a.example/log")
     for isWriter in [false, true] {
@@ -256,7 +262,7 @@ struct RebuildTests {
 
   // MARK: The copy
 
-  @Test("has a copy that is renewed when a tenth of the rows changed or a day has passed")
+  @Test("The copy of an index is renewed after a tenth of its rows changed or a day")
   func renewal() throws {
     let backup = patient.place.cache + "/index.backup.sqlite"
     func inode() -> UInt? { FileTree.status(backup).map { UInt($0.st_ino) } }
@@ -283,7 +289,7 @@ struct RebuildTests {
     #expect(FileTree.names(patient.place.cache).filter { $0.hasPrefix("index") }.count == 2)
   }
 
-  @Test("is begun anew where the copy is damaged too, and objects are found by their digests")
+  @Test("An index without a usable copy starts again, and objects are found by their digests")
   func noCopy() throws {
     for backup in [nil, [], Array(patient.backup[..<9_000])] as [[UInt8]?] {
       patient.heal()
@@ -315,7 +321,7 @@ struct RebuildTests {
     }
   }
 
-  @Test("counts an object only after hashing it")
+  @Test("An object without an index counts only after it was hashed")
   func damagedOrphan() throws {
     let digest = SHA256.digest(of: "body 3")
     let store = try DiskStore.openForWriting(cache: patient.place.cache, clockStart: patient.start)
@@ -327,7 +333,7 @@ struct RebuildTests {
     #expect(try store.intactObject(digest) == nil)
   }
 
-  @Test("whose objects are gone is told so by the copy's rows")
+  @Test("Lost objects are found by the rows of the index's copy")
   func lostObjects() throws {
     let digest = SHA256.digest(of: "body 3")
     FileTree.remove(patient.index)
@@ -337,7 +343,7 @@ struct RebuildTests {
     }
   }
 
-  @Test("is refused when it, or its copy, is from a newer version, and nothing is touched")
+  @Test("An index or copy of a newer version is refused, and nothing is changed")
   func newer() throws {
     var bytes = patient.good
     bytes[60..<64] = [0, 0, 1, 0]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PrefetchStore
 
-@Suite("The memory of registrations")
+@Suite("Stored registrations")
 struct RegistrationStoreTests {
   private let folder: TemporaryDirectory
   private let now = Instant(seconds: 1_800_000_000)
@@ -45,7 +45,7 @@ struct RegistrationStoreTests {
     ]
   }()
 
-  @Test("brings back what was noted", arguments: records)
+  @Test("A registration is read as it was recorded", arguments: records)
   func roundTrip(_ record: RegistrationRecord) throws {
     let state = try StateStore.openForWriting(state: path)
     #expect(try state.registration(key) == nil)
@@ -57,7 +57,7 @@ struct RegistrationStoreTests {
     #expect(try reader.registration(key) == record)
   }
 
-  @Test("changes what is there then, not what somebody read before")
+  @Test("An update of a registration changes the current record, not an earlier one")
   func update() throws {
     let (one, other) = (
       try StateStore.openForWriting(state: path), try StateStore.openForWriting(state: path)
@@ -73,7 +73,7 @@ struct RegistrationStoreTests {
     #expect(try other.registration(key) == next)
   }
 
-  @Test("keeps every license and every endpoint apart")
+  @Test("Registrations are separate by license and by endpoint")
   func keys() throws {
     let state = try StateStore.openForWriting(state: path)
     let refused = RegistrationRecord(outcome: .refused(status: 401), attemptedAt: now)
@@ -89,7 +89,7 @@ struct RegistrationStoreTests {
     #expect(try state.registration(otherLicense) == Self.records[0])
   }
 
-  @Test("is for nobody else to read, also where the file was there before")
+  @Test("The file of registrations is readable for its owner only, also when it existed")
   func mode() throws {
     try StateStore.openForWriting(state: path).close()
     #expect(unsafe chmod("\(path)/state.sqlite", 0o644) == 0)
@@ -102,7 +102,7 @@ struct RegistrationStoreTests {
     try state.close()
   }
 
-  @Test("keeps no token that was replaced")
+  @Test("A replaced token of a registration does not stay in the file")
   func replacement() throws {
     let state = try StateStore.openForWriting(state: path)
     var record = Self.records[0]

@@ -22,7 +22,7 @@ struct RoomTests {
     SHA256.digest(of: text)
   }
 
-  @Test("is counted, and stays counted while content comes and goes")
+  @Test("Used room is counted and stays correct while content changes")
   func used() throws {
     #expect(try store.usedBytes() == 15)
     try store.put(["https://a.example/3": "123", "https://a.example/4": "12345"], in: .extras)
@@ -33,7 +33,7 @@ struct RoomTests {
     #expect(try store.usedBytes() == 15)
   }
 
-  @Test("is taken by manifests too, once each")
+  @Test("Manifests use room, once each")
   func manifests() throws {
     let segment = SegmentRecord(key: .basics)
     _ = try store.commit([.segment(segment, manifest: try store.stage("manifest"))])
@@ -48,7 +48,7 @@ struct RoomTests {
     #expect(try reader.usedBytes() == 15)
   }
 
-  @Test("is counted anew once somebody else has written")
+  @Test("Used room is counted again after another process has written")
   func others() throws {
     #expect(try store.usedBytes() == 15)
     let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
@@ -56,7 +56,7 @@ struct RoomTests {
     #expect(try store.usedBytes() == 18)
   }
 
-  @Test("holds what is committed to its limit, also where somebody else has written")
+  @Test("A commit keeps to the size limit, also after another process has written")
   func limit() throws {
     let other = try DiskStore.openForWriting(cache: place.cache, clockStart: Instant(seconds: 9))
     #expect(try store.usedBytes() == 15)
@@ -73,7 +73,7 @@ struct RoomTests {
     _ = try store.commit([.forget(.extras)], within: 1)
   }
 
-  @Test("is made by dropping what nobody holds, records and all")
+  @Test("Room comes from unheld items, whose records are removed")
   func unheld() throws {
     let removed = try store.commit([.evict([digest("12345")], for: "me")])
     #expect(removed.map(\.url) == ["https://a.example/1"])
@@ -83,7 +83,7 @@ struct RoomTests {
     #expect(try store.usedBytes() == 10)
   }
 
-  @Test("is made of what segments hold, whose records stay")
+  @Test("Room comes from bodies that segments hold, whose records stay")
   func held() throws {
     let removed = try store.commit(
       [.evict([digest("1234567890")], for: SegmentKey.basics.identity)]
@@ -96,7 +96,7 @@ struct RoomTests {
     #expect(try store.usedBytes() == 5)
   }
 
-  @Test("is not made of what is locked or another configuration's")
+  @Test("Room does not come from locked items or those of another configuration")
   func kept() throws {
     try store.lock(["https://a.example/1"], for: DiskStore.Guardian())
     let digests = [digest("12345"), digest("1234567890")]
@@ -104,7 +104,7 @@ struct RoomTests {
     #expect(try store.usedBytes() == 15)
   }
 
-  @Test("knows of what no segment holds when it was used last")
+  @Test("The last use of an unheld item is known for eviction")
   func ages() throws {
     store.lastUses = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
     let stock = try store.takeStock()
@@ -115,7 +115,7 @@ struct RoomTests {
     #expect(age.value.lastUse == Instant(seconds: 4_100_000_000))
   }
 
-  @Test("knows what was consumed since it came")
+  @Test("The consumption of an item since its storage is known for eviction")
   func consumed() throws {
     store.consumptions = { ["https://a.example/1": Instant(seconds: 4_100_000_000)] }
     let age = try #require(try store.takeStock().ages.values.first)
@@ -124,7 +124,7 @@ struct RoomTests {
     #expect(try store.takeStock().ages.values.first?.consumedAt == nil)
   }
 
-  @Test("is taken back from what has expired and nobody holds")
+  @Test("Room comes from expired and unheld items")
   func expired() throws {
     var record = try #require(try store.record(url: "https://a.example/1"))
     record.expiresAt = Instant(seconds: 5)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PrefetchStore
 
-@Suite("What the state keeps of past runs besides their totals")
+@Suite("Details of past runs in the state")
 struct RunDetailTests {
   private let place: TemporaryPlace
   private let state: StateStore
@@ -38,7 +38,7 @@ struct RunDetailTests {
     try state.recordRun(run, keeping: keeping)
   }
 
-  @Test("is told of each segment, the newest run first, as many as are asked for")
+  @Test("Past runs are listed for each segment, newest first, up to a limit")
   func segments() throws {
     try record(1, segments: [("a", .current), ("b", .failed)])
     try record(2, of: "work", segments: [("a", .deferred)])
@@ -52,7 +52,7 @@ struct RunDetailTests {
     #expect(try state.segmentRuns(of: "nobody", atMost: 1).isEmpty)
   }
 
-  @Test("goes with its run")
+  @Test("Details are removed with their run")
   func forgetting() throws {
     for number in 1...5 { try record(number, hosts: ["h": .milliseconds(number)]) }
     try record(1, of: "work", hosts: ["h": .seconds(1)])
@@ -65,7 +65,7 @@ struct RunDetailTests {
     #expect(try state.database.number("SELECT count(*) FROM run_hosts") == 1)
   }
 
-  @Test("holds the hosts that were asked most, and how long they took")
+  @Test("Past runs have their most requested hosts with response times")
   func hosts() throws {
     var run = RunRecord(
       id: "many",
@@ -87,7 +87,7 @@ struct RunDetailTests {
     #expect(times.count == 100 && times["h49"] == nil && times["h149"] == run.responseTimes["h149"])
   }
 
-  @Test("says when a run last ended well before this one")
+  @Test("The last success before a run is known")
   func success() throws {
     #expect(try state.lastSuccess(of: "home", before: "home-3") == nil)
     try record(1)

@@ -37,7 +37,7 @@ struct SegmentDocumentTests {
   }
 
   @Test(
-    "are given back in order, and go when no segment names them",
+    "Further documents of a manifest are returned in order and removed when no segment names them",
     arguments: ContentStoreContract.Kind.allCases
   )
   func keeps(_ kind: ContentStoreContract.Kind) throws {
@@ -71,7 +71,10 @@ struct SegmentDocumentTests {
     #expect(try store.text(of: records[1].digest) == "one")
   }
 
-  @Test("are refused without their bodies", arguments: ContentStoreContract.Kind.allCases)
+  @Test(
+    "Further documents of a manifest are refused without their bodies",
+    arguments: ContentStoreContract.Kind.allCases
+  )
   func dangling(_ kind: ContentStoreContract.Kind) throws {
     let store = try open(kind)
     #expect(throws: Failure.self) {
@@ -80,7 +83,9 @@ struct SegmentDocumentTests {
     #expect(try store.segments().isEmpty)
   }
 
-  @Test("are no orphans, are verified, and are fetched again once they are damaged")
+  @Test(
+    "Further documents of a manifest are verified, are no orphans, and are refetched when damaged"
+  )
   func upkeep() throws {
     try place.run { store in
       _ = try store.commit([
@@ -108,7 +113,7 @@ struct SegmentDocumentTests {
     try store.finishRun()
   }
 
-  @Test("of nothing that is kept leave no file behind")
+  @Test("Documents of a body that is not kept leave no file")
   func passing() throws {
     try place.run { store in
       var plan = BodyPlan(expectedSize: 200_000, algorithms: [.sha512])

@@ -29,7 +29,7 @@ struct StateStoreTests {
     )
   }
 
-  @Test("counts what servers have done")
+  @Test("The state counts the work of servers")
   func servings() throws {
     let state = try StateStore.openForWriting(state: path)
     var served = ServeFigures()
@@ -41,7 +41,7 @@ struct StateStoreTests {
     #expect(try state.served() == served)
   }
 
-  @Test("joins declared segments on the first run of a license only")
+  @Test("The state subscribes declared segments in the first run of a license only")
   func subscriptions() throws {
     let state = try StateStore.openForWriting(state: path)
     let first = SubscriptionKey(identity: "home", licenseFingerprint: "aa")
@@ -55,7 +55,7 @@ struct StateStoreTests {
     #expect(try state.initialiseSubscriptions(second, declared: ["c"]) == ["c"])
   }
 
-  @Test("keeps the last runs of each identity")
+  @Test("The state keeps the last runs of each identity")
   func runs() throws {
     let state = try StateStore.openForWriting(state: path)
     for number in 1...5 {
@@ -79,7 +79,7 @@ struct StateStoreTests {
     return texts
   }
 
-  @Test("keeps the last entries of an item's history, newest first")
+  @Test("The state keeps the last entries of an item's history, newest first")
   func history() throws {
     let state = try StateStore.openForWriting(state: path)
     let entries = (1...5).map { number in
@@ -97,7 +97,7 @@ struct StateStoreTests {
     #expect(try state.history(url: "https://a.example/") == [entries[4], entries[3], entries[2]])
   }
 
-  @Test("A history stays short however often its item is removed and comes anew")
+  @Test("A history stays short, however often its item is removed and added")
   func renewedHistory() throws {
     let state = try StateStore.openForWriting(state: path)
     for number in 0..<20 {
@@ -116,7 +116,7 @@ struct StateStoreTests {
     )
   }
 
-  @Test("remembers the last use of an item")
+  @Test("The state remembers the last use of an item")
   func uses() throws {
     let state = try StateStore.openForWriting(state: path)
     try state.markUsed(["a", "b"], at: Instant(milliseconds: 5))
@@ -125,7 +125,7 @@ struct StateStoreTests {
     #expect(try state.uses()["c"] == nil)
   }
 
-  @Test("is set aside when damaged, with a warning, and begun anew")
+  @Test("A damaged state is set aside with a warning and started again")
   func damaged() throws {
     FileTree.makeFolder(path)
     FileTree.write(Array("garbage that is no database at all".utf8), to: path + "/state.sqlite")
@@ -140,7 +140,7 @@ struct StateStoreTests {
     #expect(try state.uses()["a"] == Instant(milliseconds: 5))
   }
 
-  @Test("from a newer version is refused by everybody")
+  @Test("A state of a newer version is refused by readers and writers")
   func newer() throws {
     try StateStore.openForWriting(state: path).close()
     var bytes = try #require(FileTree.read(path + "/state.sqlite"))
@@ -156,7 +156,7 @@ struct StateStoreTests {
     #expect(FileTree.read(path + "/state.sqlite") == bytes)
   }
 
-  @Test("can be read where nothing may be written, and leaves no log")
+  @Test("A state can be read in a read-only folder and leaves no log")
   func reading() throws {
     var reports: [Diagnostic] = []
     #expect(try StateStore.openForReading(state: path, reports: &reports) == nil)

@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchStore
 import Testing
 
-@Suite("The queue of events that wait to be sent")
+@Suite("The queue of unsent events")
 struct StoredEventTests {
   private let place: TemporaryPlace
   private let now = Instant(seconds: 1_800_000_000)
@@ -30,7 +30,7 @@ struct StoredEventTests {
     try state.queued(of: identity, atMost: 100).map(\.event.id)
   }
 
-  @Test("keeps each event as it is, for its own identity, until it was sent")
+  @Test("The queue keeps each event for its identity until it is sent")
   func order() throws {
     let state = try open()
     try state.queue([event("1"), event("2")], of: "home", within: bounds, at: now)
@@ -44,7 +44,7 @@ struct StoredEventTests {
     #expect(try again.queuedCount(of: "work") == 1)
   }
 
-  @Test("lets go of the oldest, and counts them")
+  @Test("The queue drops its oldest events and counts them")
   func bounded() throws {
     let state = try open()
     for number in 1...5 {
@@ -64,7 +64,7 @@ struct StoredEventTests {
     #expect(try state.queueStanding(of: "work") == QueueStanding())
   }
 
-  @Test("never gives the number of an event that is gone to another")
+  @Test("The number of a removed event is not used again")
   func numbers() throws {
     let state = try open()
     try state.queue([event("1")], of: "home", within: bounds, at: now)
@@ -76,7 +76,7 @@ struct StoredEventTests {
     #expect(try ids(state) == ["2"])
   }
 
-  @Test("remembers for how long a collector is left alone")
+  @Test("The queue remembers the pause of a collector")
   func pause() throws {
     let state = try open()
     let pause = SendingPause().afterFailure(at: now, asked: nil)
@@ -87,7 +87,7 @@ struct StoredEventTests {
     #expect(try state.queueStanding(of: "home") == QueueStanding())
   }
 
-  @Test("has one open event of each name, which ends once")
+  @Test("The queue has one open event of each name, which ends once")
   func lasting() throws {
     let state = try open()
     func start(_ id: String, _ name: String, at seconds: Int64) throws -> Instant? {
@@ -111,7 +111,7 @@ struct StoredEventTests {
     #expect(try state.openEvents(of: nil).map(\.id) == ["4"])
   }
 
-  @Test("tells each quarter of an item once, until it has a new body")
+  @Test("The queue gets each quarter of an item once, until it has a new body")
   func quartiles() throws {
     let state = try open()
     var told: [[Int]] = []
@@ -139,7 +139,7 @@ struct StoredEventTests {
     #expect(try ids(state) == ["2", "3", "4"])
   }
 
-  @Test("is sent by one process at a time")
+  @Test("The queue is sent by one process at a time")
   func lock() throws {
     let path = place.path + "/state"
     let lock = try #require(try SendingLock.take(state: path))

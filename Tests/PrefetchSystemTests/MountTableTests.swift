@@ -1,7 +1,7 @@
 import PrefetchSystem
 import Testing
 
-@Suite("What is mounted where")
+@Suite("The table of mounts")
 struct MountTableTests {
   private let table = MountTable(
     #"""
@@ -15,7 +15,7 @@ struct MountTableTests {
   )
 
   @Test(
-    "The longest mount point counts, of several on one the last",
+    "The longest mount point counts, and the last of several at one point",
     arguments: [
       ("/var/cache", "ext4"), ("/", "ext4"), ("/srv/a b/x", "nfs4"), ("/srv/a bc", "xfs"),
       ("/srv", "xfs"), ("/device", "ext4"), ("/dev/null", "devtmpfs"),
@@ -25,7 +25,7 @@ struct MountTableTests {
     #expect(table.mount(of: path)?.kind == kind)
   }
 
-  @Test("This machine has a root")
+  @Test("This machine has a root file system")
   func here() {
     #expect(MountTable.current().mount(of: "/")?.point == "/")
   }

@@ -50,7 +50,7 @@ private struct Machine {
   }
 
   @Test(
-    "Kinds of interfaces",
+    "Kinds of interfaces are recognised",
     arguments: [
       ("wlan0", ["wireless/x": ""], .wifi), ("wlp3s0", ["phy80211/x": ""], .wifi),
       ("wl", ["uevent": "DEVTYPE=wlan\nINTERFACE=wl\n"], .wifi),
@@ -71,7 +71,7 @@ private struct Machine {
     #expect(finding.reason.contains("`\(name)`"))
   }
 
-  @Test("A bridge, a bond and a virtual network are what they go over")
+  @Test("A bridge, a bond and a virtual network have the kind of their lower interface")
   func stacked() throws {
     let below = ["/sys/class/net/wlan0/wireless/x": ""]
     let stacks = [
@@ -87,7 +87,7 @@ private struct Machine {
     }
   }
 
-  @Test("Without a default route the network is unknown; IPv6 alone is one")
+  @Test("Without a default route the network is unknown, and IPv6 alone is one")
   func none() throws {
     let without = try Machine([
       "/proc/net/route": Self.header,
@@ -109,7 +109,7 @@ private struct Machine {
     #expect(NetworkInterfaces(root: without.root).leadsOut)
   }
 
-  @Test("A route leads out only over a network that is up")
+  @Test("A route leads out only over an interface that is up")
   func leadsOut() throws {
     let route = Self.header + "docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n"
     let local = "fe80000000000000 40 0 0 0 00000100 1 0 00000001 docker0\n"
@@ -128,7 +128,7 @@ private struct Machine {
 
 @Suite struct PowerSuppliesTests {
   @Test(
-    "Mains and batteries",
+    "Mains and batteries are read",
     arguments: [
       ([:], true, nil),
       (
@@ -172,7 +172,7 @@ private struct Machine {
     try ChildProcess.answer(["/bin/sh", "-c", script], environment: environment, within: limit)
   }
 
-  @Test("What it prints is the answer; its errors are nobody's")
+  @Test("The output of a probe is its answer, and its errors are discarded")
   func prints() throws {
     #expect(try answer("echo \"$WORD\"; echo no >&2") == "a b\n")
     #expect(try answer("cat") == "")
@@ -182,7 +182,7 @@ private struct Machine {
     )
   }
 
-  @Test("Every other end is told from the others")
+  @Test("Every other end of a probe is distinguished")
   func ends() {
     #expect(throws: ChildProcess.Fault.ended(status: 3)) { try answer("echo x; exit 3") }
     #expect(throws: ChildProcess.Fault.killed(signal: SIGTERM)) { try answer("kill $$") }
@@ -195,7 +195,7 @@ private struct Machine {
     }
   }
 
-  @Test("Who takes too long is ended with all that it started")
+  @Test("A slow probe is ended with all its processes")
   func slow() throws {
     let folder = try TemporaryDirectory()
     #expect(throws: ChildProcess.Fault.tooSlow) {
@@ -223,7 +223,7 @@ private struct Machine {
 
 @Suite struct MeteredNetworkTests {
   @Test(
-    "The network manager's numbers and words",
+    "The network manager's numbers and words are read",
     arguments: [
       ("busctl", "u 1", true), ("busctl", "u 2", false), ("busctl", "u 3", true),
       ("busctl", "u 4", false), ("busctl", "u 0", nil),
@@ -239,7 +239,9 @@ private struct Machine {
     #expect(!finding.reason.isEmpty)
   }
 
-  @Test("Without a network manager nobody knows; the second is asked where the first fails")
+  @Test(
+    "Without a network manager the answer is unknown, and the second is used when the first fails"
+  )
   func missing() throws {
     let machine = try Machine([:])
     #expect(MeteredNetwork(variables: ["PATH": machine.root]).look().isMetered == nil)
@@ -250,7 +252,7 @@ private struct Machine {
 }
 
 @Suite struct NetworkProbeTests {
-  @Test("Words of a probe")
+  @Test("Words of a probe are read")
   func words() throws {
     let all = try #require(NetworkProbe.read("wifi,metered battery, 40%\n"))
     #expect(all.type == .wifi && all.isMetered == true)

@@ -12,7 +12,7 @@ import Testing
     return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
   }
 
-  @Test("The machine and its C library are those that its own tools name")
+  @Test("The names of the machine and its C library are those of its own tools")
   func platform() throws {
     let platform = try #require(ThisMachine.platform())
     #expect(platform.system == "linux")

@@ -140,7 +140,7 @@ package final class MemoryStaging: BodyStaging, Sendable {
 extension MemoryStaging.State {
   /// Returns the bytes that a body begins with.
   ///
-  /// A writer that continues a part takes it; a writer that begins anew drops it.
+  /// A writer that continues a part takes it; a writer that starts again drops it.
   fileprivate mutating func begin(_ plan: BodyPlan) -> Result<[UInt8], Failure> {
     if let beginFailure { return .failure(beginFailure) }
     expectedSizes.append(plan.expectedSize)

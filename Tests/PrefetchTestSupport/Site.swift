@@ -65,7 +65,8 @@ package final class Site: Sendable {
   package func respond(to request: LoopbackRequest) -> Script {
     let answer = answer(to: request)
     var headers = answer.headers.map { ($0.name, $0.value) }
-    if answer.status != 304 {
+    // A page that declares another length ends too early.
+    if answer.status != 304, !answer.headers.contains(where: { $0.name == "Content-Length" }) {
       headers.append(("Content-Length", String(answer.body.count)))
     }
     let hasBody = request.method != "HEAD" && answer.status != 304

@@ -4,7 +4,7 @@ import Testing
 @testable import PrefetchCore
 @testable import PrefetchTransfer
 
-@Suite("Bytes that several transfers may receive together", .timeLimit(.minutes(10)))
+@Suite("Allowances shared by transfers", .timeLimit(.minutes(10)))
 struct AllowanceTests {
   private static let tag = "\"v1\""
   private static let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 7) }
@@ -46,7 +46,7 @@ struct AllowanceTests {
   }
 
   @Test(
-    "A body that is whole when they run out is the answer",
+    "A body that completes when the allowance ends is the response",
     arguments: Framing.allCases,
     [1, 10, 8_192, 100_000]
   )
@@ -70,7 +70,7 @@ struct AllowanceTests {
     }
   }
 
-  @Test("What arrived is kept, and at most what was read with it goes beyond", arguments: [1, 2])
+  @Test("Received bytes are kept, and at most one read exceeds the allowance", arguments: [1, 2])
   func part(count: Int) throws {
     let server = try serve(.length, Self.body.count)
     let bench = try TransferBench()
@@ -91,7 +91,7 @@ struct AllowanceTests {
     #expect(count > 1 || taken >= 200_000)
   }
 
-  @Test("What arrived counts, though its transfer ends within a chunk")
+  @Test("Received bytes count although the transfer ends within a chunk")
   func count() throws {
     let headers = [("ETag", Self.tag), ("Transfer-Encoding", "chunked")]
     let size = "\(String(Self.body.count, radix: 16))\r\n"
@@ -105,7 +105,7 @@ struct AllowanceTests {
     #expect(result.figures.wireBytes > kept)
   }
 
-  @Test("A whole body that only waits for its rate is the answer when it is called back")
+  @Test("A complete body that waits for its rate is the response when it is cancelled")
   func paused() throws {
     let gate = Gate()
     let head = Script.head(200, [("Content-Length", "16400")])

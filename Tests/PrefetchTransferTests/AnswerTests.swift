@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Answers that are in order", .timeLimit(.minutes(10)))
+@Suite("Valid responses", .timeLimit(.minutes(10)))
 struct AnswerTests {
   /// `hello, compressed world` and a line end.
   static let gzip: [UInt8] = [
@@ -13,7 +13,7 @@ struct AnswerTests {
     0x49, 0xE1, 0x02, 0x00, 0x3F, 0xBA, 0x39, 0x3C, 0x18, 0x00, 0x00, 0x00,
   ]
 
-  @Test("A body with a length arrives with its digest and the headers of the answer")
+  @Test("A body with a length arrives with its digest and headers")
   func wholeBody() throws {
     let server = try LoopbackServer { _ in .respond(200, [("ETag", "\"1\"")], text: "hello") }
     let bench = try TransferBench()
@@ -33,7 +33,7 @@ struct AnswerTests {
     #expect(result.figures.total != nil)
   }
 
-  @Test("Chunks are put together, trailers ignored")
+  @Test("Chunks are joined, and trailers are ignored")
   func chunks() throws {
     let server = try LoopbackServer { request in
       guard request.target == "/trailer" else {
@@ -72,7 +72,7 @@ struct AnswerTests {
     #expect(server.requests.first?.headers["Accept-Encoding"]?.contains("gzip") == true)
   }
 
-  @Test("Without leave to compress, identity is asked, and what is coded all the same is decoded")
+  @Test("A request without compression asks for identity, and a coded response is decoded")
   func identity() throws {
     let server = try LoopbackServer { _ in
       .respond(200, [("Content-Encoding", "gzip")], body: Self.gzip)
@@ -84,7 +84,7 @@ struct AnswerTests {
     #expect(server.requests.first?.headers.all("Accept-Encoding") == ["identity"])
   }
 
-  @Test("A file that is gzip by its name is kept as it comes", arguments: ["/a.tar.gz", "/a.TGZ"])
+  @Test("A file that is gzip by its name is kept compressed", arguments: ["/a.tar.gz", "/a.TGZ"])
   func archive(target: String) throws {
     let server = try LoopbackServer { _ in
       .respond(200, [("Content-Encoding", "x-gzip")], body: Self.gzip)
@@ -127,7 +127,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "Statuses without a wanted body are responses all the same",
+    "Statuses without a wanted body are responses too",
     arguments: [204, 301, 404, 416, 500, 503]
   )
   func bodiless(status: Int) throws {
@@ -144,7 +144,7 @@ struct AnswerTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("A body that nobody wants is cut off, its answer stands", arguments: [404, 503])
+  @Test("An unwanted body is cut off, and its response is used", arguments: [404, 503])
   func endlessUnwantedBody(status: Int) throws {
     let server = try LoopbackServer { _ in
       Script([
@@ -157,7 +157,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "A redirect is an answer, wherever it leads",
+    "A redirect is a response, whatever its target",
     arguments: ["ftp://a/b", "file:///etc/passwd"]
   )
   func redirect(target: String) throws {
@@ -168,7 +168,7 @@ struct AnswerTests {
     #expect(response.headers["Location"] == target)
   }
 
-  @Test("A second answer over the same connection is measured as such")
+  @Test("A second response over the same connection is measured as such")
   func figures() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench()
@@ -185,7 +185,7 @@ struct AnswerTests {
     #expect(second.requestBytes == first.requestBytes && first.requestBytes ?? 0 > 20)
   }
 
-  @Test("What is sent counts with its body")
+  @Test("Sent bytes include the body")
   func sentBytes() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench()
@@ -208,7 +208,7 @@ struct AnswerTests {
     #expect(response.body == nil)
   }
 
-  @Test("A part that was asked for is a body")
+  @Test("A requested part is a body")
   func part() throws {
     let site = Site(["/a": Site.Page("0123456789")])
     let server = try LoopbackServer { site.respond(to: $0) }
@@ -223,7 +223,7 @@ struct AnswerTests {
     #expect(try bench.text(of: response) == "456789")
   }
 
-  @Test("An open end is accepted where the size is known from elsewhere")
+  @Test("An open end is accepted when the size is known from elsewhere")
   func openEndOfKnownSize() throws {
     let server = try LoopbackServer { _ in
       .raw("HTTP/1.0 200 OK\r\n\r\nhello", then: .close)
@@ -234,7 +234,7 @@ struct AnswerTests {
   }
 
   @Test(
-    "An answer with more behind it is no answer, and its connection is not used again",
+    "A response with more bytes after it is refused, and its connection is dropped",
     arguments: [
       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -259,7 +259,7 @@ struct AnswerTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("What comes once the answer is over makes its connection be left")
+  @Test("Late bytes after a response make its connection be dropped")
   func lateExcess() throws {
     let gate = Gate()
     let late = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
@@ -283,7 +283,7 @@ struct AnswerTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("A body where none may be is dropped with its connection, and the answer stands")
+  @Test("A body where none is allowed is dropped with its connection, and the response is used")
   func bodyOfNothing() throws {
     let server = try LoopbackServer { request in
       let status = request.method == "HEAD" ? "200 OK" : "304 Not Modified"

@@ -5,7 +5,7 @@ import Testing
 @Suite("Sizes of chunks")
 struct ChunkSizesTests {
   @Test(
-    "are taken as RFC 9112 spells them, with blanks behind them",
+    "Chunk sizes are read as RFC 9112 defines them, with blanks after them",
     arguments: [
       "5\r\nhello\r\n0\r\n\r\n", "5;a=b\r\nhello\r\n0;c\r\n\r\n",
       "5 \t\r\nhello\r\n00 \r\nA: b\r\n\r\n",
@@ -19,7 +19,7 @@ struct ChunkSizesTests {
   }
 
   @Test(
-    "are quoted where they are none",
+    "Invalid chunk sizes are quoted",
     arguments: [
       ("0x5\r\nhello\r\n0\r\n\r\n", "0x5"), ("5g\r\nhello", "5g"), ("\r\n", ""), ("-5\r\n", "-5"),
       ("5\r\nhello\r\n0x0\r\n\r\n", "0x0"), ("5\r\nhello\r\n\r\n", ""), ("+5\r\n", "+5"),

@@ -26,7 +26,7 @@ struct CurlFaultTests {
   }
 
   @Test(
-    "Each code has one meaning, and only connectivity is worth another try at once",
+    "Each libcurl code has one meaning, and only connectivity is retried at once",
     arguments: [
       (CURLE_COULDNT_RESOLVE_HOST, ErrorCode.dns), (CURLE_COULDNT_RESOLVE_PROXY, .dns),
       (CURLE_COULDNT_CONNECT, .connect), (CURLE_PROXY, .connect),
@@ -50,7 +50,7 @@ struct CurlFaultTests {
     #expect(!failure.message.hasSuffix("."))
   }
 
-  @Test("What lies behind a code makes the difference")
+  @Test("The detail of a code makes the difference")
   func details() throws {
     let unreachable = try failure(CURLE_COULDNT_CONNECT, systemError: ENETUNREACH)
     #expect(unreachable.code == .noNetwork)
@@ -79,14 +79,14 @@ struct CurlFaultTests {
     #expect(try failure(CURLE_BAD_FUNCTION_ARGUMENT, phase: .connecting).code == .failed)
   }
 
-  @Test("A lost connection is one, whatever its host is called")
+  @Test("A lost connection is recognised, whatever the name of its host")
   func chunkyHost() throws {
     let failure = try failure(CURLE_RECV_ERROR, detail: "Recv failure: no chunk.example.com")
     #expect(failure.code == .reset)
   }
 
   @Test(
-    "Broken chunks are told by words only, which differ between libcurl's versions",
+    "Broken chunks are recognised by messages, which differ between libcurl's versions",
     arguments: [
       "Malformed encoding found in chunked-encoding", "chunk hex-length longer than 16",
       "chunk hex-length char not a hex digit: 0x2d", "invalid chunk size: '-1'",

@@ -3,9 +3,12 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Answers that are not in order", .timeLimit(.minutes(10)))
+@Suite("Invalid responses", .timeLimit(.minutes(10)))
 struct FaultTests {
-  @Test("A wrong answer is the right failure, and nothing of it stays", arguments: Misbehaviour.all)
+  @Test(
+    "A wrong response is the expected failure and leaves nothing behind",
+    arguments: Misbehaviour.all
+  )
   func misbehaviour(_ misbehaviour: Misbehaviour) throws {
     let server = try LoopbackServer { _ in misbehaviour.script }
     let bench = try TransferBench()
@@ -118,7 +121,7 @@ struct FaultTests {
     #expect(result.figures.total ?? .zero >= .milliseconds(55), "the silence counts")
   }
 
-  @Test("A drip that never stalls still ends with the item's time")
+  @Test("A drip that never stalls ends with the item's timeout")
   func itemTimeout() throws {
     let server = try LoopbackServer { _ in
       Script([
@@ -131,7 +134,7 @@ struct FaultTests {
     #expect(failure.code == .timeout)
   }
 
-  @Test("A port where nobody listens refuses the connection")
+  @Test("A port without a listener refuses the connection")
   func refusedConnection() throws {
     let url = try LoopbackServer { _ in .respond(200) }.url()
     let bench = try TransferBench()
@@ -149,7 +152,7 @@ struct FaultTests {
     #expect(failure.isTransient)
   }
 
-  @Test("Something other than TLS on a TLS URL is a TLS failure")
+  @Test("Other bytes than TLS on a TLS URL are a TLS failure")
   func noTLS() throws {
     let greeting = Script.raw("HTTP/1.1 400 Bad Request\r\n\r\n")
     let server = try LoopbackServer(greeting: greeting) { _ in .respond(200) }
@@ -170,7 +173,7 @@ struct FaultTests {
     #expect(failure.isTransient)
   }
 
-  @Test("A refusing proxy is named as such, and never gone around")
+  @Test("A refusing proxy is named and never bypassed")
   func refusingProxy() throws {
     let proxy = try LoopbackServer { _ in .respond(407, text: "who?") }
     let bench = try TransferBench { $0.proxy = .url(Secret("http://127.0.0.1:\(proxy.port)")) }
@@ -182,7 +185,7 @@ struct FaultTests {
     #expect(!failure.isTransient)
   }
 
-  @Test("A cancelled transfer ends as cancelled, once, and leaves the others alone")
+  @Test("A cancelled transfer ends once as cancelled and leaves the others alone")
   func cancellation() throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
@@ -208,7 +211,7 @@ struct FaultTests {
     #expect(bench.transport.wait(until: .zero).isEmpty)
   }
 
-  @Test("A wait ends with its deadline, and at once when it is past")
+  @Test("A wait ends with its deadline, and at once when that is past")
   func waiting() throws {
     let bench = try TransferBench()
     #expect(bench.transport.wait(until: .zero).isEmpty)
@@ -218,7 +221,7 @@ struct FaultTests {
     }
   }
 
-  @Test("A failing disk is the transfer's failure, wherever it strikes", arguments: 0..<3)
+  @Test("A failing disk is the transfer's failure, wherever it occurs", arguments: 0..<3)
   func failingDisk(stage: Int) throws {
     let server = try LoopbackServer { _ in .respond(200, text: "hello") }
     let bench = try TransferBench()

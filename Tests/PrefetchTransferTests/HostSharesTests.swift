@@ -3,14 +3,14 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Hosts dealt out to workers")
+@Suite("Shares of hosts among workers")
 struct HostSharesTests {
   private func url(_ host: String) throws -> WebURL {
     try WebURL("http://\(host)/")
   }
 
   @Test(
-    "The connections of all workers together are those that a host may get",
+    "The connections of all workers together are those that a host may have",
     arguments: [(1, 4), (2, 4), (3, 4), (4, 3), (2, 1), (4, 16), (3, 7)]
   )
   func connections(workers: Int, perHost: Int) throws {
@@ -29,7 +29,7 @@ struct HostSharesTests {
     }
   }
 
-  @Test("Requests go where the least are in work for what it may have")
+  @Test("Requests go to the worker with the least work for its share")
   func spread() throws {
     var shares = HostShares(workers: 2, connectionsPerHost: 3)
     let assignments = try (0..<6).map { _ in shares.assign(try url("a")) }
@@ -40,7 +40,7 @@ struct HostSharesTests {
     #expect(shares.assign(try url("a")).worker == 1)
   }
 
-  @Test("Hosts with one connection live on one worker each, and not all on the same")
+  @Test("Hosts with one connection have one worker each, spread over all workers")
   func singles() throws {
     var shares = HostShares(workers: 2, connectionsPerHost: 1)
     for _ in 0..<3 {
@@ -49,7 +49,7 @@ struct HostSharesTests {
     }
   }
 
-  @Test("Requests one after another stay with one worker, and so with one connection")
+  @Test("Consecutive requests stay with one worker, and so with one connection")
   func sequence() throws {
     var shares = HostShares(workers: 3, connectionsPerHost: 8)
     for _ in 0..<5 {

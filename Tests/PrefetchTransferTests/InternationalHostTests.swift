@@ -7,7 +7,10 @@ import Testing
 /// libcurl's handling of host names beyond ASCII.
 @Suite("libcurl's names", .serialized)
 struct InternationalHostTests {
-  @Test("libcurl maps each name as we do, as far as we take it", arguments: InternationalNames.all)
+  @Test(
+    "`libcurl` maps each host name as we do, within our limits",
+    arguments: InternationalNames.all
+  )
   func mapping(name: String, expected: String?) throws {
     // libcurl reads names in the locale's encoding, which the test process does not set.
     _ = unsafe setlocale(LC_CTYPE, "C.UTF-8")

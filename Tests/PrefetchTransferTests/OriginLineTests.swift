@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A line that tries HTTP/3")
 struct OriginLineTests {
-  @Test("goes on with it while it answers, and after failures that are no matter of versions")
+  @Test("A line keeps HTTP/3 while it answers, and after failures unrelated to the version")
   func open() {
     var line = OriginLine(sharing: .unknown)
     for (answer, failure) in [
@@ -23,7 +23,7 @@ struct OriginLineTests {
   }
 
   @Test(
-    "gives it up when an older version answers",
+    "A line drops HTTP/3 when an older version answers",
     arguments: [.http11, .http2] as [ResponseHead.Version]
   )
   func fallback(answer: ResponseHead.Version) {
@@ -41,7 +41,7 @@ struct OriginLineTests {
   }
 
   @Test(
-    "gives it up when its connection breaks, which has failed once an older version answers",
+    "A line drops HTTP/3 when its connection breaks, a failure once an older version answers",
     arguments: [.http3, nil] as [ResponseHead.Version?],
     [.reset, .stalled, .connect] as [ErrorCode]
   )
@@ -57,7 +57,7 @@ struct OriginLineTests {
   }
 
   @Test(
-    "lets the older version say why there is no connection",
+    "A line leaves the reason of a missing connection to the older version",
     arguments: [.connect, .tls] as [ErrorCode]
   )
   func unconnected(failure: ErrorCode) {
@@ -69,7 +69,7 @@ struct OriginLineTests {
     #expect(next == .none)
   }
 
-  @Test("never tried it where something else breaks")
+  @Test("A line does not blame HTTP/3 where it was not tried")
   func untried() {
     var line = OriginLine(sharing: .unknown)
     let lesson = line.noteHTTP3(wasTried: false, isRequested: true, answer: .http2, failure: .reset)

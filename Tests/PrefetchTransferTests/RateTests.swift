@@ -10,7 +10,7 @@ struct RateTests {
   private let body = [UInt8](repeating: 7, count: 150_000)
 
   @Test(
-    "A transfer in debt pauses, which is no stall, and then goes on to its end",
+    "A transfer in debt pauses without a stall and then continues to its end",
     arguments: ["run", "host", "group"]
   )
   func paused(limit: String) throws {
@@ -34,7 +34,7 @@ struct RateTests {
   }
 
   @Test(
-    "A transfer in debt for longer than anyone waits takes in the burst and what was read by then",
+    "A transfer in long debt receives its burst and what was read by then",
     arguments: ["run", "host", "group"]
   )
   func indebted(limit: String) throws {
@@ -59,7 +59,7 @@ struct RateTests {
     #expect((1...400_000).contains(bench.progress[request.id] ?? 0))
   }
 
-  @Test("Nothing begins that would add to a debt, though there were connections for it")
+  @Test("No transfer starts that would add to a debt, although connections are free")
   func debts() throws {
     let body = [UInt8](repeating: 7, count: 20_000)
     let server = try LoopbackServer { _ in .respond(200, body: body) }
@@ -83,7 +83,7 @@ struct RateTests {
     #expect(held.map { results[$0.id]?.wasNotSent } == [false, true, true, true])
   }
 
-  @Test("Small bodies begin once the debts of others are paid")
+  @Test("Small bodies start once the debts of others are paid")
   func paid() throws {
     let server = try LoopbackServer { _ in .respond(200, text: String(repeating: "x", count: 5_000))
     }
@@ -93,7 +93,7 @@ struct RateTests {
     #expect(results.values.allSatisfy { (try? $0.outcome.get().body?.size) == 5_000 })
   }
 
-  @Test("After a limited transfer its handle serves one without limit")
+  @Test("A handle of a limited transfer serves one without a limit afterwards")
   func afterwards() throws {
     let body = body
     let server = try LoopbackServer { _ in .respond(200, body: body) }
@@ -148,7 +148,7 @@ struct RateTests {
     return RateSchedule(RateTimetable(entries), zone: .utc)
   }
 
-  @Test("What is owed to one time of a timetable is not owed to the next")
+  @Test("A debt of one period of a timetable does not count in the next")
   func timetable() throws {
     let wall = Locked(Instant(seconds: 1_795_161_599))
     #expect(Timestamp.format(wall.withLock { $0 }) == "2026-11-20T07:59:59.000Z")
@@ -167,7 +167,7 @@ struct RateTests {
     #expect(buckets.take(0, for: request, at: .seconds(3)) == .seconds(3), "which evening forgives")
   }
 
-  @Test("A transfer that a timetable holds goes on when its time has come")
+  @Test("A transfer that a timetable stops continues when its time has come")
   func evening() throws {
     let body = [UInt8](repeating: 7, count: 1 << 20)
     let server = try LoopbackServer { _ in .respond(200, body: body) }

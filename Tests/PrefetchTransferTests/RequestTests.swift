@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Requests as the server sees them", .timeLimit(.minutes(10)))
 struct RequestTests {
-  @Test("Headers go out verbatim, and nothing that nobody asked for goes with them")
+  @Test("Headers are sent verbatim, and no others with them")
   func headers() throws {
     let server = try LoopbackServer { _ in .respond(200, [("Set-Cookie", "a=b")], text: "x") }
     let bench = try TransferBench()
@@ -30,7 +30,7 @@ struct RequestTests {
     #expect(names == expected)
   }
 
-  @Test("A handle sends the headers of each request, few or many, its own agent or ours")
+  @Test("A handle sends the headers of each request, with its agent or ours")
   func manyHeaders() throws {
     let server = try LoopbackServer { _ in .respond(200) }
     let bench = try TransferBench { $0.workers = 1 }
@@ -59,7 +59,7 @@ struct RequestTests {
     #expect(server.requests.map(\.target) == ["/a%2Fb/%7Ec?x=1&y=%20"])
   }
 
-  @Test("A handle that serves one URL after another asks for each as it is written")
+  @Test("A handle that serves several URLs sends each as it is written")
   func targets() throws {
     let server = try LoopbackServer { _ in .respond(200) }
     let proxy = try LoopbackServer { _ in .respond(200) }
@@ -84,7 +84,7 @@ struct RequestTests {
     #expect(proxy.requests.map(\.target) == whole)
   }
 
-  @Test("Servers in turn get their own requests", arguments: [1, 2])
+  @Test("Servers in alternation get their own requests", arguments: [1, 2])
   func alternating(workers: Int) throws {
     let servers = try (0..<3).map { number in
       try LoopbackServer { _ in .respond(200, text: String(number)) }
@@ -101,7 +101,7 @@ struct RequestTests {
     }
   }
 
-  @Test("HEAD asks for headers only, and the next GET of the same handle for all")
+  @Test("HEAD requests headers only, and the next GET of the handle a body")
   func head() throws {
     let site = Site(["/a": Site.Page("hello")])
     let server = try LoopbackServer { site.respond(to: $0) }
@@ -115,7 +115,7 @@ struct RequestTests {
     #expect(server.requests.map(\.method) == ["HEAD", "GET"])
   }
 
-  @Test("POST sends its bytes, without waiting and without a made-up type")
+  @Test("POST sends its bytes at once and without an invented type")
   func post() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "answer") }
     let bench = try TransferBench()
@@ -133,7 +133,7 @@ struct RequestTests {
   }
 
   @Test(
-    "A header that could smuggle another one is not sent",
+    "A header with a line break is not sent",
     arguments: ["a\r\nX: y", "a\nb", "\u{0}"]
   )
   func injection(value: String) throws {
@@ -146,7 +146,7 @@ struct RequestTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("One request after another uses the same connection")
+  @Test("Consecutive requests use the same connection")
   func reuse() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench()
@@ -157,7 +157,7 @@ struct RequestTests {
   }
 
   @Test(
-    "No host gets more connections than allowed, and all requests are answered",
+    "No host gets more connections than allowed, and all requests get a response",
     arguments: [1, 3],
     [1, 2, 4]
   )
@@ -182,7 +182,7 @@ struct RequestTests {
     #expect(server.peakRequestCount == cap)
   }
 
-  @Test("A proxy of the settings is asked in place of the server, an exception is not")
+  @Test("A proxy is used instead of the server, except for its exceptions")
   func proxy() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "server") }
     let proxy = try LoopbackServer { _ in .respond(200, text: "proxy") }
@@ -202,7 +202,7 @@ struct RequestTests {
     #expect(proxy.requests.map(\.target) == [url.string, url.string])
   }
 
-  @Test("The library says what it is and what it can do")
+  @Test("The library reports its version and features")
   func version() {
     let version = LibraryVersion()
     #expect(version.curl.split(separator: ".").count == 3)

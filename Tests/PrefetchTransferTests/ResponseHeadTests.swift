@@ -19,7 +19,7 @@ struct ResponseHeadTests {
     return found
   }
 
-  @Test("Fields keep their order, spelling and values")
+  @Test("Header fields keep their order, spelling and values")
   func fields() throws {
     let head = try #require(
       try head("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nx-B:\t two words \r\nEmpty:\r\n\r\n")
@@ -57,7 +57,7 @@ struct ResponseHeadTests {
   }
 
   @Test(
-    "What two readers could understand differently is refused",
+    "An ambiguous head is refused",
     arguments: [
       ("HTTP/1.1 200 OK\n", ResponseFault.lineEnd),
       ("HTTP/2 200 \r\nA: 1\r\n\r\nHTTP/1.1 200 OK\r\n", .secondHead),
@@ -100,14 +100,14 @@ struct ResponseHeadTests {
     #expect(throws: fault) { try head(text) }
   }
 
-  @Test("Names take the characters of a token and no others", arguments: UInt8.min...UInt8.max)
+  @Test("Header names have only the characters of a token", arguments: UInt8.min...UInt8.max)
   func tokenCharacters(byte: UInt8) {
     let letters = "abcdefghijklmnopqrstuvwxyz"
     let tokens = "!#$%&'*+-.^_`|~0123456789\(letters)\(letters.uppercased())"
     #expect(HeaderBytes.isToken(byte) == tokens.utf8.contains(byte))
   }
 
-  @Test("A control character is found wherever it stands in a value", arguments: 0..<20)
+  @Test("A control character is found anywhere in a value", arguments: 0..<20)
   func controlCharacters(place: Int) {
     for byte in UInt8.min...UInt8.max {
       var value = Array(repeating: UInt8(ascii: "v"), count: 20)
@@ -118,7 +118,7 @@ struct ResponseHeadTests {
   }
 
   @Test(
-    "Only the versions that are spoken are read",
+    "Only supported versions are read",
     arguments: [
       "HTTP/1", "HTTP/1.", "HTTP/.1", "HTTP/1.2", "HTTP/0.9", "HTTP/1.10", "HTTP/22", "HTTP/",
     ]
@@ -128,7 +128,7 @@ struct ResponseHeadTests {
     #expect(throws: ResponseFault.statusLine(line)) { try head("\(line)\r\n\r\n") }
   }
 
-  @Test("Headers have bounds, over all heads together")
+  @Test("Headers have limits, over all heads together")
   func bounds() {
     let many = String(repeating: "A: 1\r\n", count: ResponseHeadParser.maximumFields + 1)
     #expect(throws: ResponseFault.tooManyFields) { try head("HTTP/1.1 200 OK\r\n\(many)\r\n") }
@@ -136,7 +136,7 @@ struct ResponseHeadTests {
     #expect(throws: ResponseFault.tooManyBytes) { try head(endless) }
   }
 
-  @Test("Codings are listed without `identity`, whatever their spelling")
+  @Test("Codings are listed without `identity`, in any spelling")
   func codings() throws {
     let text = "HTTP/1.1 200 OK\r\nContent-Encoding: identity, GZip\r\nContent-Encoding: br\r\n\r\n"
     #expect(try head(text)?.codings == ["gzip", "br"])

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("Bodies that break off and go on", .timeLimit(.minutes(10)))
+@Suite("Interrupted and resumed bodies", .timeLimit(.minutes(10)))
 struct ResumeTests {
   private static let text = "0123456789"
   private static let tag = "\"v1\""
@@ -33,7 +33,7 @@ struct ResumeTests {
     return try #require(result.partial)
   }
 
-  @Test("What arrived before the connection broke is kept, and only the rest is asked for")
+  @Test("Bytes received before a break are kept, and only the rest is requested")
   func rest() throws {
     let server = try LoopbackServer { request in
       guard request.headers["Range"] != nil else { return Self.half(.close) }
@@ -85,7 +85,7 @@ struct ResumeTests {
     #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=5-", "bytes=7-"])
   }
 
-  @Test("The whole has the first answer's head, renewed by each that brought a part of it")
+  @Test("The whole body has the first response's head, renewed by each part")
   func head() throws {
     let first = [
       ("Date", "monday"), ("Age", "9"), ("Content-Type", "video/mp4"),
@@ -123,7 +123,7 @@ struct ResumeTests {
     #expect(lines.count == expected.count)
   }
 
-  @Test("A part stays kept when the server says nothing about it", arguments: [true, false])
+  @Test("A part stays when the server does not mention it", arguments: [true, false])
   func silence(isHeadSent: Bool) throws {
     let server = try LoopbackServer { request in
       guard request.headers["Range"] != nil else { return Self.half(.close) }
@@ -139,7 +139,7 @@ struct ResumeTests {
     #expect(bench.staging.partials["key"] == first)
   }
 
-  @Test("A server with another body sends it whole, and the kept part is gone")
+  @Test("A server with another body sends it whole, and the part is dropped")
   func changed() throws {
     let server = try LoopbackServer { request in
       request.headers["Range"] == nil
@@ -155,7 +155,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "An answer that is not the rest is refused, and the whole may be asked for",
+    "A response that is not the rest is refused, and the whole may be requested",
     arguments: [
       [("Content-Range", "bytes 4-9/10")], [("Content-Range", "bytes 5-9/11")],
       [("Content-Range", "bytes 5-8/10")], [("Content-Range", "bytes 5-9/10"), ("ETag", "\"v2\"")],
@@ -181,7 +181,7 @@ struct ResumeTests {
     #expect(bench.staging.bodyCount == 0)
   }
 
-  @Test("A whole coded answer that nobody asked for is decoded, and takes the place of the part")
+  @Test("A complete coded response to a range request is decoded and replaces the part")
   func codedWhole() throws {
     let server = try LoopbackServer { request in
       request.headers["Range"] == nil
@@ -194,7 +194,7 @@ struct ResumeTests {
     #expect(try bench.text(of: response) == "hello, compressed world\n")
   }
 
-  @Test("More than the rest is refused, less is kept", arguments: ["567890", "567"])
+  @Test("More than the rest is refused, and less is kept", arguments: ["567890", "567"])
   func wrongLength(text: String) throws {
     let server = try LoopbackServer { request in
       guard request.headers["Range"] != nil else { return Self.half(.close) }
@@ -214,7 +214,7 @@ struct ResumeTests {
     #expect(result.partial?.offset == (text.count > 5 ? nil : 8))
   }
 
-  @Test("416 with the size of the part makes it the whole", arguments: [10, 11])
+  @Test("A 416 with the size of the part completes it", arguments: [10, 11])
   func complete(size: Int) throws {
     let server = try LoopbackServer { request in
       if request.headers["Range"] != nil {
@@ -238,7 +238,7 @@ struct ResumeTests {
     #expect(!response.headers.has("Content-Range"))
   }
 
-  @Test("Another URL than the part's own is asked for the whole")
+  @Test("A request for another URL than the part's is for the whole")
   func otherSource() throws {
     let server = try LoopbackServer { _ in .respond(200, text: Self.text) }
     let bench = try TransferBench()
@@ -248,7 +248,7 @@ struct ResumeTests {
     #expect(server.requests.map { $0.headers["Range"] } == [nil])
   }
 
-  @Test("Conditions of the request go with the range, and a 304 is an answer to them")
+  @Test("Conditions are sent with a range, and a 304 answers them")
   func unchanged() throws {
     let server = try LoopbackServer { _ in .raw("HTTP/1.1 304 Not Modified\r\n\r\n") }
     let bench = try TransferBench()
@@ -263,7 +263,7 @@ struct ResumeTests {
     #expect(server.requests.last?.headers["Range"] == "bytes=5-")
   }
 
-  @Test("A part that is not there as described is worth another try without it")
+  @Test("A part that differs from its description leads to a retry without it")
   func lostPart() throws {
     let server = try LoopbackServer { _ in
       .respond(206, [("Content-Range", "bytes 5-9/10")], text: "56789")
@@ -281,7 +281,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "Nothing is kept where the rest could not be told from another body's",
+    "Nothing is kept where the rest could belong to another body",
     arguments: [
       [("ETag", "W/\"v1\"")], [("Accept-Ranges", "none"), ("ETag", "\"v1\"")], [],
       [
@@ -302,7 +302,7 @@ struct ResumeTests {
     #expect(bench.staging.abandonedCount == 1)
   }
 
-  @Test("A stall and a cancellation keep what arrived", arguments: [true, false])
+  @Test("A stall and a cancellation keep received bytes", arguments: [true, false])
   func ownBreak(isStall: Bool) throws {
     let server = try LoopbackServer { _ in Self.half(.silence) }
     let bench = try TransferBench {
@@ -315,7 +315,7 @@ struct ResumeTests {
     #expect(results[request.id]?.partial?.offset == 5)
   }
 
-  @Test("A full disk keeps what it could take")
+  @Test("A full disk keeps the bytes that fit")
   func fullDisk() throws {
     let server = try LoopbackServer { _ in
       Script([

@@ -16,7 +16,7 @@ struct TransferWatchTests {
     settings.readTimeout = .seconds(30)
   }
 
-  @Test("A transfer that waits for its turn is never overdue")
+  @Test("A queued transfer is never overdue")
   func waiting() {
     var watch = TransferWatch(settings: settings, now: .zero)
     #expect(watch.note(transfer, at: .seconds(900)) == 0)
@@ -53,7 +53,7 @@ struct TransferWatchTests {
   }
 
   @Test(
-    "It looks often enough to be exact to a quarter, and rarely enough to cost nothing",
+    "The watch runs often enough for a quarter's accuracy, and rarely enough to be cheap",
     arguments: [(60, 15), (4, 5), (30_000, 100)]
   )
   func interval(timeout: Int, expected: Int) {

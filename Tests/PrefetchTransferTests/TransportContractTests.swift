@@ -47,7 +47,7 @@ struct TransportContractTests {
     TransferRequest(id: TransferID(1), url: try server.url(path), headers: headers)
   }
 
-  @Test("A whole answer stages its body", arguments: Kind.allCases)
+  @Test("A complete response stages its body", arguments: Kind.allCases)
   func whole(kind: Kind) throws {
     let response = try result(kind, request("/a")).outcome.get()
     #expect(response.status == 200)
@@ -64,7 +64,7 @@ struct TransportContractTests {
     #expect(response.body == nil)
   }
 
-  @Test("A range brings its part, with the condition met only", arguments: Kind.allCases)
+  @Test("A range gives its part only when its condition holds", arguments: Kind.allCases)
   func part(kind: Kind) throws {
     let tag = try #require(site["/a"]?.entityTag)
     for (condition, status, size) in [(tag, 206, 3), ("\"other\"", 200, 10)] {
@@ -84,7 +84,7 @@ struct TransportContractTests {
     }
   }
 
-  @Test("A kept part is continued, replaced, or found to be the whole", arguments: Kind.allCases)
+  @Test("A kept part is continued, replaced, or found complete", arguments: Kind.allCases)
   func continuation(kind: Kind) throws {
     let tag = try #require(site["/a"]?.entityTag)
     let type = HeaderField("Content-Type", "text/x-first")
@@ -111,7 +111,7 @@ struct TransportContractTests {
     }
   }
 
-  @Test("The size limit holds", arguments: Kind.allCases)
+  @Test("The size limit is enforced", arguments: Kind.allCases)
   func sizeLimit(kind: Kind) throws {
     var request = try request("/a")
     request.sizeLimit = 9

@@ -4,9 +4,12 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Requests in hand and on the wire", .timeLimit(.minutes(10)))
+@Suite("Queued requests and requests in flight", .timeLimit(.minutes(10)))
 struct WireLimitTests {
-  @Test("However many are handed over, no more are on the wire than may be", arguments: [1, 2, 3])
+  @Test(
+    "At most the limit of requests is in flight, however many are handed over",
+    arguments: [1, 2, 3]
+  )
   func limits(workers: Int) throws {
     let servers = try (1...3).map { number in
       try LoopbackServer(number: UInt8(number)) { _ in
@@ -27,7 +30,7 @@ struct WireLimitTests {
     }
   }
 
-  @Test("All hosts together keep to the whole limit", arguments: [1, 2, 5])
+  @Test("All hosts together keep to the total limit", arguments: [1, 2, 5])
   func whole(concurrency: Int) throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
@@ -54,7 +57,7 @@ struct WireLimitTests {
   }
 
   @Test(
-    "After trouble nothing more goes out, and what did not comes back",
+    "After trouble nothing more is sent, and unsent requests are returned",
     arguments: [408, 425, 429, 500, 503],
     [1, 2]
   )
@@ -76,7 +79,7 @@ struct WireLimitTests {
     #expect(!again.wasNotSent)
   }
 
-  @Test("The trouble of one host is not that of others")
+  @Test("The trouble of one host does not stop others")
   func otherHosts() throws {
     let busy = try LoopbackServer(number: 1) { _ in .respond(503) }
     let fine = try LoopbackServer(number: 2) { _ in .respond(200, text: "x") }
@@ -90,7 +93,7 @@ struct WireLimitTests {
     #expect(busy.requests.count <= 4)
   }
 
-  @Test("What is cancelled before it went out says so, and what went out does not")
+  @Test("A cancelled request reports whether it was sent")
   func cancelled() throws {
     let gate = Gate()
     let server = try LoopbackServer { _ in
@@ -110,7 +113,7 @@ struct WireLimitTests {
     gate.open()
   }
 
-  @Test("What one worker does not use another may have, but never the share that is its own")
+  @Test("A worker may use the unused slots of another one, but never its own share")
   func shares() {
     var places = WirePlaces(limit: 4, workers: 2)
     for _ in 0..<4 { #expect(places.take(0, host: 0, knowing: 0) == .granted) }
@@ -126,7 +129,7 @@ struct WireLimitTests {
     #expect(places.take(1, host: 1, knowing: 1) == .granted)
   }
 
-  @Test("Whoever looks first leaves to the others what they were called for")
+  @Test("A worker that looks first leaves slots to the workers that were called")
   func calls() {
     var places = WirePlaces(limit: 4, workers: 2)
     for worker in 0...1 { places.call(worker) }

@@ -9,20 +9,20 @@ struct CheckOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Validate the configuration without asking any server",
     paragraphs: [
-      "Every problem is printed at once, with file, line, column and the nearest thing that was probably meant.",
-      "No server is asked. Lists in local files are read as a run reads them, but no pipe and no standard input; one that is missing is an error, and with `--no-secrets` a warning, since a step before the run may make it.",
+      "Prints all problems at once, with file, line, column and the most likely correction.",
+      "The command asks no server. It reads lists in local files as a run does, but no pipe and no standard input. A missing list is an error, and with `--no-secrets` a warning, because a step before the run may make it.",
     ],
     options: [
       .flag("no-secrets", \.replacesMissingSecrets)
         .help(
-          "Take unset `${env:…}`, `${file:…}` and `${credential:…}` as placeholders, as CI needs it"
+          "Accept unset `${env:…}`, `${file:…}` and `${credential:…}` as placeholders, for CI"
         )
     ],
     exits: [.ok, .io, .config],
     examples: [
       "prefetch check --no-secrets": "Validate a pull request in CI",
       "prefetch check -c site.yaml -c secrets.yaml --json":
-        "Every problem of two merged files, for another program",
+        "All problems of two merged files, for another program",
     ],
     makeCommand: { CheckCommand(context: $0, options: $1) }
   )

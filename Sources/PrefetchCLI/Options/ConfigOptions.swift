@@ -16,12 +16,12 @@ struct ConfigOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print the effective configuration",
     paragraphs: [
-      "Files, environment, options and defaults put together, with canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",
-      "Where a license is registered, what its server granted follows it: since when, which features it leaves on, and its rules, which narrow those of the configuration.",
+      "Merges files, environment, options and defaults, and prints canonical values: bytes, seconds, absolute paths. Secrets are printed as `***`.",
+      "If a license is registered, the grant of its server follows: its start, the features that it leaves on, and its rules, which narrow those of the configuration.",
     ],
     options: [
       .value("format", \.format, .word.called("FORMAT")).help("Print `yaml` or `json`"),
-      .flag("origins", \.showsOrigins).help("Say where each value came from"),
+      .flag("origins", \.showsOrigins).help("Print where each value came from"),
       .flag("schema", \.printsSchema).help("Print the JSON Schema of the configuration instead"),
     ],
     exits: [.ok, .config],

@@ -26,23 +26,23 @@ struct ControlOptions: CommandOptions, Hashable {
 
   static let pauseCommand = command(
     .pause,
-    "Have runs leave items alone",
+    "Make runs skip items",
     [
-      "A paused item is neither asked for nor removed as unwanted by its segment's list until `resume`, or until `get` asks for it. Its body, where there is one, stays and serves. It changes nothing for its segment and for the exit status of a run, which names it as deferred where it has no body. Items that are declared may be paused before they were ever fetched. A run that is transferring one stops it within a second, and keeps the part for later."
+      "A run neither requests a paused item nor removes it as unwanted by its segment's list, until `resume`, or until `get` requests it. A stored body stays and serves. A paused item changes neither its segment nor the exit status of a run, which reports it as deferred if it has no body. You may pause declared items that were never fetched. A run that is transferring the item stops within a second, and keeps the part."
     ],
     examples: [
       "prefetch pause https://example.org/season-2.mp4": "Keep tonight's run from fetching a file",
       "prefetch pause --provider harbour-tv ep41 ep42":
-        "Keep two episodes away, by the names that the catalogue has for them",
+        "Pause two episodes, by their ids in the catalogue",
     ]
   )
 
   static let resumeCommand = command(
     .resume,
     "Let runs fetch paused items again",
-    ["The next run looks at them as at any other."],
+    ["The next run treats them like any other item."],
     examples: [
-      "prefetch resume https://example.org/season-2.mp4": "Have the next run fetch a file again",
+      "prefetch resume https://example.org/season-2.mp4": "Let the next run fetch a file again",
       "prefetch resume harbour-tv/ep41": "Let one of two episodes come after all",
     ]
   )
@@ -51,7 +51,7 @@ struct ControlOptions: CommandOptions, Hashable {
     .lock,
     "Protect stored items from removal and eviction",
     [
-      "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` say, until it is unlocked, the time of `--for` is over, or the process of `--pid` has ended. Each process has a lock of its own; a run may still replace the body by a newer one. An item in flight may be locked before it is stored."
+      "A locked item stays in the cache, whatever its manifest, its age, `cache.size`, `gc` or `rm` demand, until you unlock it, the time of `--for` is over, or the process of `--pid` has ended. Each process has its own lock. A run may still replace the body by a newer one. You may lock an item in flight before it is stored."
     ],
     options: [
       .value("for", \.lifetime, .duration).help("Unlock by itself after this time"),
@@ -66,16 +66,16 @@ struct ControlOptions: CommandOptions, Hashable {
 
   static let unlockCommand = command(
     .unlock,
-    "Take back locks",
-    ["All locks of an item go, or with `--pid` the one of that process."],
+    "Remove locks from items",
+    ["Removes all locks of an item, or with `--pid` only that of the process."],
     options: [
       .value("pid", \.process, .number(1...0x3fff_ffff))
-        .help("Take back only the lock of this process")
+        .help("Remove only the lock of this process")
     ],
     examples: [
-      "prefetch unlock https://example.org/film.mp4": "Let a film go that was watched",
+      "prefetch unlock https://example.org/film.mp4": "Unlock a film after watching it",
       "prefetch unlock --pid 4711 harbour-tv/ep41":
-        "Take back the lock of one player, and leave those of others",
+        "Remove the lock of one player, and leave those of others",
     ]
   )
 
@@ -83,16 +83,16 @@ struct ControlOptions: CommandOptions, Hashable {
     .remove,
     "Remove items from the cache",
     [
-      "What a segment declares comes back with the next run, and the command says so; `pause` keeps it away, and an item that is paused stays so. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3). A run that is transferring the item stops within a second, deletes the part, and does not fetch it again."
+      "If a segment declares the item, the next run fetches it again, and the command says so; `pause` prevents that, and a paused item stays paused. Thumbnails that belong to nothing else go with their items. A locked item is not removed (3). A run that is transferring the item stops within a second, deletes the part, and does not fetch it again."
     ],
     options: [
       .flag("files-only", \.keepsRecord)
-        .help("Remove the bodies and keep what else is known of the items"),
+        .help("Remove the bodies, and keep the records of the items"),
       .flag("keep-thumbnail", \.keepsThumbnail).help("Keep the thumbnails of the items"),
     ],
     exits: [.incomplete],
     examples: [
-      "prefetch rm --files-only https://example.org/film.mp4": "Give back the space of a film",
+      "prefetch rm --files-only https://example.org/film.mp4": "Free the space of a film",
       "prefetch rm harbour-tv/ep41 --keep-thumbnail":
         "Remove an episode, and leave its picture in the catalogue",
     ]
@@ -111,11 +111,11 @@ struct ControlOptions: CommandOptions, Hashable {
       group: .items,
       summary: summary,
       paragraphs: [
-        "An item is named by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. One that is \(action.needsBody ? "not in the cache" : "neither stored nor declared") ends the command with 4, and nothing is done to any."
+        "Name an item by its URL, its id or `PROVIDER/ID`, or with `--provider` by its id. If one is \(action.needsBody ? "not in the cache" : "neither stored nor declared"), the command ends with 4 and changes none."
       ] + paragraphs,
       options: [
         .value("provider", \.provider, .text.called("P"))
-          .help("The provider of the items, which are then named by their ids")
+          .help("Provider of the items, which you then name by their ids")
       ] + options,
       operands: .some("ITEM", \.items, completion: .items),
       exits: [.ok, .nothing, .config] + exits,
@@ -135,7 +135,7 @@ struct WithLockOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Run a program while an item is locked",
     paragraphs: [
-      "The item is locked as by `lock --pid`, the program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. An id or `PROVIDER/ID` of which nothing is stored is fetched first, as `get` fetches it; a URL is not. Where the item cannot be had, nothing is started."
+      "Locks the item as `lock --pid` does, and starts the program with everything that `prefetch` was given. The exit status is that of the program, or 128 plus the signal that ended it. An id or `PROVIDER/ID` without a stored body is fetched first, as `get` fetches it; a URL is not. If the item cannot be fetched, nothing is started."
     ],
     forms: ["ITEM -- CMD…"],
     operands: .some("WORD", \.words),
@@ -144,7 +144,7 @@ struct WithLockOptions: CommandOptions, Hashable {
       "prefetch with-lock films/42 -- mpv \"$(prefetch path films/42)\"":
         "Keep a film for as long as it is watched",
       "prefetch with-lock maps/alps -- ./copy-to-stick":
-        "Let nothing of a map go while a script copies it",
+        "Keep a map while a script copies it",
     ],
     refusesJSON: true,
     validate: {
@@ -174,24 +174,24 @@ struct ImportOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Store a file as the body of a URL, or all items of another cache",
     paragraphs: [
-      "The file is hashed and stored as the body of the URL, with the time of the file. A run that declares the URL keeps it under its digest or `ttl`; otherwise one `HEAD` request has to state the same length and `Last-Modified`. The file itself stays as it is.",
-      "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed, nothing is written in DIR, and an item whose body is damaged or missing is named and left out (3). An item that this cache knows with a newer body stays as it is. The items belong to no segment until a run declares their URLs and has their servers confirm them.",
+      "Hashes the file and stores it as the body of the URL, with the time of the file. A run that declares the URL keeps the body under its digest or `ttl`; otherwise one `HEAD` request must return the same length and `Last-Modified`. The file itself stays as it is.",
+      "`--cache DIR` takes the items of another cache, such as one on a stick or one that `export` wrote, streams included. Each body is hashed, and nothing is written in DIR. An item whose body is damaged or missing is named and left out (3), and an item with a newer body in this cache stays as it is. The new items belong to no segment until a run declares their URLs and their servers confirm them.",
     ],
     forms: ["FILE --url URL", "--cache DIR"],
     options: [
       .value("cache", \.folder, .directory)
         .help("Take the items of the cache in DIR"),
-      .value("url", \.url, .url).help("Whose body the file is"),
-      .value("provider", \.provider, .text.called("P")).help("The provider of the item"),
-      .value("id", \.id, .text.called("ID")).help("The id of the item; else made from the URL"),
+      .value("url", \.url, .url).help("URL that the file is the body of"),
+      .value("provider", \.provider, .text.called("P")).help("Provider of the item"),
+      .value("id", \.id, .text.called("ID")).help("Id of the item, by default made from the URL"),
       .value("type", \.type, .text.called("TYPE"))
-        .help("What it is, such as `video` or `image`; else `file`"),
+        .help("Type of the item, such as `video` or `image`; by default `file`"),
     ],
     operands: .optional("FILE", \.file, .text),
     exits: [.ok, .incomplete, .nothing, .trust, .config],
     examples: [
       "prefetch import --cache /media/stick/prefetch":
-        "Take what another machine has fetched",
+        "Take the items that another machine has fetched",
       "prefetch import film.mp4 --url https://example.org/film.mp4":
         "Take a film from another disk instead of the network",
       "prefetch import ep41.mp4 --url https://example.org/ep41.mp4 --provider harbour-tv --id ep41":

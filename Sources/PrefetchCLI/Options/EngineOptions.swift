@@ -49,19 +49,19 @@ struct EngineOptions: Hashable, Sendable {
 extension EngineOptions {
   static let specs: [OptionSpec<EngineOptions>] = [
     .value("jobs", short: "j", \.jobs, .number(1...1000))
-      .help("Have at most N transfers in flight at once"),
+      .help("Run at most N transfers at once"),
     .value("jobs-per-host", \.jobsPerHost, .number(1...1000))
       .help("Open at most N connections to one host"),
     .value("deadline", \.deadline, .duration)
-      .help("Stop in good order after this time; what is left is deferred to the next run"),
-    .flag("offline", \.isOffline).help("Ask no server; know only what the cache knows"),
+      .help("Stop cleanly after this time; the next run continues"),
+    .flag("offline", \.isOffline).help("Ask no server; use only the cache"),
     .flag("revalidate", \.revalidatesAll)
-      .help("Ask for every item conditionally, fresh ones included"),
+      .help("Revalidate every item, fresh ones included"),
     .flag("refetch", \.refetchesAll).help("Fetch every item again, unconditionally"),
     .value("items", \.items, .word.called("WHICH")).help("Report the `changed` items, or `all`"),
     .values("report", \.reports, .reportDestination)
       .help(
-        "Write the report there too, as \(Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")); `-` is standard output, `+PATH` appends"
+        "Also write the report to this path, as \(Wording.list(ReportFormat.allCases.map(\.rawValue), conjunction: "or")); `-` is standard output, `+PATH` appends"
       ),
     .value("events", \.events, .eventDestination)
       .help("Write events as they happen, one JSON object a line, to a file or an open descriptor"),
@@ -73,11 +73,11 @@ extension EngineOptions {
     .wait(\.wait),
     .commaList("allow", \.allowed, .word.called("GUARD"), isRepeatable: true)
       .help(
-        "Let a manifest pass this once that removes many items (`mass-removal`), is older than the stored one (`rollback`), or is another list than the mirror's last (`list-change`)"
+        "Accept once a manifest that removes many items (`mass-removal`), is older than the stored one (`rollback`), or is another list than the mirror's last (`list-change`)"
       ),
     .value("shard", \.shard, .shard)
       .help(
-        "Do the I-th of N parts, I from 0, or the one that SLURM, GitLab or Kubernetes gives to this job (`env`)"
+        "Do part I of N, I from 0, or the part that SLURM, GitLab or Kubernetes gives to this job (`env`)"
       ),
   ]
 

@@ -12,24 +12,28 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     summary: "Print the variables that point tools at published trees",
     paragraphs: [
       """
-      One `NAME=value` a line, quoted for a shell. `--shell sh` writes `export` before each, for \
-      `eval`; `--shell github` writes the form of `$GITHUB_ENV`, `--shell dotenv` that of `.env` files. \
-      The variables are \
-      `npm_config_cache`, `npm_config_prefer_offline` and `npm_config_audit` for layout `npm`, \
-      `PIP_NO_INDEX`, `PIP_FIND_LINKS`, `UV_OFFLINE` and `UV_FIND_LINKS` for `pip`, \
-      `GOPROXY` for `go`, `CARGO_HOME` for `cargo`, `YARN_YARN_OFFLINE_MIRROR` for `yarn`. Bazel has \
-      no variable of its own: `BAZEL_REPOSITORY_CACHE` is for \
-      `bazel build --repository_cache="$BAZEL_REPOSITORY_CACHE"`.
+      Prints one `NAME=value` a line, quoted for a shell. `--shell sh` writes `export` before each, \
+      for `eval`; `--shell github` writes for `$GITHUB_ENV`, `--shell dotenv` for `.env` files.
       """,
       """
-      Nothing is printed for a segment that is not `current`, whose tree is missing or incomplete, or \
-      whose local list has changed since the last run; standard error says why. Its tool then uses the \
-      network. If a tree of layout `pip` is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; \
-      if one of layout `go` is missing, `GOPROXY` ends with `,direct`. With `--strict` the command then \
-      ends with 4, as it does if no segment publishes a tree. Secrets need not be set. npm, Bazel, \
-      Cargo and Yarn use one folder: that of the first segment with their layout. The layouts `url`, `basename` and `hls` have no variable. A tree \
-      of layout `cargo` that cannot be written gets none either: `cargo --config \
-      TREE/.cargo/config.toml` builds from it.
+      The variables by layout are: \
+      `npm`: `npm_config_cache`, `npm_config_prefer_offline`, `npm_config_audit`; \
+      `pip`: `PIP_NO_INDEX`, `PIP_FIND_LINKS`, `UV_OFFLINE`, `UV_FIND_LINKS`; \
+      `go`: `GOPROXY`; `cargo`: `CARGO_HOME`; `yarn`: `YARN_YARN_OFFLINE_MIRROR`; \
+      `bazel`: `BAZEL_REPOSITORY_CACHE`, for \
+      `bazel build --repository_cache="$BAZEL_REPOSITORY_CACHE"`; `url`, `basename` and `hls`: none.
+      """,
+      """
+      A segment gets no variables if it is not `current`, if its tree is missing or incomplete, or \
+      if its local list has changed since the last run. Standard error names the reason, and the \
+      tool uses the network. With `--strict` such a segment ends the command with 4, and so does a \
+      configuration without published trees. The command works without the secrets.
+      """,
+      """
+      npm, Bazel, Cargo and Yarn use one folder: that of the first segment with their layout. If a \
+      `pip` tree is missing, `PIP_NO_INDEX` and `UV_OFFLINE` are not set either; if a `go` tree is \
+      missing, `GOPROXY` ends with `,direct`. A `cargo` tree that is not writable gets no variable: \
+      build with `cargo --config TREE/.cargo/config.toml`.
       """,
     ],
     options: [
@@ -43,7 +47,7 @@ struct EnvironmentOptions: CommandOptions, Hashable {
     exits: [.ok, .nothing, .usage, .config],
     examples: [
       "eval \"$(prefetch env --shell sh)\"; npm ci":
-        "Install from what the last run has stored",
+        "Install packages from the trees of the last run",
       "prefetch env --strict --shell github >>\"$GITHUB_ENV\"":
         "Let the next steps of a workflow use the trees, or stop here",
     ],

@@ -14,7 +14,7 @@ struct EventOptions: CommandOptions, Hashable {
     .start,
     "Begin an event that lasts",
     [
-      "The event lasts until `event stop` with the same name, from whatever process; any number of names may be open at once. One that is open already starts again. `event run` does both around a program."
+      "The event lasts until `event stop` with the same name, from any process; any number of names may be open at once. An open event of the same name starts again. `event run` does both around a program."
     ],
     examples: [
       "prefetch event start nightly-import": "Begin to measure something that takes time",
@@ -27,7 +27,7 @@ struct EventOptions: CommandOptions, Hashable {
     .stop,
     "End an event that lasts, and record it",
     [
-      "What is recorded is when it began, how long it took and which runs of the configuration ended meanwhile. Without an open event of that name nothing is recorded and the exit status is 4."
+      "Records when the event began, how long it took and which runs of the configuration ended meanwhile. Without an open event of that name nothing is recorded, and the exit status is 4."
     ],
     exits: [.nothing],
     examples: [
@@ -41,7 +41,7 @@ struct EventOptions: CommandOptions, Hashable {
     .log,
     "Record that something happened now",
     [
-      "When the command has ended with 0, the event outlasts the end of any process and of the machine."
+      "Once the command has ended with 0, the event survives the end of any process and of the machine."
     ],
     examples: [
       "prefetch event log tapped-home": "Record one moment",
@@ -51,7 +51,7 @@ struct EventOptions: CommandOptions, Hashable {
 
   /// Paragraph of all recording commands.
   static let place =
-    "What is recorded is kept in the state folder, under the configuration that is given or found, and sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
+    "The record stays in the state folder, under the configuration that is given or found, and is sent nowhere unless `analytics` names a collector; `prefetch-report`(5) has the requests."
 
   private static func command(
     _ action: Action,
@@ -65,7 +65,7 @@ struct EventOptions: CommandOptions, Hashable {
       group: .events,
       summary: summary,
       paragraphs: paragraphs + [
-        "\(place) A name that looks as if it told of a person draws a warning."
+        "\(place) A name that looks like data of a person draws a warning."
       ],
       operands: .one("NAME", \.name, .eventName),
       exits: [.ok, .config] + exits,
@@ -85,7 +85,7 @@ struct EventRunOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Run a program, and record how long it took and how it ended",
     paragraphs: [
-      "The program is started with all that was given to `prefetch`, and its exit status is the command's; one that a signal ended is 128 and the signal. That holds also where the event could not be recorded, which a warning says.",
+      "Starts the program with everything that `prefetch` was given. The exit status is that of the program, or 128 plus the signal that ended it, even if the event could not be recorded; then a warning says so.",
       EventOptions.place,
     ],
     forms: ["NAME -- CMD…"],
@@ -128,16 +128,16 @@ struct ConsumeOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Record that an item, or a part of it, was seen",
     paragraphs: [
-      "An item is named by its URL, its id or `PROVIDER/ID`; one that is neither stored nor declared ends the command with 4. Until a new body comes for it, `list --unconsumed` then leaves it out, and `cache.purge.order` may let it go as `consumed`.",
-      "Without `--from` and `--to` all of it was seen. The record tells which quarters (25, 50, 75, 100) were passed for the first time; for that the length has to be known: that of a stored stream is, and `--length` says that of all else. No address that counts views is ever asked for.",
-      "With `--at` an app may tell later what was seen without a connection. What was seen before the stored body came says nothing of that body.",
+      "Name the item by its URL, its id or `PROVIDER/ID`; if it is neither stored nor declared, the command ends with 4. Until the item gets a new body, `list --unconsumed` leaves it out, and `cache.purge.order` may evict it as `consumed`.",
+      "Without `--from` and `--to` the whole item was seen. The record names the quarters (25, 50, 75, 100) that were passed for the first time, which needs the length: a stored stream has one, and `--length` states it for all other items. No address that counts views is ever requested.",
+      "With `--at` an app may report later what was seen offline. What was seen before the stored body arrived does not count for that body.",
       EventOptions.place,
     ],
     options: [
-      .value("from", \.start, .duration.called("S")).help("Seen from this second on"),
-      .value("to", \.end, .duration.called("S")).help("Seen up to this second"),
-      .value("length", \.length, .duration.called("S")).help("How long the item is"),
-      .value("at", \.time, .time).help("When it was seen, where that is not now"),
+      .value("from", \.start, .duration.called("S")).help("Second at which the seen part begins"),
+      .value("to", \.end, .duration.called("S")).help("Second at which the seen part ends"),
+      .value("length", \.length, .duration.called("S")).help("Length of the item"),
+      .value("at", \.time, .time).help("Time at which it was seen, by default now"),
     ],
     operands: .one("ITEM", \.item, .text.completed(by: .items)),
     exits: [.ok, .nothing, .config],
@@ -162,7 +162,7 @@ struct EventListOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Print the events that wait to be sent, and those that are open",
     paragraphs: [
-      "A line each, the oldest first: time, kind, name or URL and the rest, separated by tabs; those of the configuration where there is one, else all. What is sent, or older than `analytics.keep`, or beyond `analytics.queue`, is not there any more."
+      "Prints a line each, the oldest first: time, kind, name or URL and the rest, separated by tabs. With a configuration only its own events are printed, else all. Events that were sent, are older than `analytics.keep` or exceed `analytics.queue` are no longer there."
     ],
     exits: [.ok, .config],
     examples: [
@@ -181,15 +181,15 @@ struct EventFlushOptions: CommandOptions, Hashable {
     group: .events,
     summary: "Send the events that wait now",
     paragraphs: [
-      "Runs do that when they end. This command asks the collector also where a run would still leave it alone after a failure. With nothing to send it makes no request and ends with 0; without a collector in the configuration it ends with 78."
+      "Every run sends them at its end. This command asks the collector even if a run would still wait after a failure. With nothing to send it makes no request and ends with 0; without a collector in the configuration it ends with 78."
     ],
     exits: [
       .ok, .incomplete, .trust, .unavailable, .deferred, .denied, .config, .interrupted,
       .terminated,
     ],
     examples: [
-      "prefetch event flush -c prefetch.yaml": "Try a collector out",
-      "prefetch event flush --json": "Send what waits, and say how much of it went",
+      "prefetch event flush -c prefetch.yaml": "Test a collector",
+      "prefetch event flush --json": "Send the events that wait, and print how many were sent",
     ],
     makeCommand: { context, _ in EventFlushCommand(context: context) }
   )

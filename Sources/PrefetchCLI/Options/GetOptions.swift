@@ -38,43 +38,43 @@ struct GetOptions: CommandOptions, Hashable {
   static let command = CommandSpec<GetOptions>(
     name: "get",
     group: .everyday,
-    summary: "Print or copy items, fetched first where the cache lacks them",
+    summary: "Print or copy items, and fetch those that the cache lacks",
     paragraphs: [
-      "An item is named by its URL, which may end with a digest of the body (`#sha256=…`), by its id or by `PROVIDER/ID`; `-` reads a manifest of any format from standard input. It is fetched as the configuration declares it, which may be missing, and kept. An unknown id is looked up in the lists of the segments. What a server marks `no-store` and no segment holds, and what only segments with `store: false` or `head: true` declare, is delivered and not kept.",
+      "Name an item by its URL, which may end with a digest of the body (`#sha256=…`), by its id or by `PROVIDER/ID`; `-` reads a manifest of any format from standard input. The item is fetched as the configuration, if any, declares it, and kept. An unknown id is looked up in the lists of the segments. Two kinds of items are delivered but not kept: `no-store` answers that no segment holds, and items that only segments with `store: false` or `head: true` declare.",
       "A lost or damaged body is fetched again; with `--offline` it ends the command with 74. A 404 or 410 is remembered for `cache.negative_ttl`, unless `--revalidate` is given. An older copy under `max_stale`, `--max-stale` or `--offline` comes with a warning.",
-      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`. A terminal gets no binary body without `-o -`, and `--json` needs `--output` (else 64). In a folder a body has the name that the manifest gives it, else the last part of its URL. Files of these names are replaced unless they hold the same bytes; nothing is written outside the folder, and no link in it is followed.",
-      "Relative names in a manifest on standard input need `--base-url`. Further documents of a manifest, as those of a sitemap index, are not fetched: the command ends with 3. A manifest without items ends with 4.",
+      "One body goes to standard output or to the file of `--output`; several need a folder there, or `--path`. A terminal gets a binary body only with `-o -`, and `--json` needs `--output` (else 64). In a folder a body has the name that the manifest gives it, else the last part of its URL. Files of these names are replaced unless they hold the same bytes. Nothing is written outside the folder, and no link in it is followed.",
+      "Relative names in a manifest on standard input need `--base-url`. Further documents of a manifest, such as those of a sitemap index, are not fetched: the command ends with 3. A manifest without items ends with 4.",
     ],
     forms: ["ITEM…", "--provider P --id ID…", "-"],
     options: [
       .value("provider", \.provider, .text.called("P"))
-        .help("The provider of the items named by `--id`"),
-      .values("id", \.ids, .text.called("ID")).help("An item of the provider, by its id"),
+        .help("Provider of the items named by `--id`"),
+      .values("id", \.ids, .text.called("ID")).help("Id of an item of the provider"),
       .value("type", \.type, .text.called("TYPE"))
-        .help("What the items are, where nothing declares it, such as `video`"),
+        .help("Type of the items if nothing declares it, such as `video`"),
       .value("behavior", \.behavior, .word.called("WHAT"))
         .help(
-          "Bring the items and store their thumbnails (`all`), bring their thumbnails instead (`thumbnails`), or what is stored of them (`none`)"
+          "Deliver items and store their thumbnails (`all`), deliver thumbnails instead (`thumbnails`), or only stored bodies (`none`)"
         ),
       .value("quality", \.quality, .word.called("Q"))
         .help(
-          "Take streams in this quality (`low`, `medium`, `high`, or `auto` by how the last ones came) instead of the configured one"
+          "Quality of streams, instead of the configured one: `low`, `medium`, `high`, or `auto` by the speed of past downloads"
         ),
-      .flag("offline", \.isOffline).help("Ask no server; what is not cached ends with 4"),
+      .flag("offline", \.isOffline).help("Ask no server; an item that is not cached ends with 4"),
       .flag("revalidate", \.revalidates)
-        .help("Ask conditionally, also where the cached copy is fresh"),
+        .help("Ask conditionally, even if the cached copy is fresh"),
       .value("max-age", \.maximumAge, .duration)
-        .help("Take a cached copy as fresh only when it is at most this old"),
+        .help("Treat a cached copy as fresh only if it is at most this old"),
       .optionalValue("max-stale", \.maximumStaleness, .duration)
-        .help("Take a cached copy that expired at most this long ago, or at any time"),
+        .help("Use a cached copy that expired at most this long ago, or at any time"),
       .value("output", short: "o", \.output, .file.called("PATH"))
         .help(
-          "Write the body to this file (`-` is standard output, whatever that is), or the bodies into this folder (`DIR/`)"
+          "Write the body to this file (`-` is standard output, even a terminal), or the bodies into this folder (`DIR/`)"
         ),
       .value("base-url", \.base, .baseURL)
         .help("Base URL for relative names in a manifest on standard input"),
       .value("sha256", \.digest, .digest)
-        .help("Take the item only with this SHA-256, as a list would declare it"),
+        .help("Accept the item only with this SHA-256, as a list would declare it"),
       .flag("path", \.printsPaths).help("Print the local paths instead of the bodies"),
     ],
     operands: .any("ITEM", \.items, completion: .items),
@@ -85,7 +85,7 @@ struct GetOptions: CommandOptions, Hashable {
     examples: [
       "prefetch get https://example.org/data.json | jq .": "Use a cached file in a pipeline",
       "prefetch get --path - <manifest.json":
-        "Fetch what a manifest names and print where the bodies are",
+        "Fetch the items of a manifest and print where the bodies are",
       "prefetch get - --base-url https://example.org/iso/ -o isos/ <SHA256SUMS":
         "Fetch and verify the files of a checksum list",
     ],

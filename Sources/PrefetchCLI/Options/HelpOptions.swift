@@ -25,16 +25,16 @@ struct HelpOptions: CommandOptions, Hashable {
     group: .help,
     summary: "Print help on the program, a command, a group of commands or the exit codes",
     paragraphs: [
-      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`. For `event` and `manifest` it prints all parts, for `event start` that part alone.",
-      "GROUP is \(Wording.list(CommandGroup.allCases.map(\.rawValue), conjunction: "or")): its commands, a line each. The whole manual is `prefetch(1)`.",
+      "`prefetch help COMMAND` is the same as `prefetch COMMAND --help`. For `event` and `manifest` it prints all subcommands, for `event start` that one alone.",
+      "GROUP is \(Wording.list(CommandGroup.allCases.map(\.rawValue), conjunction: "or")) and lists its commands, one a line. The whole manual is `prefetch(1)`.",
     ],
     options: [
-      .flag("all", \.isOnAll).help("List every command, and the options that all of them share")
+      .flag("all", \.isOnAll).help("List every command, and the options that all commands share")
     ],
     operands: .optional("COMMAND|GROUP|exit-codes", \.topic, .helpTopic),
     exits: [.ok],
     examples: [
-      "prefetch help get": "What `get` does, and with which options",
+      "prefetch help get": "What `get` does, and its options",
       "prefetch help --all": "Every command",
       "prefetch help exit-codes": "What each exit status means",
     ],

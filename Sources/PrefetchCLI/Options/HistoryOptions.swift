@@ -11,17 +11,17 @@ struct LogOptions: CommandOptions, Hashable {
     group: .items,
     summary: "Print what past runs changed",
     paragraphs: [
-      "A line for each item that a run brought, renewed, removed or could not bring, the oldest first: time, outcome, URL and reason, separated by tabs. What was merely found unchanged has no line. Of each item the last 20 are remembered."
+      "Prints a line for each item that a run fetched, renewed, removed or failed to fetch, the oldest first: time, outcome, URL and reason, separated by tabs. Unchanged items have no line. The log keeps the last 20 entries of each item."
     ],
     options: [
-      .value("since", \.since, .duration).help("Only of so long ago and later")
+      .value("since", \.since, .duration).help("Only entries since this long ago")
     ],
     operands: .optional("ITEM|SEGMENT", \.subject, .text.completed(by: .segments)),
     exits: [.ok, .nothing, .usage, .io, .config],
     examples: [
       "prefetch log --since 1d": "What changed since yesterday",
       "prefetch log maps | cut -f2 | sort | uniq -c":
-        "How often what happened to the items of a segment",
+        "Count the outcomes of a segment's items",
     ],
     makeCommand: { LogCommand(context: $0, options: $1) }
   )
@@ -35,7 +35,7 @@ struct StatsOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Print figures over past runs",
     paragraphs: [
-      "Sums over the runs that are remembered (`report.history`), of the configuration where there is one, else of all: how many ended well, how many items needed no transfer, what was received and what was saved by validators, digests and lifetimes. Of each host that was asked much, how soon half, 90 and 99 of a hundred of its answers began."
+      "Prints sums over the remembered runs (`report.history`), of the configuration or, without one, of all: how many ended well, how many items needed no transfer, the bytes received, and the bytes saved by validators, digests and lifetimes. For each host with many requests it prints the times within which 50, 90 and 99 percent of the answers began."
     ],
     exits: [.ok, .usage, .io, .config],
     examples: [

@@ -11,7 +11,7 @@ struct PathOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print the local path of an item's body",
     paragraphs: [
-      "An item is named by its URL, its id or `PROVIDER/ID`. The file is complete, read-only and hashes to its name; one that is not the file that was stored is hashed before it is named, and a damaged one ends with 4."
+      "Name the item by its URL, its id or `PROVIDER/ID`. The file is complete and read-only, and its name is its hash. If it is not the file that was stored, the command hashes it first; a damaged file ends the command with 4."
     ],
     options: [
       .flag("or-url", \.fallsBackToURL)
@@ -25,7 +25,7 @@ struct PathOptions: CommandOptions, Hashable {
       "mpv \"$(prefetch path --or-url https://example.org/intro.mp4)\"":
         "Play from the cache, or else from the network",
       "prefetch path films/42 --under http://127.0.0.1:7733/":
-        "Where a player finds a film on `prefetch serve`",
+        "Print the URL at which a player finds a film on `prefetch serve`",
     ],
     makeCommand: { PathCommand(context: $0, options: $1) }
   )
@@ -38,16 +38,16 @@ struct ExplainOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ExplainOptions>(
     name: "explain",
     group: .everyday,
-    summary: "Say why an item was, or would be, fetched or not",
+    summary: "Explain why an item was, or would be, fetched or not",
     paragraphs: [
-      "Everything known of one item or URL, cached or not: its record and headers, its segment, the rules that apply to it, its freshness and the last decision."
+      "Prints the record, headers and history of one item or URL, cached or not; its segment and the rules, transport security and pins that apply; its freshness, and the last decision."
     ],
     operands: .one("ITEM", \.item, .text.completed(by: .items)),
     exits: [.ok, .nothing, .config],
     examples: [
       "prefetch explain https://example.org/data.json":
-        "Find out why a file is asked for on every run",
-      "prefetch explain films/42 --json": "All that is known of an item, for another program",
+        "Find out why every run requests a file",
+      "prefetch explain films/42 --json": "Print all facts about an item, for another program",
     ],
     makeCommand: { ExplainCommand(context: $0, options: $1) }
   )

@@ -29,8 +29,8 @@ struct ListOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print the items of the cache",
     paragraphs: [
-      "Filters of different options must all match; of one option given several times, one must. Items that failed are printed too. `--state` also prints declared items that are not stored: `pending` (not looked at yet), `discovered` (left to `get` by their `behavior`), `queued`, `downloading`, `idle` (deferred or interrupted), and for 30 days `deleted`. `--json` says why in `reason` and `error`.",
-      "`--identities` prints the users of the cache instead: the `name` or file of each configuration, its items and bytes, its last run, and whether its file is gone; then those of the caches under `cache.lower`.",
+      "Filters of different options must all match; of one option given several times, one must match. Failed items are printed too. `--state` also prints declared items that are not stored: `pending` (not processed yet), `discovered` (left to `get` by their `behavior`), `queued`, `downloading`, `idle` (deferred or interrupted), and for 30 days `deleted`. `--json` gives the causes in `reason` and `error`.",
+      "`--identities` prints the users of the cache instead: the `name` or file of each configuration, its items and bytes, its last run, and whether its file is missing; then those of the caches under `cache.lower`.",
     ],
     options: [
       .values("segment", \.segments, .text.called("SEGMENT").completed(by: .segments)).help(
@@ -39,11 +39,11 @@ struct ListOptions: CommandOptions, Hashable {
       .commaList("state", \.states, .word.called("STATE,…"), isRepeatable: true)
         .help("Only items in one of these states"),
       .commaList("type", \.types, .text.called("TYPE"), isRepeatable: true)
-        .help("Only items of this type, or of one of several with commas between them"),
+        .help("Only items of this type, or of one of several with commas between"),
       .commaList("category", \.categories, .text.called("NAME,…"), isRepeatable: true)
         .help("Only items in one of these categories"),
       .values("parent", \.parents, .text.called("NAME"))
-        .help("Only items in categories that are a part of this one"),
+        .help("Only items in categories that are part of this one"),
       .value("search", \.search, .text.called("TEXT"))
         .help("Only items with this text in their URL, id, provider, title, info or categories"),
       .values("provider", \.providers, .text.called("P")).help("Only items of this provider"),
@@ -52,7 +52,7 @@ struct ListOptions: CommandOptions, Hashable {
         .help("Only items whose URL matches, such as `https://example.org/*.json`"),
       .flag("locked", \.isLockedOnly).help("Only items that are protected from removal"),
       .flag("unconsumed", \.isUnconsumedOnly)
-        .help("Only items without a record that they were consumed"),
+        .help("Only items that no record marks as consumed"),
       .flag("identities", \.listsIdentities)
         .help("Print the configurations that use the cache, with their items, bytes and last runs"),
       .commaList("sort", \.sortKeys, .sortKey)

@@ -21,31 +21,31 @@ struct ManifestBuildOptions: CommandOptions, Hashable {
     group: .publisher,
     summary: "Write a manifest of the files in a folder",
     paragraphs: [
-      "Names every file below DIR with its URL below `--base-url`, its size, time and SHA-256. The same files give the same bytes; `--generated` or `SOURCE_DATE_EPOCH` fixes the time.",
-      "Names that begin with a dot are left out unless `--hidden` is given, and so is the manifest itself. A link to a file in DIR counts as that file; other links, and what is not a file, are left out with a warning. A file that cannot be read, that changes meanwhile, or whose name is not UTF-8 ends the command with 74, and nothing is written.",
-      "`--previous` reads only files again whose size or time differs from that earlier manifest, or whose time is within two seconds of its making. A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also matches slashes. `--exclude` wins, and leaves out a folder with everything in it.",
+      "Lists every file below DIR with its URL below `--base-url`, its size, time and SHA-256. The same files give the same bytes if `--generated` or `SOURCE_DATE_EPOCH` fixes the time.",
+      "Names that begin with a dot are left out unless `--hidden` is given, and so is the manifest itself. A link to a file in DIR counts as that file. Other links and special files are left out with a warning. If a file cannot be read, changes meanwhile, or has a name that is not UTF-8, the command ends with 74 and writes nothing.",
+      "With `--previous` the command reads only files whose size or time differs from that earlier manifest, or whose time is within two seconds of its making. A pattern (`*`, `?`, `[a-z]`) without a slash is compared with names, one with a slash with paths below DIR, where `*` also matches slashes. `--exclude` wins, and leaves out a folder with everything in it.",
     ],
     options: [
-      .value("base-url", \.base, .baseURL).help("The URL below which readers find the files"),
+      .value("base-url", \.base, .baseURL).help("URL below which readers find the files"),
       .value("output", short: "o", \.output, .file.called("PATH"))
         .help("Write the manifest to this file, whole or not at all, instead of standard output"),
       .flag("ndjson", \.hasLines)
-        .help("Write an item a line, as manifests of more than a million items need it"),
+        .help("Write one item a line, for manifests of more than a million items"),
       .value("segment", \.segment, .text.called("SEGMENT").completed(by: .segments))
-        .help("The segment that the manifest is for; readers refuse it for any other"),
+        .help("Segment that the manifest is for; readers refuse it for any other"),
       .value("priority", \.priority, .number(1...100))
-        .help("The importance of the segment, 1 first"),
+        .help("Priority of the segment, 1 first"),
       .value("generated", \.generated, .instant).help("State this time of making instead of now"),
       .value("expires", \.expires, .duration)
-        .help("State that this may be relied on for that long from the time of making"),
+        .help("State that the manifest is valid for this long from the time of making"),
       .values("include", \.included, .text.called("PATTERN"))
-        .help("Take files that match this, or another one, alone"),
+        .help("Take only files that match this, or another `--include`"),
       .values("exclude", \.excluded, .text.called("PATTERN"))
         .help("Leave out files and folders that match this"),
       .flag("hidden", \.takesHidden).help("Take files and folders whose names begin with a dot"),
       .flag("mime", \.statesTypes)
         .help(
-          "State media types by the names' endings; readers refuse a file that its server calls otherwise"
+          "State media types by file name extensions; readers refuse a file that its server labels otherwise"
         ),
       .value("previous", \.previous, .file)
         .help("Take over the digests of unchanged files from this earlier manifest"),
@@ -82,14 +82,14 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ManifestCheckOptions>(
     name: "manifest check",
     group: .publisher,
-    summary: "Say what a manifest is and what is wrong with it",
+    summary: "Describe a manifest, and list its faults",
     paragraphs: [
-      "Reads a manifest of any format (a file, a URL, or `-` for standard input) as a run would, prints what it is and names, and reports each entry that breaks a rule with line and column. A URL is fetched under the configuration's rules and not kept.",
-      "`--key` demands a signature of that key in FILE`.minisig`, else the command ends with 5. Relative entries are read as if the manifest lay at `--base-url`.",
+      "Reads a manifest of any format (a file, a URL, or `-` for standard input) as a run would, prints its format and items, and reports each entry that breaks a rule with line and column. A URL is fetched under the configuration's rules and not kept.",
+      "`--key` demands a signature of that key in FILE`.minisig`, else the command ends with 5. Relative entries are read as if the manifest were at `--base-url`.",
     ],
     options: [
       .value("base-url", \.base, .baseURL)
-        .help("Where a manifest that is read from a file is published"),
+        .help("URL at which a manifest from a file is published"),
       .values("key", \.keys, .file.called("KEY"))
         .help("Trust this public key, given as `RW…` or as the file that holds it"),
     ],
@@ -97,7 +97,7 @@ struct ManifestCheckOptions: CommandOptions, Hashable {
     exits: [.ok, .usage, .nothing, .trust, .unavailable, .io, .config],
     examples: [
       "prefetch manifest check public/manifest.json --key minisign.pub":
-        "Look at a manifest and its signature before they are published",
+        "Check a manifest and its signature before you publish them",
       "prefetch manifest check package-lock.json":
         "See how many items a list of another program has",
     ],
@@ -129,11 +129,11 @@ struct ManifestSignOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ManifestSignOptions>(
     name: "manifest sign",
     group: .publisher,
-    summary: "Sign a manifest so that its readers know whose it is",
+    summary: "Sign a manifest so that readers can verify its publisher",
     paragraphs: [
-      "Writes FILE`.minisig` beside the manifest, in the format of minisign(1), which makes the key (`minisign -G`). The trusted comment names the file, the time of signing, and with `--expires` the time past which readers with `manifest_keys` refuse it.",
+      "Writes FILE`.minisig` beside the manifest, in the format of minisign(1), which makes the key (`minisign -G`). The trusted comment has the file name, the time of signing, and with `--expires` the time after which readers with `manifest_keys` refuse the manifest.",
       "Readers demand an expiry, so that no server can offer an old manifest for ever. A native manifest has its own (`manifest build --expires`); sign all other formats with `--expires`.",
-      "The password of an encrypted key is read from `--password-file`, else asked for on the terminal.",
+      "The password of an encrypted key comes from `--password-file`, else from a prompt on the terminal.",
     ],
     options: [
       .values("key", \.keys, .file.called("KEY")).help("Sign with the secret key in this file"),
@@ -141,7 +141,7 @@ struct ManifestSignOptions: CommandOptions, Hashable {
         .help("Read the key's password from the first line of this file; `-` is standard input"),
       .value("generated", \.generated, .instant).help("State this time of signing instead of now"),
       .value("expires", \.expires, .duration)
-        .help("State that this may be relied on for that long from the time of making"),
+        .help("State that the manifest is valid for this long from the time of making"),
       .value("comment", \.comment, .line.called("TEXT"))
         .help("Write this into the untrusted comment, which is not signed"),
     ],

@@ -6,15 +6,15 @@ struct NetworkOptions: CommandOptions, Hashable {
   static let command = CommandSpec<NetworkOptions>(
     name: "network",
     group: .machines,
-    summary: "Print what is seen of the network, and what the rules make of it",
+    summary: "Print the state of the network, and what the rules allow",
     paragraphs: [
-      "Kind of network, whether it costs by volume, power, quality, what is used of each limit, and for each segment whether it may be transferred now, and why or why not. Nothing is asked of any server."
+      "Prints the kind of network, whether it costs by volume, power, quality, the use of each limit, and for each segment whether it may be transferred now, and why or why not. No server is asked."
     ],
     options: [],
     exits: [.ok, .usage, .io, .config],
     examples: [
       "prefetch network": "See why a run waits",
-      "prefetch network --network cellular,metered": "What the rules would say on such a network",
+      "prefetch network --network cellular,metered": "What the rules would allow on such a network",
     ],
     makeCommand: { NetworkCommand(context: $0, options: $1) }
   )

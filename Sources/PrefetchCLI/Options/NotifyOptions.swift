@@ -9,8 +9,8 @@ struct NotifyOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Act on a push payload, if it is for this program",
     paragraphs: [
-      "Reads one JSON document from standard input. It is for this program if `notify.marker` (`mapsdk`) is anywhere in it, as a key or as a text; else nothing is done and the exit status is 6, so that a receiver can hand it to the next program.",
-      "Then there is a run. `segments`, beside the marker or in what it names, are the only ones it looks at; names that are not declared are left out with a warning. With `config: true` the license is registered again first, for a new policy of its server. With `purge: true` everything is fetched again; a list under `purge`, of URLs or ids, names items whose bodies go first, unless they are locked.",
+      "Reads one JSON document from standard input. The document is for this program if `notify.marker` (`mapsdk`) is anywhere in it, as a key or as a text. Otherwise the command does nothing and ends with 6, so that a receiver can hand the document to the next program.",
+      "Then the command starts a run. `segments`, beside the marker or below it, limits the run to these segments; names that are not declared are left out with a warning. `config: true` first registers the license again, for a new policy of its server. `purge: true` fetches everything again. A list of URLs or ids under `purge` removes the bodies of these items first, unless they are locked.",
     ],
     options: EngineOptions.specs.embedded(at: \.engine, section: .runs),
     exits: RunOptions.exits + [.notOurs],

@@ -23,8 +23,8 @@ struct PinsOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Print the pins of a host as configuration text",
     paragraphs: [
-      "Shakes hands with the host, asks it for nothing, and prints the digests of the public keys in its certificate chain: under `leaf` the host's own, under `ca` those above it, each with its name and the day on which it expires. It is the chain that was verified with the certificates that the configuration trusts, not what the server happened to send.",
-      "The keys are those that the host shows now, and from here. Compare them with what its owner says before they are pinned, and add the digest of a backup key. A pin with both lists holds only where both match; one list is enough for most.",
+      "Connects to the host, requests nothing, and prints the digests of the public keys in its certificate chain: under `leaf` the host's own, under `ca` those above it, each with its name and the day on which it expires. The chain is the one verified with the certificates that the configuration trusts, which may differ from what the server sent.",
+      "The host shows these keys now, and to this machine. Compare them with the keys that its owner publishes before you pin them, and add the digest of a backup key. A pin with both lists holds only if both match; one list is enough for most hosts.",
     ],
     operands: .one("HOST[:PORT]", \.host, .host),
     exits: [.ok, .usage, .trust, .unavailable, .config],

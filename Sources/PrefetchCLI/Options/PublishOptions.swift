@@ -12,20 +12,20 @@ struct PublishOptions: CommandOptions, Hashable {
     summary: "Make the published trees again, or switch one back",
     paragraphs: [
       """
-      Every run publishes what it brought. This command does the same from what is stored, without \
-      a request, and looks at every file: a deleted file comes back, and what is not \
-      prefetch's, or was changed since, stays as it is and is named. A tree of which an item is not \
-      stored ends with 3: an atomic one stays as it is, any other is made without the item.
+      Every run publishes what it brought. This command publishes stored bodies, without a request, \
+      and looks at every file: a deleted file comes back, a file changed in place is replaced and \
+      named (74), and a foreign file stays and is named (3). If an item of a tree is not stored, the \
+      command ends with 3: an atomic tree stays as it is, any other is made without the item.
       """,
       """
-      With `--rollback` the generation before the present one of an atomic tree is shown again, and \
-      runs leave it so until the next `prefetch publish`.
+      `--rollback` shows the previous generation of an atomic tree again, and runs leave it so until \
+      the next `prefetch publish`.
       """,
     ],
     forms: ["[SEGMENT…]", "--rollback SEGMENT"],
     options: [
       .value("rollback", \.rolledBack, .text.called("SEGMENT").completed(by: .segments))
-        .help("Let the generation before the present one of this segment's tree stand again"),
+        .help("Show the previous generation of this segment's tree again"),
       .wait(\.wait),
     ],
     operands: .any("SEGMENT", \.segments, completion: .segments),
@@ -34,7 +34,7 @@ struct PublishOptions: CommandOptions, Hashable {
       .terminated,
     ],
     examples: [
-      "prefetch publish": "Bring back files that were deleted from published trees",
+      "prefetch publish": "Restore files that were deleted from published trees",
       "prefetch publish --rollback site": "Show the tree as it was before the last switch",
     ],
     validate: { options in

@@ -17,8 +17,8 @@ extension RunOptions {
     group: .everyday,
     summary: "Make the cache equal to the configuration",
     paragraphs: [
-      "Finds out what every subscribed segment should hold, compares that with the cache, fetches what is missing, asks about what is stale, keeps what is current and removes what was declared before and is not declared any more. With names, which may be globs such as `map-*`, only those segments are looked at.",
-      "A run reports on standard output, one line per segment and one total, and ends with one exit status. Items whose digest the manifest names, and items that are fresh, cost no request.",
+      "A run finds out what every subscribed segment should hold, compares that with the cache, fetches missing items, revalidates stale ones, keeps current ones, and removes those that are no longer declared. Name segments, or globs such as `map-*`, to run only those segments.",
+      "The run prints one line per segment and one total, and ends with one exit status. Items that are fresh, and stored items whose digest the manifest names, cost no request.",
     ],
     options: specs,
     operands: .any("SEGMENT", \.segments, completion: .segments),
@@ -37,8 +37,8 @@ extension RunOptions {
     group: .everyday,
     summary: "Print what a run would do, and write nothing",
     paragraphs: [
-      "The same as `prefetch run --dry-run`. Servers are asked, conditionally; nothing is written, not even a directory. There is one line per action, in the order in which a run would act, with five fields separated by tabs: `fetch`, `update`, `revalidate`, `remove`, `defer` or `fail` (with `--items all` also `keep`); the segment; the size in bytes or `-`; the URL; the reason.",
-      "What a HEAD can show is said beforehand: what is gone, refused, redirected against a rule, too large, without room in the cache or of another type than declared is `fail`; what a rule of the network, a budget or its server puts off is `defer`; a manifest that would not come has a line under its own URL. The exit status is that of the run, as far as it can be told without a transfer. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` ends for nothing but 5, 64, 74, 77 and 78.",
+      "The same as `prefetch run --dry-run`: it asks servers, conditionally, and writes nothing, not even a directory. It prints one line per action, in the order of a run, with five fields separated by tabs: the action; the segment; the size in bytes or `-`; the URL; the reason. The action is `fetch`, `update`, `revalidate`, `remove`, `defer` or `fail`, with `--items all` also `keep`.",
+      "`fail` means that a HEAD request shows the item as gone, refused, redirected against a rule, too large, without room in the cache or of another type than declared. `defer` means that a network rule, a budget or the server postpones the item. A manifest that fails has a line under its own URL. The exit status is that of the run, as far as the plan can tell without transfers. With `--accept incomplete,nothing,unavailable,deferred` a pipeline under `set -o pipefail` fails only with 5, 64, 74, 77 and 78.",
     ],
     options: ownSpecs + EngineOptions.specs.embedded(at: \.engine, section: .runs),
     operands: .any("SEGMENT", \.segments, completion: .segments),
@@ -47,7 +47,7 @@ extension RunOptions {
       "prefetch plan | awk -F'\\t' '$1==\"fetch\"{print $4}'":
         "The URLs that the next run would fetch",
       "set -o pipefail; prefetch -n --accept deferred | awk -F'\\t' '$1==\"fetch\"{print $4}'":
-        "The same in bash, ending with 5 where a rule of trust is broken, and with 0 where all that is wanting is time",
+        "The same in bash, ending with 5 if a trust rule is broken, and with 0 if items are only deferred",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
     initial: RunOptions(isDryRun: true),
@@ -66,10 +66,10 @@ extension RunOptions {
 
   private static let ownSpecs: [OptionSpec<RunOptions>] = [
     .flag("no-probe", \.skipsProbes)
-      .help("In a dry run, ask for manifests only, not about single items"),
+      .help("In a dry run, request manifests only, no single items"),
     .value("splay", \.splay, .duration)
       .help(
-        "Begin after a random delay of at most this long, so that many machines do not ask at once"
+        "Begin after a random delay of at most this long, so that many machines do not start at once"
       ),
     .flag("detailed-exitcode", \.hasDetailedExitCode)
       .help("End with 2 instead of 0 when there are changes"),

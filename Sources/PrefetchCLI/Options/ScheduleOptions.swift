@@ -18,23 +18,23 @@ struct ScheduleOptions: CommandOptions, Hashable {
   static let command = CommandSpec<ScheduleOptions>(
     name: "schedule",
     group: .everyday,
-    summary: "Print what makes a scheduler begin the runs of a configuration",
+    summary: "Print the systemd units or the crontab line that start runs",
     paragraphs: [
-      "For `systemd` a service and its timer. The service has only the rights that a run needs: a user that systemd makes for each start, a cache and a state folder that systemd makes, a read-only system except for published trees, reports and files named in hook commands, and the credentials of the configuration. For `cron` one line of a crontab, which mails what a run has to say and nothing where all is well.",
-      "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics; for `cron` it prints a line for `/etc/cron.d`, with the name of the user. Standard error has the commands to run as root first.",
-      "Nothing is installed: with `--output-dir` the units are written as files there, for example to `/etc/systemd/system`. A run that waits for something (75) is a success to systemd.",
-      "`systemd --serve` gives the unit of `prefetch serve` over the same cache. It has the user and the folders of the unit that begins the runs, so that both may be enabled. The signal that stops it (143) is a success.",
+      "`systemd` prints a service and its timer. The service has only the rights that a run needs: a user that systemd makes for each start, a cache and a state folder that systemd makes, and the credentials of the configuration. Its system is read-only except for published trees, reports and files named in hook commands. `cron` prints one crontab line, which mails the messages of a run, and nothing if all is well.",
+      "`--user NAME` makes the service run as that user, who then owns the trees, reports and metrics. For `cron` it prints a line for `/etc/cron.d` with the user's name. Standard error lists the commands to run as root first.",
+      "The command installs nothing; `--output-dir` writes the units as files, for example to `/etc/systemd/system`. systemd counts a deferred run (75) as a success.",
+      "`systemd --serve` prints the unit of `prefetch serve` for the same cache. The unit has the user and the folders of the unit of the runs, so you may enable both. systemd counts the stop signal (143) as a success.",
     ],
     options: [
       .value("at", \.times, .text.called("TIME"))
-        .help("When, as the scheduler writes it: `OnCalendar=` of systemd, or five fields of cron"),
+        .help("Start times: `OnCalendar=` of systemd, or five fields of cron"),
       .value("user", \.user, .text.called("NAME"))
-        .help("Have the runs belong to this user, and say what is to be made and owned for it"),
+        .help("Run as this user, and list what you must create for the user"),
       .flag("serve", \.isForServer)
-        .help("Give the unit of a server over the cache of these runs"),
-      .flag("pull", \.pulls).help("With `--serve`: a server that fetches what it does not have"),
+        .help("Print the unit of a server for the same cache"),
+      .flag("pull", \.pulls).help("With `--serve`: let the server fetch what is missing"),
       .value("output-dir", \.folder, .directory)
-        .help("Write the units there instead of printing them"),
+        .help("Write the units to this folder instead of printing them"),
     ],
     operands: .one("systemd|cron", \.scheduler, .word),
     exits: [.ok, .usage, .io, .config],
@@ -42,8 +42,8 @@ struct ScheduleOptions: CommandOptions, Hashable {
       "prefetch schedule systemd --output-dir /etc/systemd/system":
         "Install a timer for `./prefetch.yaml`; `systemctl enable --now` starts it",
       "prefetch schedule systemd --serve --output-dir /etc/systemd/system":
-        "Install a server over the cache that the timer's runs fill",
-      "(crontab -l; prefetch schedule cron) | crontab -": "Add a nightly run to one's own crontab",
+        "Install a server for the cache that the timer's runs fill",
+      "(crontab -l; prefetch schedule cron) | crontab -": "Add a nightly run to your own crontab",
     ],
     refusesJSON: true,
     validate: { options in

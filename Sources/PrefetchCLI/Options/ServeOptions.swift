@@ -24,33 +24,33 @@ struct ServeOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Serve the cache, or a folder, over HTTP on this machine",
     paragraphs: [
-      "`https://HOST[:PORT]/PATH?QUERY` is served at `/HOST[:PORT]/PATH?QUERY`, an item also at `/-/item/PROVIDER/ID` (`-` for no provider). `/-/health` answers while the server lives, with what it has counted. GET and HEAD with ranges and conditional requests, and no listings. One line with the server's URL goes to standard output when it accepts connections. If systemd passes a socket, the server uses that and ignores `--listen`.",
-      "Without `--pull` it asks no server: a stored body is served however old, and anything else is 404. With `--pull` it fetches what is missing or stale, as `get` would, once for all clients that wait. Headers of a client are passed on only if `Vary` names them, and never its credentials. If the server does not answer, the client gets 502; if a rule defers the request, 503; 4xx passes through. In the first two cases, and for 5xx, an older copy within `--max-stale` or `cache.max_stale` is served instead. 404 and 410 are remembered for `cache.negative_ttl`.",
-      "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached` (else 504). `Age` and `Cache-Status` say where an answer came from. A damaged body is fetched again or breaks off, and is never sent as whole. A stream that is replaced stays for its players until ten minutes after the last answer.",
-      "Requests whose `Host` is not this server, with a foreign `Origin` or with `Sec-Fetch-Site: cross-site` get 403. `--allow-origin` admits one origin. For `null`, the origin of all pages without a server, the path also has to begin with `/-/t/TOKEN/`, with the first line of `--token-file` (16 characters or more). SIGTERM ends the server within two seconds.",
-      "With `--events-in` a page may POST a JSON object to `/-/event`, as `event` and `event consume` would record it; `prefetch-report`(5) has the keys.",
+      "The server offers `https://HOST[:PORT]/PATH?QUERY` at `/HOST[:PORT]/PATH?QUERY`, and an item also at `/-/item/PROVIDER/ID` (`-` for no provider). `/-/health` shows the server's counters. The server answers GET and HEAD, ranges and conditional requests, and has no listings. When it accepts connections, it prints one line with its URL on standard output. If systemd passes a socket, the server uses that socket and ignores `--listen`.",
+      "Without `--pull` the server sends a stored body however old, and answers 404 for anything else. With `--pull` it fetches what is missing or stale, as `get` would, once for all clients that wait. It passes on a client's header only if `Vary` names it, and never credentials. The client gets 502 if the origin does not answer, 503 if a rule defers the request, and a 4xx unchanged. In the first two cases, and for 5xx, it gets an older copy if one is within `--max-stale` or `cache.max_stale`. The server remembers 404 and 410 for `cache.negative_ttl`.",
+      "Clients may send `Cache-Control` with `no-cache`, `max-age`, `min-fresh`, `max-stale` and `only-if-cached` (504 if that needs a server). `Age` and `Cache-Status` show where an answer came from. A damaged body is fetched again or breaks off; it never looks complete. A replaced stream stays for its players until ten minutes after the last answer.",
+      "A request whose `Host` is another server, with a foreign `Origin` or with `Sec-Fetch-Site: cross-site` gets 403. `--allow-origin` admits one origin. All pages without a server share the origin `null`; for it the path must also begin with `/-/t/TOKEN/`. TOKEN is the first line of `--token-file` (16 characters or more). SIGTERM ends the server within two seconds.",
+      "With `--events-in` a page may POST a JSON object to `/-/event`; the server records it as `event` and `event consume` would. `prefetch-report`(5) has the keys.",
     ],
     options: [
-      .flag("pull", \.pulls).help("Fetch what is not stored, or no longer fresh"),
+      .flag("pull", \.pulls).help("Fetch what is missing or stale"),
       .optionalValue("max-stale", \.maximumStaleness, .duration)
         .help(
-          "With `--pull`: when a server cannot be asked, serve a copy that expired at most this long ago, or at any time"
+          "With `--pull`: if a server does not answer, serve a copy that expired at most this long ago, or at any time"
         ),
       .value("origin", \.origin, .directory).help("Serve this folder and nothing else"),
       .value("base-url", \.base, .baseURL)
-        .help("Serve what is below this URL at `/`, for tools that know one server alone"),
+        .help("Serve the content below this URL at `/`, for tools that use one server only"),
       .choice("listen", \.listen, .listenAddress)
         .help(
-          "Listen on this address and port instead of `127.0.0.1:7733`; port 0 takes a free one"
+          "Listen on this address and port instead of `127.0.0.1:7733`; port 0 is any free port"
         ),
       .value("allow-origin", \.allowedOrigin, .webOrigin)
-        .help("Let web pages of this origin use the server, or with `null` those without one"),
+        .help("Let web pages of this origin use the server; `null` is for pages without one"),
       .value("token-file", \.tokenFile, .file)
-        .help("Take requests whose path begins with `/-/t/` and the token in this file, too"),
+        .help("Also accept paths that begin with `/-/t/` and the token in this file"),
       .flag("events-in", \.takesEvents)
-        .help("Record what is posted to `/-/event` with the token, as the commands `event` do"),
+        .help("Record objects that pages POST to `/-/event` with the token"),
       .value("ready-fd", \.readyDescriptor, .number(1...1_048_575))
-        .help("Write the line with the URL to this descriptor too, and close it"),
+        .help("Also write the line with the URL to this descriptor, and close it"),
       .value("for", \.lifetime, .duration).help("End with 0 after this time"),
       .value("events", \.events, .eventDestination)
         .help("Write `serve.started` and `serve.stopped` to a file or an open descriptor"),
@@ -58,11 +58,11 @@ struct ServeOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .failed, .config, .io, .interrupted, .terminated],
     examples: [
-      "prefetch serve --pull --max-stale": "Be a mirror of whatever is asked for",
-      "prefetch serve --pull --base-url https://registry.npmjs.org/": "Be the registry of npm",
+      "prefetch serve --pull --max-stale": "Mirror every URL that a client requests",
+      "prefetch serve --pull --base-url https://registry.npmjs.org/": "Serve as the npm registry",
       "prefetch serve --origin ./www --listen 127.0.0.1:0": "Serve a folder on a free port",
       "prefetch serve --token-file token --allow-origin https://kiosk.example --events-in":
-        "Let the pages of a kiosk play from the cache, and say what was seen",
+        "Let kiosk pages play from the cache, and record what visitors saw",
     ],
     validate: { options in
       var diagnostics: [Diagnostic] = []

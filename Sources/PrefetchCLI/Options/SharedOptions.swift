@@ -53,7 +53,7 @@ extension SharedOptions {
   static let specs: [OptionSpec<SharedOptions>] = [
     .values("config", short: "c", \.configurationFiles, .file)
       .help(
-        "Read this configuration; given again, later files are merged over earlier ones; `-` is standard input"
+        "Read this configuration; repeated, later files are merged over earlier ones; `-` is standard input"
       ),
     .values(
       "set",
@@ -61,43 +61,43 @@ extension SharedOptions {
       ValueKind(expectation: "KEY=VALUE", parse: { Setting($0) }).called("KEY=VALUE")
     )
     .help(
-      "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`; no secret"
+      "Set one key of the configuration, such as `network.concurrency=4` or `segments.NAME.ttl=1h`, but no secret"
     ),
     .value("profile", \.profile, .text.called("NAME"))
-      .help("Put the values of this profile of the configuration over its others"),
+      .help("Put the values of this profile over the others of the configuration"),
     .value("cache-dir", \.cacheDirectory, .directory)
-      .help("Keep the content here instead of in `~/.cache/prefetch`"),
+      .help("Folder of the cache, instead of `~/.cache/prefetch`"),
     .value("state-dir", \.stateDirectory, .directory)
       .help(
-        "Keep subscriptions, quotas and past runs here instead of in `~/.local/state/prefetch`"
+        "Folder of subscriptions, quotas and past runs, instead of `~/.local/state/prefetch`"
       ),
     .value("manifests", \.manifestTemplate, .manifestTemplate)
       .help(
-        "Find the manifests of segments given as a bare name at this URL, which holds `{segment}`"
+        "URL of the manifests of segments that have only a name; it contains `{segment}`"
       ),
     .value("network", \.network, .statedNetwork)
       .help(
-        "Take the network for `ethernet`, `wifi` or `cellular` instead of looking, and for one that costs by volume"
+        "Assume this network instead of detecting it: `ethernet`, `wifi` or `cellular`; `metered` if it costs by volume"
       ),
     .flag("json", \.isJSON).help("Print the result as one JSON document"),
     .flag("quiet", short: "q", \.isQuiet)
-      .help("Print no report when all is well, and no progress"),
+      .help("Print no report if all is well, and no progress"),
     .count("verbose", short: "v", \.verbosity)
       .help(
-        "Say what fails, over what connection, and what is waited for; given twice, show every request with both heads"
+        "Print failures, their connections, and waits; given twice, print every request with both heads"
       ),
     .choice("color", \.color, .word.called("WHEN"))
       .help("Use colour `always`, `never`, or as the terminal suggests (`auto`)"),
     .choice("progress", \.progress, .word.called("WHEN"))
       .help(
-        "Show progress `always`, in plain lines where nothing can be drawn, `never`, or on a terminal only (`auto`)"
+        "Show progress `always` (in plain lines if nothing can be drawn), `never`, or on a terminal only (`auto`)"
       ),
     .choice("log-format", \.logFormat, .word.called("FORMAT"))
       .help("Write messages as `text`, or as one JSON object a line (`json`)"),
     .value("log-file", \.logFile, .file)
       .help("Append messages to this file instead of writing them to standard error"),
     .flag("version", short: "V", \.asksVersion)
-      .help("Print the version and those of the libraries"),
+      .help("Print the versions of the program and its libraries"),
     .flag("help", short: "h", \.asksHelp).help("Print help on the program or on a command"),
   ]
 }

@@ -12,23 +12,23 @@ struct StatusOptions: CommandOptions, Hashable {
     group: .everyday,
     summary: "Print the state of every segment",
     paragraphs: [
-      "Per segment: state, items, bytes, age of the last success, next check or end of the wait, and how its last ten runs ended. The last success is the last run in which every required list and item was confirmed by its origin or a trusted tier; a run that used an older copy under `max_stale`, or asked no server, does not count.",
-      "With `--max-age` a missing cache counts as too old, and a segment with `required: false` does not count. `--cache-dir DIR/.prefetch` means the mirror DIR: its state is there too, and no configuration file is read.",
-      "`--nagios` prints one line `PREFETCH OK|WARNING|CRITICAL|UNKNOWN - TEXT | age=SECONDS;WARNING;CRITICAL` and ends with 0, 1, 2 or 3, as monitoring plug-ins do, and with nothing else. A segment that failed, or a last run that ended with 5, is CRITICAL; one that is incomplete is WARNING; an age above `--max-age` is WARNING and above `--critical-age` CRITICAL. Wrong options, configuration errors and a missing or unreadable cache are UNKNOWN.",
+      "Prints for each segment: state, items, bytes, age of the last success, next check or end of the wait, and how its last ten runs ended. The last success is the last run in which the origin or a trusted tier confirmed every required list and item. A run that used an older copy under `max_stale`, or asked no server, does not count.",
+      "With `--max-age` a missing cache counts as too old, and a segment with `required: false` does not count. `--cache-dir DIR/.prefetch` selects the mirror DIR: the state is in that folder too, and no configuration file is read.",
+      "`--nagios` prints one line `PREFETCH OK|WARNING|CRITICAL|UNKNOWN - TEXT | age=SECONDS;WARNING;CRITICAL` and ends with 0, 1, 2 or 3, as monitoring plug-ins do, and with no other status. CRITICAL: a segment failed, the last run ended with 5, or an age is above `--critical-age`. WARNING: a segment is incomplete, or an age is above `--max-age`. UNKNOWN: wrong options, configuration errors, a missing or unreadable cache.",
     ],
     options: [
       .value("max-age", \.maximumAge, .duration)
-        .help("End with 3 when the last success of a segment is longer ago than this"),
+        .help("End with 3 if the last success of a segment is older than this"),
       .flag("nagios", \.isForMonitoring)
         .help("Print one line and end with 0 to 3, as monitoring plug-ins do"),
       .value("critical-age", \.criticalAge, .duration)
-        .help("With `--nagios`: the age that is critical; twice `--max-age` unless it is given"),
+        .help("With `--nagios`: the age that is critical, by default twice `--max-age`"),
     ],
     exits: [.ok, .incomplete, .config],
     examples: [
-      "prefetch status": "What each segment holds, and when it was last whole",
+      "prefetch status": "See what each segment holds, and when it was last complete",
       "prefetch status --max-age 26h": "A health probe for a daily run",
-      "prefetch status --nagios --max-age 26h": "The same for Nagios, Icinga and their kin",
+      "prefetch status --nagios --max-age 26h": "The same for Nagios, Icinga and similar tools",
     ],
     validate: { $0.conflicts },
     makeCommand: { StatusCommand(context: $0, options: $1) }

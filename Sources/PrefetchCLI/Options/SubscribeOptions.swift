@@ -12,7 +12,7 @@ struct SubscribeOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Add segments to the remembered subscriptions, then run",
     paragraphs: [
-      "Only where the configuration says `subscriptions: remembered`; where they are declared, the file is the place to change them, and the message names it."
+      "The command needs `subscriptions: remembered` in the configuration. Under `subscriptions: declared` change the file, which the message names."
     ],
     options: [
       .flag("only", \.replacesAll).help("Subscribe to these segments and to no others"),
@@ -22,7 +22,7 @@ struct SubscribeOptions: CommandOptions, Hashable {
     exits: RunOptions.exits.filter { $0 != .changes },
     examples: [
       "prefetch subscribe basics --no-run": "Remember a segment for the next run",
-      "prefetch subscribe --only basics maps": "Hold two segments and nothing else",
+      "prefetch subscribe --only basics maps": "Keep two segments and nothing else",
     ],
     validate: { $0.engine.conflicts(withJSON: $0.shared.isJSON) },
     makeCommand: { SubscribeCommand(context: $0, options: $1) }
@@ -41,7 +41,7 @@ struct UnsubscribeOptions: CommandOptions, Hashable {
     group: .machines,
     summary: "Drop segments from the remembered subscriptions, then run",
     paragraphs: [
-      "The run that follows removes what no subscribed segment holds any more. As `subscribe`, it needs `subscriptions: remembered`."
+      "The run that follows removes content that no subscribed segment holds. Like `subscribe`, the command needs `subscriptions: remembered`."
     ],
     forms: ["NAME…", "--all"],
     options: [

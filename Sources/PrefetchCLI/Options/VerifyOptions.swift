@@ -7,9 +7,9 @@ struct VerifyOptions: CommandOptions, Hashable {
   static let command = CommandSpec<VerifyOptions>(
     name: "verify",
     group: .everyday,
-    summary: "Hash everything stored again, and look at every published file",
+    summary: "Hash all stored bodies again, and check every published file",
     paragraphs: [
-      "Each damaged body is named with its digest, path and URL, and each file of a published tree that is missing, was changed in its place, or is another than the one that was published. It looks at the trees that the configuration declares, or at all trees without one."
+      "Prints each damaged body with its digest, path and URL, and each file of a published tree that is missing, was changed in place, or is not the one that was published. The command checks the trees that the configuration declares, or all trees without one."
     ],
     options: [
       .flag("repair", \.repairs)
@@ -17,7 +17,7 @@ struct VerifyOptions: CommandOptions, Hashable {
     ],
     exits: [.ok, .usage, .io, .config, .interrupted, .terminated],
     examples: [
-      "prefetch verify": "Make sure that a cache which was copied is whole",
+      "prefetch verify": "Make sure that a copied cache is complete",
       "prefetch verify --repair":
         "Drop what a failing disk has damaged; the next run fetches it again",
     ],

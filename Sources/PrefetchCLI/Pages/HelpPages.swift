@@ -47,7 +47,7 @@ enum HelpPages {
     lines += options(CommandTable.sharedOptions)
     lines.append("")
     lines += PageText.wrap(
-      "Every long option but help, version and set can be set in the environment: `PREFETCH_CACHE_DIR` is `--cache-dir`."
+      "Every long option but help, version and set has a variable: `PREFETCH_CACHE_DIR` is `--cache-dir`."
     )
     return page(lines)
   }

@@ -22,7 +22,7 @@ enum ManualPage {
     }
     page.section("OPTIONS")
     page.paragraph(
-      "These options belong to every command and may stand anywhere on the command line. `env`, `schedule`, `completion`, `help` and `manifest` have no JSON form and end with 64 where `--json` is given."
+      "Every command takes these options, anywhere on the command line. `env`, `schedule`, `completion`, `help` and `manifest` have no JSON form and end with 64 if `--json` is given."
     )
     for option in CommandTable.sharedOptions { append(option, to: &page) }
     environment(&page)

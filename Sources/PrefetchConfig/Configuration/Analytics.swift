@@ -11,12 +11,12 @@ package struct Analytics: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "analytics") {
     Field("enabled", \.isEnabled, .boolean)
-      .help("Whether recorded events are sent, and what a cache is asked for is recorded")
-    Field("endpoint", \.endpoint, .url).help("The collector that events are sent to")
-    Field("queue", \.queue, .integer(0...1_000_000)).help("Events that wait at most")
-    Field("keep", \.keep, .duration).help("How long an event waits at most")
+      .help("Whether events are sent, and requests to the cache are recorded")
+    Field("endpoint", \.endpoint, .url).help("URL of the collector")
+    Field("queue", \.queue, .integer(0...1_000_000)).help("Most events that wait")
+    Field("keep", \.keep, .duration).help("Longest time that an event waits")
     Field("metrics", \.metrics, .map(of: .name, to: .list(of: .text.nonEmpty)))
-      .help("Metric names, each with the URL prefixes it counts")
+      .help("Metric names, each with the URL prefixes that it counts")
   }
   .checking { analytics, facts, decoder in
     for name in analytics.metrics.keys.sorted() {

@@ -19,68 +19,68 @@ extension Configuration {
   static let cacheTable = ObjectType(Self(), name: "cache") {
     Field("dir", \.cache.folder, .path).help("Folder of the cache")
     Field("lower", \.cache.lower, .list(of: .path))
-      .help("Folders of caches below it, the uppermost first: read, never written")
+      .help("Folders of lower caches, the uppermost first; runs read them and never write")
     Field("size", \.policy.room.limit, .sizeBound.notTiny)
-      .help("Bytes that all bodies in the cache may take together")
+      .help("Most bytes that all bodies in the cache may take together")
     Field("max_file_size", \.policy.maximumFileSize, .sizeBound).help("Largest body that is kept")
     Field("max_manifest_size", \.policy.maximumManifestSize, .sizeLimit)
       .help("Largest manifest that is read")
     Field("min_free", \.policy.room.minimumFree, .size)
       .help(
-        "Bytes that must stay free on the disk; unless said otherwise 1 GiB or a tenth of its file system, the smaller"
+        "Bytes that must stay free on the disk; by default 1 GiB or a tenth of the file system, the smaller"
       )
     Field("ttl", \.policy.freshnessLimit, .duration)
-      .help("How long answers count as fresh that do not say; a bound for those that do")
+      .help("Lifetime of answers that state none, and upper bound for the others")
     Field("negative_ttl", \.cache.negativeTimeToLive, .duration)
-      .help("How long `get` remembers that a server does not have something; 0 asks every time")
+      .help("How long `get` remembers a 404 or 410; with 0 it asks every time")
     Field("max_stale", \.policy.maximumStale, .duration)
-      .help("How long a stale copy serves when its server cannot be asked")
+      .help("How long a stale copy serves if its server does not answer")
     Field("durability", \.cache.durability, .choice())
-      .help("How often written files are forced onto the disk")
-    Field("purge", \.self, purgeTable).help("How things leave the cache")
+      .help("How often prefetch forces written files onto the disk")
+    Field("purge", \.self, purgeTable).help("Removal from the cache")
     Field("remote", \.policy.tier, tierTable)
-      .help("A store that machines share, asked before origins are")
+      .help("A store that machines share; runs ask it before the origins")
     Field("network_filesystem", \.cache.isUsedAlone, .words(("refuse", false), ("single", true)))
       .help(
-        "Whether a cache may be on a network file system, where locks may lie: `single` promises that one process at a time uses it"
+        "Whether the cache may be on a network file system, whose locks may fail; `single` promises one process at a time"
       )
     Field("shared", \.cache.isShared, .boolean)
       .help(
-        "Whether the folders of the cache and the state may belong to any user and have any mode, and a new cache may be read by others"
+        "Whether cache and state folders may have any owner and mode, and other users may read a new cache"
       )
   }
 
   private static let purgeTable = ObjectType(Self(), name: "purge") {
     Field("auto", \.policy.room.isAutomatic, .boolean).help("Whether a run makes room by itself")
     Field("order", \.policy.room.order, .list(of: .choice(), atLeast: 1))
-      .help("What goes first when room is needed")
+      .help("Order in which content is evicted")
     Field("max_fraction", \.policy.maximumRemovalFraction, .fraction)
-      .help("Part of a segment that a new manifest may drop before it is refused")
+      .help("Largest part of a segment that a new manifest may drop; otherwise it is refused")
     Field("grace", \.policy.removalGrace, .duration)
       .help(
-        "How long items that left a list stay at most while items that it names instead fail to come"
+        "Longest time that items removed from a list stay while their replacements fail"
       )
   }
 
   private static let tierTable = ObjectType(TierSettings(), name: "remote", shorthand: "url") {
     Field("url", \.url, .url)
-      .help("Its folder; below lie `cas/` with bodies and `ac/` with records")
+      .help("URL of the store; `cas/` below it has bodies, `ac/` records")
     Field("kind", \.kind, .choice())
-      .help("How it is spoken to: by plain requests, or by those of a bucket")
+      .help("Protocol of the store: plain HTTP requests, or those of a bucket")
     Field("mode", \.mode, .choice())
-      .help("Whether runs take from it, leave there what they fetch, or both")
+      .help("Whether runs read from the store, write to it, or both")
     Field("trust", \.isTrusted, .boolean)
-      .help("Whether its records of what origins said are believed; bodies are always checked")
+      .help("Whether its records of origin answers are believed; bodies are always checked")
     Field("share", \.sharesAll, .words(("public", false), ("all", true)))
-      .help("What is left there: what any machine could have fetched, or everything")
+      .help("What runs write there: `public` is what any machine could fetch, `all` is everything")
     Field("required", \.isRequired, .boolean)
-      .help("Whether a run that cannot use it ends with 69, and asks no origin in its place")
-    Field("timeout", \.timeout, .duration.positive).help("How long it may say nothing")
-    Field("headers", \.headers, .headers).help("Headers of requests to it").secret
+      .help("Whether a run that cannot use it ends with 69, and asks no origin instead")
+    Field("timeout", \.timeout, .duration.positive).help("Longest silence of the store in a run")
+    Field("headers", \.headers, .headers).help("Headers of requests to the store").secret
     Field("region", \.region, .text.nonEmpty.singleLine).help("Region of the bucket")
     Field("credentials", \.credentials, .tierCredentials)
       .help(
-        "Who asks: `NAME:PASSWORD` or a token; for a bucket `KEY:SECRET`, with `:TOKEN` where lent"
+        "Credentials: `NAME:PASSWORD` or a token; for a bucket `KEY:SECRET` or `KEY:SECRET:TOKEN`"
       )
       .secret
   }

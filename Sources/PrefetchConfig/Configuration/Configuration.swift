@@ -58,8 +58,8 @@ extension Configuration {
     segmentFields
     policyFields
     Field("cache", \.self, cacheTable).help("The content store")
-    Field("report", \.report, Reporting.table).help("What a run says afterwards")
-    Field("analytics", \.analytics, Analytics.table).help("Events for a collector of your own")
+    Field("report", \.report, Reporting.table).help("Reports of a run")
+    Field("analytics", \.analytics, Analytics.table).help("Events for your own collector")
   }
   .checking { configuration, facts, decoder in
     checkPlainHosts(configuration, facts, &decoder)
@@ -76,40 +76,40 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var generalFields: [Field<Configuration>] {
-    Field("version", \.version, .formatVersion).help("Version of the configuration's own format")
+    Field("version", \.version, .formatVersion).help("Version of the configuration format")
     Field("name", \.name, .name)
-      .help("Identity of the configuration, under which it owns what it declared")
+      .help("Identity of the configuration, which owns the content that it declared")
     Field("license", \.license, .license).help("License key").synonyms("api_key").secret
     Field("bundle_id", \.bundleID, .text.nonEmpty)
-      .help("Application that manifests must be made for")
+      .help("Application that manifests must be for")
     Field("enabled", \.isEnabled, .boolean).help("Whether runs do anything")
     Field("subscriptions", \.subscriptions, .choice())
-      .help("Whether the file or the memory says which segments are kept")
+      .help("Whether the file (`declared`) or the state (`remembered`) names the segments")
     Field("include", \.include, .oneOrMore(.path))
-      .help("Files whose settings come before those of this one")
+      .help("Files to merge before this one")
     Field("vars", \.variables, .map(of: .name, to: .text)).help("Values for `${var:NAME}`")
     Field("profiles", \.profiles, .map(of: .name, to: .object(Profile.table)))
       .help("Values that `--profile NAME` puts over the others")
     Field("features", \.features, Features.table)
-      .help("What may be switched off, here or by the publisher")
+      .help("Features that you or the publisher may switch off")
     Field("manifests", \.manifests, .manifestTemplate)
-      .help("Where the manifest of a segment is that has only a name")
+      .help("URL of the manifest of a segment that has only a name")
     Field("manifest_keys", \.manifestKeys, .list(of: .publicKey, atLeast: 1))
-      .help("Keys of which one must have signed every manifest")
+      .help("Public keys; one of them must have signed every manifest")
     Field("manifest_expiry", \.policy.manifestExpiry, .choice())
-      .help("Whether a signed manifest must say when it expires")
+      .help("Whether a signed manifest must have an expiry date")
     Field("accept", \.accept, .list(of: .finding))
       .help("Outcomes that count as success")
     Field("registration", \.registration, Registration.table).help("Registration of the license")
     Field("notify", \.self, notifyTable).help("Push payloads")
-    Field("state", \.self, stateTable).help("What is remembered between runs")
+    Field("state", \.self, stateTable).help("Data kept between runs")
     Field("hooks", \.hooks, .map(of: .oneOf("event", Hook.events), to: .object(Hook.table)))
-      .help("Commands to run when something has happened")
+      .help("Commands to run on events")
   }
 
   @FieldBuilder<Configuration> private static var segmentFields: [Field<Configuration>] {
     Field("defaults", \.defaults, Segment.defaultsTable)
-      .help("Segment keys that hold for all segments")
+      .help("Segment keys for all segments")
     Field(
       "segments",
       shape: .list(.object(Segment.table.shape)),
@@ -120,38 +120,38 @@ extension Configuration {
   }
 
   @FieldBuilder<Configuration> private static var policyFields: [Field<Configuration>] {
-    Field("download", \.self, downloadTable).help("Which items are worth having")
+    Field("download", \.self, downloadTable).help("Choice of the items to fetch")
     Field("network", \.self, networkTable)
-      .help("When, over what and how much at once is transferred")
+      .help("When, over which network and how fast runs transfer")
     Field("redirects", \.policy.redirects, RedirectPolicy.table)
-      .help("How far servers may send us elsewhere")
+      .help("Redirects")
     Field("tls", \.self, tlsTable).help("Encrypted connections")
     Field("transport_security", \.transportSecurity, SecurityRules.table)
-      .help("App Transport Security, its keys as in an Info.plist")
+      .help("App Transport Security, with its keys as in an Info.plist")
       .synonyms("NSAppTransportSecurity")
     Field("hosts", \.policy.connections.listedHosts, .list(of: .hostPattern))
       .help("Hosts that lists may name; `*` matches anything in a name")
     Field("allow_http", \.transportSecurity.plainHosts, .oneOrMore(.object(PlainHost.table)))
-      .help("Hosts that plain http is allowed to")
-    Field("transport", \.self, transport).help("Settings of single requests")
+      .help("Hosts to which plain http is allowed")
+    Field("transport", \.self, transport).help("Settings for single requests")
   }
 
   private static let notifyTable = ObjectType(Self(), name: "notify") {
     Field("marker", \.pushMarker, .text.nonEmpty)
-      .help("Key or text by which a push payload is known to be ours")
+      .help("Key or text that marks a push payload for prefetch")
   }
 
   private static let downloadTable = ObjectType(Self(), name: "download") {
     Field("behavior", \.download.behavior, .choice())
-      .help("What runs fetch; with `none` only `get` does")
+      .help("What runs fetch; with `none` only `get` fetches")
     Field("retry_failed", \.policy.retriesFailed, .boolean)
       .help("Whether each run tries failed items again")
     Field("items_per_category", \.download.countPerCategory, .integer(0...1_000_000))
-      .help("Items taken of each category")
+      .help("Most items of each category")
     Field("categories", \.download.categories, .map(of: .name, to: .boolean))
-      .help("Categories switched on and off")
+      .help("Categories to fetch or to skip")
     Field("sources", \.download.sources, .map(of: .name, to: .boolean))
-      .help("Sources switched on and off")
+      .help("Sources to fetch or to skip")
   }
 }
 

@@ -8,19 +8,19 @@ extension ManifestRules.Pointers {
     Field("sha256", \.sha256, .jsonPointer).help("Pointer from an item to its SHA-256")
     Field("size", \.size, .jsonPointer).help("Pointer from an item to its size")
     Field("path", \.path, .jsonPointer)
-      .help("Pointer from an item to its path in a tree, and to its URL where `url` is not set")
-    Field("base", \.base, .url).help("URL that relative URLs and paths are below")
+      .help("Pointer from an item to its path in a tree, and to its URL if `url` is not set")
+    Field("base", \.base, .url).help("Base URL of relative URLs and paths")
   }
 }
 
 extension ManifestRules {
   static let npm = ObjectType(Self(), name: "npm") {
     Field("registry", \.npmRegistry, .url)
-      .help("Registry used in place of registry.npmjs.org and registry.yarnpkg.com")
+      .help("Registry instead of registry.npmjs.org and registry.yarnpkg.com")
   }
 
   static let pip = ObjectType(Self(), name: "pip") {
-    Field("index", \.pipIndex, .url).help("Index in which files are looked up")
+    Field("index", \.pipIndex, .url).help("Package index to look up files in")
   }
 
   static let go = ObjectType(Self(), name: "go") {
@@ -32,7 +32,7 @@ extension ManifestRules {
       .help("URL of a crate, with `{crate}` and `{version}` in it")
     Field("index", \.crateIndex, .url)
       .help(
-        "Sparse index whose files come along; https://index.crates.io/ where the layout is `cargo`"
+        "Sparse index to fetch too; the default is https://index.crates.io/ for layout `cargo`"
       )
   }
 }
@@ -41,7 +41,7 @@ extension Segment {
   static let adTable = ObjectType(Self(), name: "vast") {
     Field("extensions", \.declaration.bundleRules.takesExtensions, .boolean)
       .help("Whether pictures in extensions are fetched")
-    Field("zone", \.adSpace, .adSpace).help("Name of the ad space, by which its ad is kept")
+    Field("zone", \.adSpace, .adSpace).help("Name of the ad space that the ad belongs to")
   }
 }
 
@@ -101,19 +101,19 @@ extension ContentExpectation {
 
 extension PublishingRules {
   static let table = ObjectType(Self(folder: ""), name: "publish") {
-    Field("dir", \.folder, .path).help("The folder")
-    Field("layout", \.layout, .choice()).help("How names in it are made")
-    Field("link", \.link, .choice()).help("How bodies get there")
+    Field("dir", \.folder, .path).help("Folder of the tree")
+    Field("layout", \.layout, .choice()).help("How names in the tree are made")
+    Field("link", \.link, .choice()).help("How bodies get into the tree")
     Field("atomic", \.isAtomic, .boolean)
-      .help("Whether the whole tree changes in one moment, or not at all")
+      .help("Whether one rename switches the whole tree")
     Field("keep_generations", \.keptGenerations, .integer(1...1000))
-      .help("How many past trees are kept")
+      .help("Number of past trees to keep")
     Field("times", \.times, .choice())
-      .help("Times of the files: `server` sets what `Last-Modified` states")
-    Field("mode", \.mode, .fileMode).help("Mode of the files, in octal digits such as `0644`")
+      .help("Times of the files: `server` uses `Last-Modified`")
+    Field("mode", \.mode, .fileMode).help("Mode of the files in octal digits, such as `0644`")
     Field("adopt", \.adopts, .boolean)
       .help(
-        "Whether files that lie in a tree that is not atomic, and are the items', are taken over"
+        "Whether the tree takes over files that are already there and equal the items; not for atomic trees"
       )
   }
   .checking { rules, facts, decoder in

@@ -19,7 +19,7 @@ package struct Hook: Hashable, Sendable {
   static let table = ObjectType(Self(), name: "hook", shorthand: "run") {
     Field("run", \.command, .list(of: .program, atLeast: 1))
       .help("Program and arguments; no shell reads them")
-    Field("timeout", \.timeout, .duration.positive).help("How long it may take")
+    Field("timeout", \.timeout, .duration.positive).help("Longest time that the program may run")
     Field("required", \.isRequired, .boolean).help("Whether its failure makes the run fail")
   }
   .requiring("run") { _ in "the hook has no `run`" }

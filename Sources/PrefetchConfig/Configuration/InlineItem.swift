@@ -10,7 +10,7 @@ package struct InlineItem: Sendable {
     fileprivate var url: WebURL? { declared?.url }
 
     static let table = ObjectType(Self(), name: "alternate", shorthand: "url") {
-      Field("url", \.declared, .itemURL).help("Where the bytes are as well")
+      Field("url", \.declared, .itemURL).help("Another URL of the same bytes")
       Field("priority", \.priority, .integer(1...100)).help("Rank among the alternates, 1 first")
     }
     .requiring("url", code: "config.missing-url") { _ in "the alternate has no `url`" }
@@ -32,12 +32,12 @@ package struct InlineItem: Sendable {
     }
 
     static let table = ObjectType(Self(), name: "child", shorthand: "url") {
-      Field("url", \.declared, .itemURL).help("Where it is")
+      Field("url", \.declared, .itemURL).help("URL of the thumbnail")
       Field("size", \.rest.size, .size).help("Bytes of the decoded body")
       Field("mime", \.rest.mime, .mediaType).help("Type the body must have")
       Field("digests", \.rest.digests, .digests).help("Digests the body must have")
       Field("integrity", \.integrity, .integrity)
-        .help("The same as Subresource Integrity writes it")
+        .help("Digests, as Subresource Integrity writes them")
       Field("sha256", \.sha256, .digest(.sha256)).help("SHA-256 the body must have")
     }
     .checking { child, facts, decoder in
@@ -117,42 +117,42 @@ extension InlineItem {
 
   static let table = ObjectType(Self(), name: "item", shorthand: "url") {
     Field("url", \.declared, .itemURL)
-      .help("Where the item is; `#sha256=…` behind it is a digest its body must have")
+      .help("URL of the item; `#sha256=…` after it declares a digest of the body")
     Field("id", \.entry.id, .text.nonEmpty)
-      .help("Name of the content, unique per provider; else the URL is used")
-    Field("provider", \.entry.provider, .text.nonEmpty).help("Source the id belongs to")
+      .help("Name of the content, unique for its provider; by default made from the URL")
+    Field("provider", \.entry.provider, .text.nonEmpty).help("Source that the id belongs to")
     Field("type", \.entry.type, .itemType)
-      .help("Kind of content; without it a file, or a stream or ad where its body is one")
-    Field("title", \.entry.title, .text).help("For people; `list` shows and searches it")
+      .help("Kind of content; by default a file, or a stream or ad if the body is one")
+    Field("title", \.entry.title, .text).help("Title for people; `list` shows and searches it")
     Field("info", \.info, .anything)
-      .help("Data for programs that show the item, passed through; `list --json` shows it")
+      .help("Data for programs that show the item; `list --json` prints it")
     Field("size", \.entry.size, .size).help("Bytes of the decoded body")
-    Field("digests", \.entry.digests, .digests).help("Digests the body must have, by function")
+    Field("digests", \.entry.digests, .digests).help("Digests of the body by hash function")
     Field("integrity", \.integrity, .integrity)
-      .help("The same as Subresource Integrity writes it")
+      .help("Digests, as Subresource Integrity writes them")
     Field("sha256", \.sha256, .digest(.sha256)).help("SHA-256 the body must have")
     Field("sha512", \.sha512, .digest(.sha512)).help("SHA-512 the body must have")
     Field("mtime", \.entry.published, .date)
-      .help("When it was changed last, by which `keep` and `trust_lastmod` go")
+      .help("Time of the last change; `keep` and `trust_lastmod` use it")
     Field("etag", \.entry.entityTag, .text.singleLine)
-      .help("Validator; the same as the stored one means unchanged")
+      .help("Entity tag; if it equals the stored one, the item is unchanged")
     Field("mime", \.entry.mime, .mediaType).help("Type the body must have")
     Field("ttl", \.entry.lifetime, .lifetime)
       .help(
-        "How long it counts as fresh where its answer does not say, a bound where it does; or `immutable`"
+        "Lifetime if the answer states none, and upper bound otherwise; or `immutable`"
       )
-    Field("expires", \.entry.expires, .date).help("When the content is over and leaves the cache")
+    Field("expires", \.entry.expires, .date).help("Date on which the content leaves the cache")
     Field("priority", \.entry.priority, .integer(1...100))
       .help("Rank within the segment, 1 first")
     Field("required", \.entry.isRequired, .boolean)
-      .help("Whether its failures and deferrals count for its segment and the exit status")
+      .help("Whether its failures and deferrals count for the segment and the exit status")
     Field("network", \.network, NetworkRules.table).help("Further conditions of the network")
     Field("alternates", \.alternates, .list(of: .object(Alternate.table)))
-      .help("Other places of the same bytes")
-    Field("categories", \.entry.categories, .list(of: .text)).help("Categories it belongs to")
-    Field("thumbnail", \.thumbnail, Child.table).help("A small picture of it")
+      .help("Other URLs of the same bytes")
+    Field("categories", \.entry.categories, .list(of: .text)).help("Categories of the item")
+    Field("thumbnail", \.thumbnail, Child.table).help("Small picture of the item")
     Field("seconds", \.entry.seconds, .integer(0...32767))
-      .help("Length to fetch of an HLS item, 0 for all")
+      .help("Seconds to fetch of an HLS item, 0 for all")
     Field("headers", \.entry.headers, .headers).help("Headers of its requests").secret
     Field("path", \.entry.path, .relativePath).help("Name in a published tree")
   }

@@ -17,64 +17,64 @@ extension Configuration {
     amountFields
     requestFields
     Field("quality", \.network.rules.quality, QualityPolicy.table)
-      .help("What to do as the measured throughput falls")
+      .help("What to do when the measured throughput falls")
   }
 
   @FieldBuilder<Self> private static var conditionFields: [Field<Self>] {
     Field("type", \.network.type, .choice())
-      .help("Kind of network, for machines that cannot tell")
+      .help("Kind of network, for machines that cannot detect it")
     Field("allow", \.network.rules.allow, .list(of: .choice(), atLeast: 1))
       .help("Kinds of network to transfer over")
     Field("metered", \.network.rules.defersMetered, .metered)
-      .help("Whether to transfer over a connection that costs by volume")
+      .help("Whether to transfer over a network that costs by volume")
     Field("unknown_metered", \.network.rules.defersUnknownMetered, .metered)
-      .help("The same where nothing says whether it costs")
+      .help("The same if the cost of the network is unknown")
     Field("windows", \.network.rules.windows, .list(of: .window))
-      .help("Times of day and week in which transfers may run")
+      .help("Times of day and week when transfers may run")
     Field("timezone", \.network.rules.timeZone, .timeZone)
-      .help("Time zone of `windows`, of a timetable of `rate` and of quota periods")
-    Field("power", \.network.rules.needsMains, .power).help("Power source needed to transfer")
+      .help("Time zone of `windows`, of a `rate` timetable and of limit periods")
+    Field("power", \.network.rules.needsMains, .power).help("Power source that transfers need")
     Field("battery_floor", \.network.rules.batteryFloor, .integer(0...100))
-      .help("Percent of charge below which nothing is transferred on battery")
+      .help("Battery charge in percent below which transfers wait")
   }
 
   @FieldBuilder<Self> private static var amountFields: [Field<Self>] {
     Field("concurrency", \.policy.concurrency, .integer(1...1024).orUnlimited(1024))
-      .help("Transfers in flight at once; `unlimited` is 1024")
+      .help("Most transfers in flight at once; `unlimited` is 1024")
     Field("per_host", \.policy.perHost, .integer(1...256))
-      .help("HTTP/1.1 connections to one host at once")
+      .help("Most HTTP/1.1 connections to one host at once")
     Field("rate", \.network.rate, .rateRule)
-      .help("Bytes a second, of all transfers together: one rate, or times from which each holds")
+      .help("Most bytes a second for all transfers: one rate, or a timetable")
     Field("rate_per_host", \.settings.ratePerHost, .rateBound)
-      .help("Bytes a second from one host")
+      .help("Most bytes a second from one host")
     Field("daily_limit", \.network.rules.dailyLimit, ByteBudget.daily)
-      .help("Bytes a day, kept across runs")
+      .help("Most bytes a day, counted across runs")
     Field("monthly_limit", \.network.rules.monthlyLimit, ByteBudget.monthly)
-      .help("Bytes a month, kept across runs")
+      .help("Most bytes a month, counted across runs")
   }
 
   @FieldBuilder<Self> private static var requestFields: [Field<Self>] {
     Field("http", \.settings.httpVersion, .choice())
       .help(
         """
-        Highest version of HTTP to use; for a day a host whose HTTP/3 failed is asked over HTTP/2, and \
-        one whose HTTP/2 bodies ended without a known length over HTTP/1.1 where no size or digest is \
-        declared
+        Highest version of HTTP to use; for a day, a host whose HTTP/3 failed gets HTTP/2; a host whose \
+        HTTP/2 bodies ended without a known length gets HTTP/1.1 for URLs without a declared size or \
+        digest
         """
       )
     Field("proxy", \.settings.proxy, .proxy)
       .help(
-        "Proxy for every request, `http://[USER:PASSWORD@]HOST:PORT`; `env` takes `https_proxy`"
+        "Proxy for all requests: `http://[USER:PASSWORD@]HOST:PORT`, or `env` for `https_proxy`"
       )
     Field("netrc", \.network.readsNetrc, .boolean)
       .help("Whether to take credentials from `~/.netrc`")
     Field("user_agent", \.network.userAgent, .text.singleLine)
       .help("Value of the `User-Agent` header")
     Field("probe", \.network.probe, .list(of: .program))
-      .help("Command that prints what kind of network there is")
+      .help("Command that prints the kind of network")
     Field("retries", \.policy.retries, RetryPolicy.table)
-      .help("How often and how patiently to try again")
-    Field("timeouts", \.self, timeouts).help("How long to wait")
+      .help("Retries of failed requests")
+    Field("timeouts", \.self, timeouts).help("Timeouts")
   }
 }
 

@@ -64,20 +64,20 @@ extension NetworkRules {
     Field("allow", \.allow, .list(of: .choice(), atLeast: 1))
       .help("Kinds of network to transfer over")
     Field("metered", \.defersMetered, .meteredUse)
-      .help("Whether to transfer over a connection that costs by volume")
+      .help("Whether to transfer over a network that costs by volume")
     Field("unknown_metered", \.defersUnknownMetered, .meteredUse)
-      .help("The same where nothing says whether it costs")
+      .help("The same if the cost of the network is unknown")
     Field("windows", \.windows, .list(of: .window))
-      .help("Times of day and week in which transfers may run")
+      .help("Times of day and week when transfers may run")
     Field("timezone", \.timeZone, .timeZone).help("Time zone of `windows`")
-    Field("power", \.needsMains, .power).help("Power source needed to transfer")
+    Field("power", \.needsMains, .power).help("Power source that transfers need")
     Field("battery_floor", \.batteryFloor, .integer(0...100))
-      .help("Percent of charge below which nothing is transferred on battery")
-    Field("rate", \.rate, .rateLimit).help("Bytes a second")
-    Field("daily_limit", \.dailyLimit, ByteBudget.daily).help("Bytes a day")
-    Field("monthly_limit", \.monthlyLimit, ByteBudget.monthly).help("Bytes a month")
+      .help("Battery charge in percent below which transfers wait")
+    Field("rate", \.rate, .rateLimit).help("Most bytes a second")
+    Field("daily_limit", \.dailyLimit, ByteBudget.daily).help("Most bytes a day")
+    Field("monthly_limit", \.monthlyLimit, ByteBudget.monthly).help("Most bytes a month")
     Field("quality", \.quality, QualityPolicy.table)
-      .help("What to do as the measured throughput falls")
+      .help("What to do when the measured throughput falls")
   }
 }
 
@@ -88,24 +88,24 @@ extension ByteBudget {
   private static func table(of period: Period) -> ObjectType<Self> {
     ObjectType(Self(period: period, limit: nil), name: "quota", shorthand: "any") {
       Field("any", \.limit, .sizeBound)
-        .help("Bytes over all networks without a limit of their own")
-      Field("ethernet", \.limits[.ethernet], .sizeLimit).help("Bytes over a cable")
-      Field("wifi", \.limits[.wifi], .sizeLimit).help("Bytes over a wireless network")
-      Field("cellular", \.limits[.cellular], .sizeLimit).help("Bytes over a cellular network")
+        .help("Most bytes over all kinds of network without their own limit")
+      Field("ethernet", \.limits[.ethernet], .sizeLimit).help("Most bytes over a cable")
+      Field("wifi", \.limits[.wifi], .sizeLimit).help("Most bytes over a wireless network")
+      Field("cellular", \.limits[.cellular], .sizeLimit).help("Most bytes over a cellular network")
     }
   }
 }
 
 extension QualityPolicy {
   static let table = ObjectType(Self(), name: "quality") {
-    Field("good", \.good, .rate).help("Throughput from which the network is good")
-    Field("excellent", \.excellent, .rate).help("Throughput from which the network is excellent")
+    Field("good", \.good, .rate).help("Lowest throughput of a good network")
+    Field("excellent", \.excellent, .rate).help("Lowest throughput of an excellent network")
     Field(
       "on",
       \.named,
       .map(of: .oneOf("quality", NetworkQuality.allCases.map(\.rawValue)), to: .choice())
     )
-    .help("What to do at each quality; `go` where nothing is said")
+    .help("What to do at each quality; the default is `go`")
   }
   .checking { rules, facts, decoder in
     guard let good = rules.good, let excellent = rules.excellent, good > excellent else { return }

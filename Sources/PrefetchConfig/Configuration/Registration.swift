@@ -8,10 +8,10 @@ package struct Features: Hashable, Sendable {
   package var recordsFigures = true
 
   static let table = ObjectType(Self(), name: "features") {
-    Field("precaching", \.precaches, .boolean).help("Whether runs do anything, as `enabled`")
+    Field("precaching", \.precaches, .boolean).help("The same as `enabled`")
     Field("pull_through", \.pullsThrough, .boolean).help("Whether `serve --pull` fetches")
     Field("analytics", \.recordsFigures, .boolean)
-      .help("Whether events are sent, as `analytics.enabled`")
+      .help("The same as `analytics.enabled`")
   }
 }
 
@@ -21,7 +21,7 @@ package struct Registration: Hashable, Sendable {
 
   static let table = ObjectType(Self(), name: "registration") {
     Field("url", \.url, .url)
-      .help("Where the license is registered; without it nothing is sent anywhere")
-    Field("retry", \.retry, .duration.positive).help("Pause after a registration that failed")
+      .help("URL that registers the license; without it no license is registered")
+    Field("retry", \.retry, .duration.positive).help("Pause after a failed registration")
   }
 }

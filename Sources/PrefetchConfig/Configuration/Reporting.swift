@@ -20,14 +20,14 @@ package struct Reporting: Hashable, Sendable {
   package var history = 50
 
   static let table = ObjectType(Self(), name: "report") {
-    Field("format", \.format, .choice()).help("Form of the report on standard output")
+    Field("format", \.format, .choice()).help("Format of the report on standard output")
     Field(
       "files",
       \.files,
       .map(of: .oneOf("format", ReportFormat.allCases.map(\.rawValue)), to: .outputPath)
     )
-    .help("Further reports: form to path, `-` for standard output, `+PATH` to append")
-    Field("items", \.items, .choice()).help("Whether unchanged items are listed too")
-    Field("history", \.history, .integer(0...100_000)).help("Past runs that are remembered")
+    .help("Further reports by format: a path, `-` for standard output, or `+PATH` to append")
+    Field("items", \.items, .choice()).help("Whether the report lists unchanged items too")
+    Field("history", \.history, .integer(0...100_000)).help("Past runs that the state keeps")
   }
 }

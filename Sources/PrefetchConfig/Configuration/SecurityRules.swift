@@ -22,29 +22,29 @@ package struct SecurityRules: Sendable {
 
   static let table = ObjectType(Self(), name: "transport_security") {
     Field("NSAllowsArbitraryLoads", \.general.allowsArbitraryLoads, .strictBoolean)
-      .help("Switches the rules off for hosts without an entry of their own")
+      .help("Lifts the rules for hosts without an entry of their own")
     Field("NSAllowsArbitraryLoadsForMedia", \.general.allowsArbitraryLoadsForMedia, .strictBoolean)
-      .help("The same for video, audio and HLS items only")
+      .help("Lifts the rules for video, audio and HLS items only")
     Field(
       "NSAllowsArbitraryLoadsInWebContent",
       \.general.allowsArbitraryLoadsInWebContent,
       .strictBoolean
     )
-    .help("The same for items of type `page` only")
+    .help("Lifts the rules for items of type `page` only")
     Field("NSAllowsLocalNetworking", \.general.allowsLocalNetworking, .strictBoolean)
-      .help("Allows plain http to unqualified names, `.local` names and addresses of this network")
+      .help("Allows plain http to names without a dot, `.local` names and local addresses")
     Field(
       "NSExceptionDomains",
       \.exceptions,
       .map(of: HostKey.hostOrRange, to: .object(SecurityException.table))
     )
-    .help("Rules of single hosts and address ranges")
+    .help("Rules for single hosts and address ranges")
     Field(
       "NSPinnedDomains",
       \.pinnedDomains,
       .map(of: HostKey.host, to: .object(PinTable.Rule.appleTable))
     )
-    .help("Pins as Apple writes them; the same as `tls.pins`")
+    .help("Pins in Apple's spelling; the same as `tls.pins`")
   }
 }
 
@@ -55,8 +55,8 @@ package struct PlainHost: Sendable {
 
   static let table = ObjectType(Self(), name: "plain_host", shorthand: "host") {
     Field("host", \.host, .host).help("Exact name or address of the host")
-    Field("reason", \.rule.reason, .text).help("Why there is an exception")
-    Field("expires", \.rule.expires, .date).help("When it ceases to hold")
+    Field("reason", \.rule.reason, .text).help("Reason for the exception")
+    Field("expires", \.rule.expires, .date).help("Date after which the exception has no effect")
   }
   .requiring("host") { _ in "the entry has no `host`" }
 }
@@ -88,9 +88,9 @@ package struct SecurityException: Sendable {
 
   static let table = ObjectType(Self(), name: "security_exception") {
     Field("NSIncludesSubdomains", \.rule.includesSubdomains, .strictBoolean)
-      .help("Whether it holds for names below, at any depth")
+      .help("Whether the entry covers names below, at any depth")
     Field("NSExceptionAllowsInsecureHTTPLoads", \.rule.allowsInsecureHTTP, .strictBoolean)
-      .help("Whether plain http is allowed")
+      .help("Whether plain http is allowed to the host")
       .synonyms(
         "NSTemporaryExceptionAllowsInsecureHTTPLoads",
         "NSThirdPartyExceptionAllowsInsecureHTTPLoads",
@@ -98,7 +98,7 @@ package struct SecurityException: Sendable {
         areOutdated: true
       )
     Field("NSExceptionMinimumTLSVersion", \.rule.minimumTLS, .choice())
-      .help("Oldest version of TLS")
+      .help("Oldest version of TLS for the host")
       .synonyms(
         "NSTemporaryExceptionMinimumTLSVersion",
         "NSThirdPartyExceptionMinimumTLSVersion",
@@ -118,10 +118,10 @@ package struct SecurityException: Sendable {
       \.requiresCertificateTransparency,
       .strictBoolean.describing { _ in .strictly(false) }
     )
-    .help("Cannot be enforced; `true` is refused")
-    Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits `TLSv1.0` and `TLSv1.1` above")
-    Field("reason", \.rule.reason, .text).help("Why there is an exception")
-    Field("expires", \.rule.expires, .date).help("When it ceases to hold")
+    .help("Cannot be enforced, so `true` is refused")
+    Field("legacy_tls", \.allowsLegacyTLS, .boolean).help("Admits TLS 1.0 and TLS 1.1")
+    Field("reason", \.rule.reason, .text).help("Reason for the exception")
+    Field("expires", \.rule.expires, .date).help("Date after which the exception has no effect")
   }
   .checking(check)
 

@@ -24,8 +24,8 @@ package struct Segment: Sendable {
 extension Segment {
   static let table = ObjectType(Self(), name: "segment", shorthand: "name") {
     Field("name", \.declaration.name, .name)
-      .help("Name by which it is subscribed to and reported")
-    Field("manifest", \.manifest, .manifestLocation).help("Where the list of its items is")
+      .help("Name of the segment in subscriptions and reports")
+    Field("manifest", \.manifest, .manifestLocation).help("Location of the list of its items")
     baseField
     Field(
       "urls",
@@ -36,7 +36,7 @@ extension Segment {
         return isRemote ? .null : .array(segment.urls.map(ValueType.inlineEntry.encode))
       }
     )
-    .help("Its items, where no manifest has them")
+    .help("Its items, instead of a manifest")
     sharedFields
   }
   .requiring("name", code: "config.missing-name", hint: "add `name:` with a name of its own") {
@@ -52,7 +52,7 @@ extension Segment {
   /// The base is read before the items, which may be relative to it.
   private static var baseField: Field<Segment> {
     Field("base", \.declaration.base, .url)
-      .help("What relative URLs of its items are relative to")
+      .help("Base URL of its relative URLs")
   }
 
   @FieldBuilder<Segment> private static var sharedFields: [Field<Segment>] {
@@ -66,71 +66,71 @@ extension Segment {
     Field("required", \.declaration.isRequired, .boolean)
       .help("Whether its failures count for the exit status")
     Field("format", \.declaration.manifestRules.format, .choice())
-      .help("Format of the manifest, where sniffing errs")
+      .help("Format of the manifest, if detection fails")
     Field(
       "headers",
       shape: ValueType<[HeaderField]>.headers.shape,
       decode: decodeHeaders,
       encode: { ValueType<[HeaderField]>.headers.encode($0.declaration.headers) }
     )
-    .help("Headers for the server of its list; other hosts need `transport.rules`").secret
+    .help("Headers for the server of its manifest; other hosts need `transport.rules`").secret
     Field("priority", \.declaration.priority, .integer(1...100))
-      .help("Rank among the segments, 1 first; unset comes last")
+      .help("Rank among the segments: 1 is first, no value last")
     Field("initial", \.isInitial, .boolean)
-      .help("Whether it is joined on the first run of a license")
+      .help("Whether the first run of a license subscribes to it")
     Field("alternates", \.declaration.alternates, .list(of: .url))
       .help("Further servers that have the same paths")
     Field("include", \.declaration.manifestRules.included, .list(of: .text.nonEmpty))
       .help("Patterns of the items to take")
     Field("exclude", \.declaration.manifestRules.excluded, .list(of: .text.nonEmpty))
-      .help("Patterns of the items to leave")
+      .help("Patterns of the items to leave out")
     Field("omit", \.declaration.manifestRules.omitted, .list(of: .dependencyKind))
-      .help("Kinds of dependencies to leave")
+      .help("Kinds of dependencies to leave out")
     Field("platform", \.declaration.manifestRules.platforms, .oneOrMore(.text.nonEmpty))
       .help("Platforms whose packages to take")
     Field("strict", \.declaration.manifestRules.isStrict, .boolean)
-      .help("Whether what cannot be read in a list is a failure rather than a warning")
+      .help("Whether an unreadable entry of a list is a failure, not a warning")
     Field("keep", \.declaration.manifestRules.kept, .integer(1...1_000_000))
-      .help("How many of the newest items to keep")
+      .help("Number of the newest items to keep")
     Field("publish", \.declaration.publishing, PublishingRules.table)
-      .help("A folder in which its items appear under their names")
+      .help("Folder in which its items appear under their names")
   }
 
   @FieldBuilder<Segment> private static var ruleFields: [Field<Segment>] {
     Field("store", \.declaration.isStored, .boolean)
-      .help("Whether bodies are kept, rather than fetched to warm another cache")
+      .help("Whether bodies are kept, or only fetched to warm another cache")
     Field("head", \.declaration.asksHeadOnly, .boolean)
-      .help("Whether to ask for headers only, and keep nothing")
+      .help("Whether to request headers only, and keep nothing")
     Field("ttl", \.declaration.lifetime, .bound)
-      .help("How long answers count as fresh that do not say; a bound for those that do")
+      .help("Lifetime of answers that state none, and upper bound for the others")
     Field("max_stale", \.declaration.maximumStale, .duration)
-      .help("How long a stale copy serves when its server cannot be asked")
+      .help("How long a stale copy serves if its server does not answer")
     Field("max_file_size", \.declaration.maximumFileSize, .sizeLimit)
       .help("Largest body that is kept")
     Field("require_digest", \.declaration.requiresDigest, .boolean)
       .help("Whether items without a trustworthy digest are refused")
     Field("expect", \.declaration.expectation, ContentExpectation.table)
-      .help("What bodies must look like")
+      .help("Checks of the bodies")
     Field("allow_empty", \.declaration.allowsEmpty, .boolean)
-      .help("Whether an empty manifest is believed")
+      .help("Whether an empty manifest is accepted")
     Field("fail_on_empty", \.declaration.failsOnEmpty, .boolean)
-      .help("Whether an empty manifest, or an ad server without an ad, counts as a failure")
+      .help("Whether an empty manifest, or an ad server without an ad, is a failure")
     Field("on_gone", \.declaration.onGone, .choice())
-      .help("What to do with an item that its server no longer has")
+      .help("What to do with an item after a 404 or 410")
     Field("honor_no_store", \.declaration.honorsNoStore, .boolean)
-      .help("Whether answers marked `no-store` are not kept")
+      .help("Whether answers with `no-store` are not kept")
     Field("network", \.network, NetworkRules.table).help("Further conditions of the network")
-    Field("rate", \.declaration.rate, .rateLimit).help("Bytes a second of its transfers")
+    Field("rate", \.declaration.rate, .rateLimit).help("Most bytes a second of its transfers")
     Field("behavior", \.behavior, .choice())
-      .help("What runs fetch of it, instead of `download.behavior`")
+      .help("What runs fetch of its items, instead of `download.behavior`")
     Field("cross_host", \.declaration.manifestRules.mayCrossHosts, .boolean)
       .help("Whether its manifest may name other hosts")
     Field("trust_lastmod", \.declaration.manifestRules.trustsModificationTimes, .boolean)
       .help(
-        "Whether its times are believed: what was not changed since it was looked at is not asked for"
+        "Whether its times are trusted: an item that did not change since the last check is not requested"
       )
     Field("manifest_keys", \.manifestKeys, .list(of: .publicKey))
-      .help("Keys of which one must have signed the manifest")
+      .help("Public keys; one of them must have signed the manifest")
   }
 
   @FieldBuilder<Segment> private static var mediaFields: [Field<Segment>] {
@@ -139,17 +139,17 @@ extension Segment {
       \.declaration.bundleRules.quality,
       .words(("auto", nil), ("low", .low), ("medium", .medium), ("high", .high))
     )
-    .help("Quality to take of streams that have several; `auto` goes by how fast its host is")
+    .help("Quality of streams that have several; `auto` uses the measured speed of the host")
     Field("max_bitrate", \.declaration.bundleRules.maximumBitrate, .bitRate)
-      .help("Highest bit rate to take")
+      .help("Highest bit rate of a stream")
     Field("max_height", \.declaration.bundleRules.maximumHeight, .integer(1...100_000))
-      .help("Greatest height of a picture to take")
+      .help("Greatest picture height of a stream")
     Field("codecs", \.declaration.bundleRules.codecs, .list(of: .text.nonEmpty))
-      .help("Codecs that the player has")
+      .help("Codecs that the player supports")
     Field("languages", \.declaration.bundleRules.languages, .list(of: .text.nonEmpty))
-      .help("Languages of sound and subtitles to take")
+      .help("Languages of sound and subtitles")
     Field("seconds", \.declaration.bundleRules.seconds, .integer(0...32767))
-      .help("Length to fetch of HLS items, 0 for all")
+      .help("Seconds to fetch of HLS items, 0 for all")
     Field(
       "live",
       \.declaration.bundleRules.takesLive,
@@ -159,14 +159,14 @@ extension Segment {
     Field("keys", \.declaration.bundleRules.storesKeys, .words(("store", true), ("skip", false)))
       .help("Whether keys of encrypted media are kept")
     Field("key_ignore", \.declaration.bundleRules.ignoredParameters, .list(of: .text.nonEmpty))
-      .help("URL parameters that do not tell items apart")
+      .help("URL parameters that do not distinguish pieces")
     Field("keep_partial", \.declaration.bundleRules.keepsPartial, .boolean)
-      .help("Whether the beginning of a stream that did not come whole is shown, as `partial`")
+      .help("Whether the beginning of an incomplete stream is shown, as `partial`")
   }
 
   @FieldBuilder<Segment> private static var formatFields: [Field<Segment>] {
     Field("json", \.declaration.manifestRules.pointers, ManifestRules.Pointers.table)
-      .help("Where things are in a JSON manifest of another make")
+      .help("Pointers into a JSON manifest of another format")
     Field("npm", \.declaration.manifestRules, ManifestRules.npm)
       .help("Settings of the lock files of npm, Yarn and pnpm")
     Field("pip", \.declaration.manifestRules, ManifestRules.pip)

@@ -10,13 +10,13 @@ extension Configuration {
     Field("ca_dir", \.settings.caDirectory, .path)
       .help("Folder with the certificates to trust, instead of the system's")
     Field("pins", \.pins, .map(of: HostKey.host, to: .object(PinTable.Rule.table)))
-      .help("Keys that hosts must prove to have")
+      .help("Public keys that hosts must prove to have")
     Field(
       "client",
       \.policy.connections.clients,
       .map(of: HostKey.hostAndPort, to: .object(ConnectionRules.ClientCertificate.table))
     )
-    .help("Certificates of ours, by host")
+    .help("Client certificates by host")
   }
 
   package var pinTable: PinTable {
@@ -36,7 +36,7 @@ extension ConnectionRules.ClientCertificate {
     name: "client_certificate"
   ) {
     Field("certificate", \.certificate, .path).help("File with the certificate in PEM form")
-    Field("key", \.key, .path).help("File with its private key")
+    Field("key", \.key, .path).help("File with the private key of the certificate")
   }
   .requiring("certificate") { _ in "`certificate` is missing" }
   .requiring("key") { _ in "`key` is missing" }
@@ -75,13 +75,13 @@ extension ValueType where Value == ConnectionRules.MinimumTLS {
 extension PinTable.Rule {
   static let table = ObjectType(Self(), name: "pin") {
     Field("subdomains", \.includesSubdomains, .boolean)
-      .help("Whether names one label below are pinned too")
+      .help("Whether the pins also cover names one label below")
     Field("leaf", \.leaf, .list(of: .publicKeyDigest, atLeast: 1))
       .help("Digests of the host's own key")
     Field("ca", \.authority, .list(of: .publicKeyDigest, atLeast: 1))
-      .help("Digests of a key above it in the verified chain")
+      .help("Digests of keys above it in the verified chain")
     Field("report_only", \.onlyReports, .boolean).help("Whether a mismatch is only reported")
-    Field("expires", \.expires, .date).help("When the pin ceases to hold")
+    Field("expires", \.expires, .date).help("Date after which the pin is ignored")
   }
   .requiring("leaf", "ca", code: "config.bad-pin") { _ in
     "the pin has neither `leaf` nor `ca`"
@@ -91,11 +91,11 @@ extension PinTable.Rule {
   /// Keys of a pin in Apple's spelling.
   static let appleTable = ObjectType(Self(), name: "apple_pin") {
     Field("NSIncludesSubdomains", \.includesSubdomains, .strictBoolean)
-      .help("Whether names one label below are pinned too")
+      .help("Whether the pins also cover names one label below")
     Field("NSPinnedLeafIdentities", \.leaf, .list(of: .pinnedIdentity, atLeast: 1))
       .help("Digests of the host's own key")
     Field("NSPinnedCAIdentities", \.authority, .list(of: .pinnedIdentity, atLeast: 1))
-      .help("Digests of a key above it in the verified chain")
+      .help("Digests of keys above it in the verified chain")
   }
   .requiring("NSPinnedLeafIdentities", "NSPinnedCAIdentities", code: "config.bad-pin") { _ in
     "the pin has neither `NSPinnedLeafIdentities` nor `NSPinnedCAIdentities`"

@@ -95,13 +95,23 @@ package enum BodyCheck {
 
   /// Returns type and subtype in lower case, without parameters and `+suffix`.
   package static func essence(_ mime: String) -> String {
+    var type = typeBytes(mime)
+    if let plus = type.lastIndex(of: UInt8(ascii: "+")) { type.removeSubrange(plus...) }
+    return String(decoding: type, as: UTF8.self)
+  }
+
+  /// Returns type and subtype in lower case, without parameters.
+  static func mediaType(_ mime: String) -> String {
+    String(decoding: typeBytes(mime), as: UTF8.self)
+  }
+
+  private static func typeBytes(_ mime: String) -> [UInt8] {
     var type: [UInt8] = []
     type.reserveCapacity(mime.utf8.count)
     for byte in mime.utf8 where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t") {
       guard byte != UInt8(ascii: ";") else { break }
       type.append(ASCII.lowercased(byte))
     }
-    if let plus = type.lastIndex(of: UInt8(ascii: "+")) { type.removeSubrange(plus...) }
-    return String(decoding: type, as: UTF8.self)
+    return type
   }
 }

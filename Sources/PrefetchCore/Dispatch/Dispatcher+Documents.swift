@@ -132,9 +132,12 @@ extension Dispatcher {
     }
     segments[index].manifest.bytes = (segments[index].manifest.bytes ?? 0) + body.size
     segments[index].manifest.status = .fetched
-    documents[number].mime = response.headers[.contentType].map(BodyCheck.essence)
+    documents[number].mime = response.headers[.contentType].map(BodyCheck.mediaType)
     if let mime = documents[number].mime,
-      let objection = ManifestGuard.objection(toType: mime, of: documents[number].part)
+      let objection = ManifestGuard.objection(
+        toType: BodyCheck.essence(mime),
+        of: documents[number].part
+      )
     {
       return fail(document: number, objection)
     }

@@ -232,7 +232,9 @@ struct NetworkWatch: Sendable {
 
   // MARK: Books
 
-  /// Returns why a transfer would exceed the budgets; nil if it fits. The last read may overshoot.
+  /// Returns why a transfer would exceed the budgets; nil if it fits.
+  ///
+  /// The last read may overshoot.
   mutating func foretell(_ bytes: Int64, of segment: Int, at now: Moment) -> Deferral? {
     guard keepsUsage, let day else { return nil }
     let type = situation.conditions.type

@@ -1,5 +1,6 @@
-/// Rejects pages that broken servers and hotel networks send with a 200 in place of other items. No
-/// setting turns this off, but a body with the declared digest is not checked.
+/// Rejects pages that broken servers and hotel networks send with a 200 in place of other items.
+///
+/// No setting turns this off, but a body with the declared digest is not checked.
 package enum PageGuard {
   /// Returns why a body cannot be what `entry` declares; `prefix` are its first bytes.
   package static func objection(

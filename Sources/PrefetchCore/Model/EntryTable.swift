@@ -1,5 +1,6 @@
-/// Entries of a manifest as columns: about 150 bytes each in a table of a million. Entries that
-/// declare more than the columns hold are kept whole in ``special``.
+/// Entries of a manifest as columns: about 150 bytes each in a table of a million.
+///
+/// Entries that declare more than the columns hold are kept whole in ``special``.
 package struct EntryTable: Sendable {
   struct Row: Sendable {
     /// Offset in ``text`` of the URL after its origin; the id and the path follow.

@@ -1,5 +1,6 @@
 package enum AlternateSources {
   /// Returns the URLs declared for the item, then one per server, in order and without repetition.
+  ///
   /// A server replaces the base of an item below it, else scheme and host; its own path goes first.
   package static func urls(
     of item: WebURL,

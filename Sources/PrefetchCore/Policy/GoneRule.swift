@@ -9,8 +9,10 @@ package enum GoneRule: String, Hashable, Sendable, CaseIterable {
     case removed
   }
 
-  /// Returns the ending for a 404 or 410, else nil. All segments of the item must agree to a
-  /// removal; a locked item stays, and one without a body cannot be removed.
+  /// Returns the ending for a 404 or 410, else nil.
+  ///
+  /// All segments of the item must agree to a removal; a locked item stays, and one without a body
+  /// cannot be removed.
   package static func ending(
     status: Int,
     rules: [GoneRule],

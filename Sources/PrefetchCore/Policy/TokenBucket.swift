@@ -1,5 +1,7 @@
-/// Rate limit with a burst after a pause. It may go into debt, since bytes are counted on arrival;
-/// the transfer waits until the debt is paid.
+/// Rate limit with a burst after a pause.
+///
+/// It may go into debt, since bytes are counted on arrival; the transfer waits until the debt is
+/// paid.
 package struct TokenBucket: Hashable, Sendable {
   package let rate: Int64
   /// Longest pause that counts towards a burst.

@@ -10,7 +10,7 @@ struct LeftOut: Hashable {
   /// Whether the user may miss it.
   let isMissed: Bool
 
-  /// More of them make a line that nobody reads to its end.
+  /// Most names in one message, so that users read it to its end.
   static let mostNames = 3
 
   init(

@@ -79,7 +79,7 @@ private struct StoreExport {
     return false
   }
 
-  /// Adds a segment; without the manifest's body a run has to fetch the manifest anew.
+  /// Adds a segment; without the manifest's body a run has to fetch the manifest again.
   mutating func add(_ given: SegmentRecord, from store: DiskStore) throws(Failure) {
     var segment = given
     segment.quiet = nil

@@ -4,7 +4,7 @@ extension DiskStore {
   package func takeInventory(of urls: [String]?) throws(Failure) -> Inventory {
     try answering { () throws(Failure) in
       let database = try database()
-      // One transaction, so that all statements read the same state.
+      // A single transaction makes all statements read the same state.
       return try database.reading { () throws(Failure) in
         guard let urls else { return try readRows(database, of: nil) }
         return try readRows(database, of: numbers(of: urls, database))
@@ -29,7 +29,7 @@ extension DiskStore {
   package func stored(_ items: [Int64]) throws(Failure) -> [(any StoredAnswer)?] {
     try answering { () throws(Failure) in
       let query = try recordQuery()
-      // One transaction, since otherwise every statement takes locks.
+      // A single transaction takes the locks once instead of for every statement.
       return try database().reading { () throws(Failure) in try query.rows(items) }
     }
   }

@@ -113,7 +113,7 @@ package final class StoreView<Answer: Sendable>: Sendable {
     let stamp = IndexStamp(of: path)
     if stamp != lookups.stamp || lookups.readAt.duration(to: .now) > trust(in: stamp) {
       lookups.found = [:]
-      // An unchanging index was opened as immutable and has to be opened anew.
+      // An unchanging index was opened as immutable and has to be opened again.
       if !isWriter || stamp?.file?.inode != lookups.stamp?.file?.inode { lookups.store = nil }
       lookups.stamp = stamp
       lookups.readAt = .now

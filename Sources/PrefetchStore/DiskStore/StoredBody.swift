@@ -62,7 +62,7 @@ package final class StoredBody: Sendable {
     Pass(self, try BodyHasher(), try file.status())
   }
 
-  /// One sequential read of a body, hashed on the way.
+  /// Sequential read of a body, which is hashed on the way.
   package final class Pass {
     private let body: StoredBody
     private let hasher: BodyHasher

@@ -277,7 +277,7 @@ final class BodyFile: BodySink {
 
   private static let deed = "write a body into"
   private static let bufferSize = 64 * 1024
-  /// From this size on, losing the bytes to a kill costs more than a file name for each body.
+  /// Size from which losing the bytes to a kill costs more than a file name for each body.
   private static let largeSize: Int64 = 1 << 20
 }
 

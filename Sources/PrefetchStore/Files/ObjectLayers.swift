@@ -3,7 +3,7 @@ package import PrefetchCore
 
 /// Bodies of a cache and of its lower caches, which are only read.
 struct ObjectLayers: Sendable {
-  /// Nil in a reading store whose cache has no objects.
+  /// Bodies of the cache itself; nil in a reading store whose cache has no objects.
   let own: ObjectFolder?
   var lower: [ObjectFolder] = []
 

@@ -135,7 +135,7 @@ struct ObjectPublisher {
     }
   }
 
-  /// Returns a folder and its change time; makes a folder anew that was removed while open.
+  /// Returns a folder and its change time; creates a folder again that was removed while open.
   private func folder(_ prefix: UInt8) throws(Failure) -> (Folder, changed: Int64) {
     for _ in 1...2 {
       let (folder, isNew) = try folders.making(prefix)

@@ -58,7 +58,7 @@ struct PartialFacts: Hashable {
     guard sum == checksum else { return nil }
   }
 
-  /// Nil when a value contains a control character.
+  /// Bytes of the facts file; nil when a value contains a control character.
   var encoded: [UInt8]? {
     let hasOddText = [key, part.source, part.validator, bootID].contains { text in
       text.utf8.contains { $0 < 0x20 || $0 == 0x7f }

@@ -175,7 +175,7 @@ extension DatabaseFile {
       named: path,
       access: .writing
     )
-    // Needs no shared memory, and works after the names are gone.
+    // Needs no shared memory, and works after the names are removed.
     try database.execute("PRAGMA locking_mode=EXCLUSIVE")
     _ = try database.number("SELECT count(*) FROM sqlite_schema")
     return database

@@ -2,7 +2,7 @@ internal import Glibc
 internal import PrefetchCore
 
 extension DatabaseFile {
-  /// Opens the database for writing, making a missing or older one anew and setting a foreign file
+  /// Opens the database for writing, creating a missing or older one and setting a foreign file
   /// aside; the caller excludes other processes.
   func openForWriting(_ reports: inout [Diagnostic]) throws(Failure) -> Database {
     guard try status() != nil else { return try rebuild(because: nil, &reports) }
@@ -141,7 +141,7 @@ extension DatabaseFile {
       }
       throw error
     }
-    // Where locks are unreliable, another process may have been first; its rows must stay.
+    // Another process may have been first, where locks are unreliable; its rows must stay.
     let result = folder.link(temporary, to: name, in: folder)
     if result == 0 || result == -EEXIST {
       try folder.remove(temporary)
@@ -156,7 +156,7 @@ extension DatabaseFile {
   func removeLeftovers(of name: String) throws(Failure) {
     let prefix = Self.temporaryPrefix(name)
     for leftover in try folder.names() where leftover.hasPrefix(prefix) {
-      // Where locks are unreliable, the maker may still be alive.
+      // The maker may still be alive, where locks are unreliable.
       let maker = leftover.utf8.dropFirst(prefix.utf8.count).prefix { ASCII.isDigit($0) }
       if let maker = pid_t(String(decoding: maker, as: UTF8.self)), kill(maker, 0) == 0 { continue }
       try folder.remove(leftover)

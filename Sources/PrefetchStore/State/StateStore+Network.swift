@@ -28,7 +28,7 @@ extension StateStore {
     return bytes
   }
 
-  /// More days than a month has, in any time zone and with a wrong clock.
+  /// Days of usage to keep: more than a month, for any time zone and a wrong clock.
   private static let daysOfUsage: Int64 = 100
 
   private func samples(at now: Instant) throws(Failure) -> [TransferSamples.Sample] {

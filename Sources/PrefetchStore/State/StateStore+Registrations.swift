@@ -74,7 +74,7 @@ extension StateStore {
     )
   }
 
-  /// Returns nil for a word of another version: then the license is registered anew.
+  /// Returns nil for a word of another version: then the license is registered again.
   private static func outcome(_ row: borrowing Statement) -> RegistrationRecord.Outcome? {
     switch row.text(0) {
     case "registered": .registered

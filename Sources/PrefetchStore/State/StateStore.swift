@@ -5,7 +5,7 @@ package import PrefetchCore
 /// Losing the state loses no content, so a writing process replaces a damaged file and says so.
 package final class StateStore {
   package private(set) var diagnostics: [Diagnostic] = []
-  /// Whether the clock agrees with server dates; asked before anything expires.
+  /// Whether the clock agrees with server dates; called before anything expires.
   package var believesClock: () -> Bool = { true }
 
   private let file: DatabaseFile

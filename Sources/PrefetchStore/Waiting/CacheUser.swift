@@ -71,7 +71,7 @@ package struct CacheUser: Hashable, Sendable {
 
 /// File that names this process while it may change a cache.
 final class CacheUserNote {
-  /// Nil when the folder cannot be made; messages then name no process.
+  /// Folder of these files; nil when it cannot be made, so that messages name no process.
   let folder: Folder?
   private let name = String(getpid())
   private let key: String

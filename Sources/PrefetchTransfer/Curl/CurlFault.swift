@@ -5,7 +5,7 @@ internal import PrefetchCore
 /// libcurl's reason for ending a transfer, with the state at that moment.
 struct CurlFault: Error {
   enum Phase: Hashable, Sendable {
-    /// No request could be sent.
+    /// Name lookup, connection and TLS, before any request was sent.
     case connecting
     /// A request was sent; no whole head has arrived.
     case awaitingHead

@@ -3,7 +3,7 @@ internal import PrefetchCore
 
 @safe final class MultiHandle {
   private let pointer: UnsafeMutableRawPointer
-  /// Kept alive, since connections report their closing to it until the end.
+  /// Open sockets, kept alive since connections report their closing to it until the end.
   private let sockets: OpenSockets
 
   init(_ sockets: OpenSockets) throws(Failure) {

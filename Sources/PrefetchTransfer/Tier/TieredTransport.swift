@@ -231,7 +231,7 @@ package final class TieredTransport: Transport, SecondTier {
     }
   }
 
-  /// Asks the origin; after a redirect from the tier, the declared URL is requested anew.
+  /// Asks the origin; after a redirect from the tier, the declared URL is requested again.
   private func pass(
     _ id: TransferID,
     _ result: TransferResult,

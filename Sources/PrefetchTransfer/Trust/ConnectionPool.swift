@@ -7,7 +7,7 @@ final class ConnectionPool {
   let options: RequestOptions
   /// Why no request can be sent under these rules; nil if one can.
   let objection: Failure?
-  /// Nil when the multi handle keeps the connections itself.
+  /// Connections of the pool; nil when the multi handle keeps them itself.
   let share: ConnectionShare?
   let sockets: OpenSockets
   /// Unexpected keys, by origin, found by report-only pins.

@@ -3,7 +3,7 @@ internal import CCurl
 /// Connections shared by some transfers of a multi handle only.
 @safe final class ConnectionShare {
   let pointer: UnsafeMutableRawPointer
-  /// Kept alive, since connections report their closing to it.
+  /// Open sockets, kept alive since connections report their closing to it.
   private let sockets: OpenSockets
 
   init?(_ sockets: OpenSockets) {

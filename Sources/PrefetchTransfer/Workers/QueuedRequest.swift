@@ -7,7 +7,7 @@ final class QueuedRequest: Sendable {
 
   /// Remaining bytes of limits shared with other requests.
   let allowances: [Locked<Int64>]
-  /// Nil for a request that is sent for the first time.
+  /// Changes of a repeated request; nil for a request that is sent for the first time.
   let repetition: Repetition?
 
   /// Difference of a repeated request from the first; the loop does not see the repetition.

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import PrefetchCore
 
-/// One worker thread: a multi handle and its transfers; only the mailboxes are shared.
+/// Worker thread with a multi handle and its transfers; only the mailboxes are shared.
 ///
 /// A structure needs no exclusivity checks of its fields.
 struct TransferWorker {

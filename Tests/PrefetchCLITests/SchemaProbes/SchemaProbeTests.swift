@@ -78,7 +78,7 @@ struct SchemaProbeTests {
   private static let hasValidator = Tool("python3")?.run(["-c", "import jsonschema"]).status == 0
 
   @Test(
-    "The schema takes what the program takes, but for what is listed with its reason",
+    "The schema accepts what the program accepts, with listed exceptions",
     .enabled(if: hasValidator, "needs python3-jsonschema")
   )
   func probes() async throws {
@@ -107,7 +107,7 @@ struct SchemaProbeTests {
   }
 
   @Test(
-    "The probes are no use where all or none of them are taken",
+    "The probes include accepted and refused ones",
     .enabled(if: hasValidator, "needs python3-jsonschema")
   )
   func balance() throws {

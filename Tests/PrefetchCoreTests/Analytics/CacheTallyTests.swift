@@ -1,14 +1,14 @@
 import PrefetchCore
 import Testing
 
-@Suite("What a cache was asked for")
+@Suite("Tally of requests to a cache")
 struct CacheTallyTests {
   private let prefixes = MetricPrefixes([
     "Cart": ["https://a.example/cart/", "https://b.example"], "Home": ["https://a.example/"],
   ])
 
   @Test(
-    "counts for each metric whose prefixes it begins with",
+    "A URL counts for each metric with a matching prefix",
     arguments: [
       ("https://a.example/cart/1", ["Cart", "Home"]), ("https://a.example/x", ["Home"]),
       ("https://b.example/", ["Cart"]), ("https://b.example.evil/", []),
@@ -19,7 +19,7 @@ struct CacheTallyTests {
     #expect(prefixes.names(counting: url) == names)
   }
 
-  @Test("is told once, by URL and metric")
+  @Test("Tallied requests are taken once, by URL and metric")
   func told() {
     var tally = CacheTally(prefixes)
     for isHit in [true, true, false] { tally.note("https://a.example/cart/1", isHit: isHit) }
@@ -33,7 +33,7 @@ struct CacheTallyTests {
     #expect(tally.take().urls.isEmpty)
   }
 
-  @Test("takes bounded room, and every answer counts")
+  @Test("A tally uses bounded memory and counts every response")
   func bounded() {
     var tally = CacheTally(MetricPrefixes([:]))
     for number in 0..<3000 {

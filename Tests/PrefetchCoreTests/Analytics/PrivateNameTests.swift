@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-@Suite("Names that tell of a person")
+@Suite("Names that look like personal data")
 struct PrivateNameTests {
   @Test(
-    "are noticed",
+    "Names that look like personal data are noticed",
     arguments: [
       ("login of alice@example.org", .mailAddress), ("a_b@mail.example.co.uk!", .mailAddress),
       ("call +49 170 1234567", .phoneNumber), ("555-123-4567", .phoneNumber),
@@ -20,7 +20,7 @@ struct PrivateNameTests {
   }
 
   @Test(
-    "are told from others",
+    "Names without personal data are not flagged",
     arguments: [
       "tapped home button", "nightly-import", "release 2026-11-24", "backup-20261124",
       "at 20261124093000", "v1.2.34", "10.250.31.7", "192.168.100.200", "user2", "user login",

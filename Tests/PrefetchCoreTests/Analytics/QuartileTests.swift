@@ -1,10 +1,10 @@
 import PrefetchCore
 import Testing
 
-@Suite("Quarters that were passed")
+@Suite("Passed quarters of a film")
 struct QuartileTests {
   @Test(
-    "are those whose ends lie between the places",
+    "The passed quarters are those that end between two positions",
     arguments: [
       (0, nil, 100, [25, 50, 75, 100]), (0, 100, 100, [25, 50, 75, 100]), (0, 24, 100, []),
       (0, 25, 100, [25]), (25, 49, 100, [25]), (26, 80, 100, [50, 75]), (90, nil, 100, [100]),

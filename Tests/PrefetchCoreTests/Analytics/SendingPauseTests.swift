@@ -5,7 +5,7 @@ import Testing
 struct SendingPauseTests {
   private let now = Instant(seconds: 1_800_000_000)
 
-  @Test("is left alone for twice as long each time, and no longer than six hours")
+  @Test("A collector that fails gets pauses of twice the length each time, up to six hours")
   func doubles() {
     var pause = SendingPause()
     #expect(pause.isOver(at: now))
@@ -18,7 +18,7 @@ struct SendingPauseTests {
     #expect(lengths.last == .seconds(21_600) && pause.failures == 17)
   }
 
-  @Test("is left alone for as long as it asks")
+  @Test("A collector that fails gets the pause that it asks for")
   func asked() {
     let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
     #expect(!pause.isOver(at: now + .seconds(3599)))
@@ -26,7 +26,7 @@ struct SendingPauseTests {
     #expect(SendingPause().afterFailure(at: now, asked: .seconds(1)).until == now + .seconds(60))
   }
 
-  @Test("is asked again where the clock was set back")
+  @Test("The pause of a collector ends when the clock was set back")
   func clock() {
     let pause = SendingPause().afterFailure(at: now, asked: .seconds(3600))
     #expect(pause.isOver(at: now + .seconds(-1)))

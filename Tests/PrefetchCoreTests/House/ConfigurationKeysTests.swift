@@ -11,7 +11,7 @@ import Testing
     var property: String
   }
 
-  @Test("Each is read somewhere else than where it is declared")
+  @Test("Each key of the configuration is read outside of its declaration")
   func areInEffect() {
     let texts = Repository.swiftFiles(below: "Sources").map {
       (name: $0, text: String(decoding: Repository.text(of: $0), as: UTF8.self))

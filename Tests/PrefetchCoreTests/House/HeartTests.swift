@@ -4,7 +4,7 @@ import Testing
 /// decision.
 ///
 /// Types beyond a limit are listed with their present values, which may only shrink.
-@Suite("The heart")
+@Suite("Measures of the core types")
 struct HeartTests {
   private static let sources: [(file: String, tokens: SwiftTokens)] =
     Repository.swiftFiles(below: "Sources/PrefetchCore").map {
@@ -43,7 +43,7 @@ struct HeartTests {
     }
   }
 
-  @Test("No type that does something keeps more than fifteen properties")
+  @Test("No type with behavior has more than fifteen properties")
   func stored() {
     let found = Self.measures.filter { name, measure in
       measure.hasBehaviour && measure.stored.count > Self.mostStored && !Self.tables.contains(name)
@@ -51,7 +51,7 @@ struct HeartTests {
     compare(found.mapValues(\.stored.count), with: Self.stillTooLarge, "stored properties")
   }
 
-  @Test("No type stands in more than eight files")
+  @Test("No type is spread over more than eight files")
   func files() {
     let found = Self.measures.filter { $0.value.files.count > Self.mostFiles }
     compare(found.mapValues(\.files.count), with: Self.stillTooWide, "files")
@@ -87,14 +87,14 @@ struct HeartTests {
     return files
   }
 
-  @Test("What an answer means is decided in one place")
+  @Test("The meaning of a response is decided in one place")
   func places() {
     for (words, files) in Self.places {
       #expect(Self.files(with: words) == files, "\(words.joined(separator: "."))")
     }
   }
 
-  @Test("A text is measured as it stands")
+  @Test("The size of a type is measured from its text")
   func measuring() {
     var measures = TypeMeasures()
     let text = """

@@ -7,7 +7,7 @@ import Testing
     manifest: String(decoding: Repository.text(of: "Package.swift"), as: UTF8.self)
   )
 
-  @Test("Every target imports only what lies below it, and all that the package gives it")
+  @Test("Every target imports only lower targets, and all of its dependencies")
   func sources() throws {
     for target in Self.targets {
       let files = Repository.swiftFiles(below: "Sources/\(target)")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("The package draws no arrow that the rules forbid")
+  @Test("The package has no dependency that the rules forbid")
   func manifest() {
     for (target, dependencies) in Self.package.dependencies {
       for module in dependencies {
@@ -55,7 +55,7 @@ import Testing
   ]
 
   @Test(
-    "What a text imports against the rules is found",
+    "An import against the rules is found",
     arguments: [
       ("import Foundation", ["1: nothing says what `Foundation` is to PrefetchTransfer"]),
       (
@@ -103,7 +103,7 @@ import Testing
     #expect(problems == expected)
   }
 
-  @Test("Who decides speaks to no system, C library or neighbour")
+  @Test("Targets that decide import no system, C library or neighbour")
   func pureTargets() {
     for target in [
       "PrefetchCore", "PrefetchDocuments", "PrefetchCrypto", "PrefetchConfig", "PrefetchManifests",

@@ -1,13 +1,13 @@
 import PrefetchCore
 import Testing
 
-/// What the program says to people, read from its sources.
+/// Texts that the program shows to users, read from its sources.
 @Suite struct MessageTests {
   private static let files = Repository.swiftFiles(below: "Sources").map {
     (path: $0, literals: SwiftLiterals(Repository.text(of: $0)))
   }
 
-  /// Words that a reader has to read twice, or that name no one.
+  /// Words that a reader has to read twice, or that leave out who acts.
   private static let archaic = [
     "whoever", "whomever", "whom", "besides", "all the same", "no more", "is told", "was told",
     "are told", "under way", "lies", "stands", "goes on", "what is no", "nobody", "somebody",
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// Whether any call with a code gives a hint, or every one is a note.
+  /// Codes of diagnostics, each with whether any call gives a hint and whether all calls are notes.
   private static let codes: [String: (hasHint: Bool, isNote: Bool)] = {
     var codes: [String: (hasHint: Bool, isNote: Bool)] = [:]
     for (_, literals) in files {
@@ -103,7 +103,7 @@ import Testing
     var count = 0
     for (path, literals) in Self.files {
       for argument in literals.arguments where Self.speakers.contains(argument.callee) {
-        // What comes after the first mark explains it, or is the step.
+        // The words after the first mark explain the message or are the step.
         let text = argument.text.replacing(": ", with: "; ")
         let head = text.firstRange(of: "; ").map { text[..<$0.lowerBound] } ?? text[...]
         let words = head.split(separator: " ").count

@@ -1,7 +1,7 @@
 import Testing
 
 /// Checks the architecture's table "Where things go" against existing things.
-@Suite("Where things go") struct PlaceTableTests {
+@Suite("The table of places in the architecture page") struct PlaceTableTests {
   private static let table = PlaceTable(
     page: String(decoding: Repository.text(of: "Sources/ARCHITECTURE.md"), as: UTF8.self)
   )
@@ -31,7 +31,7 @@ import Testing
     Example(row: "rendering of the report", names: ["junit", "ReportJUnit"]),
   ]
 
-  @Test("The page names no file and no folder that is not there")
+  @Test("The page names no file and no folder that does not exist")
   func namesAreThere() {
     #expect(Self.table.rows.count > 8)
     let files = Repository.swiftFiles(below: "Sources") + Repository.swiftFiles(below: "Tests")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "One of a kind is mentioned in the files that the page names, and in no other",
+    "An example of a row is mentioned only in the files that the page names",
     arguments: examples
   )
   func oneOfAKind(example: Example) throws {
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "A second list is found",
+    "A second list of the same words is found",
     arguments: [
       (["Sources/A/Table.swift", "Sources/A/B/New.swift"], []),
       (["Sources/A/B/New.swift", "Sources/A/B/List.swift"], ["Sources/A/B/List.swift"]),

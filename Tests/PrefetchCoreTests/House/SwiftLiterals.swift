@@ -24,7 +24,7 @@ struct SwiftLiterals {
     tokens.compactMap { if case .literal(let text) = $0 { text } else { nil } } + inner
   }
 
-  /// One literal that is an argument of a call.
+  /// Literal that is an argument of a call.
   struct Argument {
     var callee: String
     var label: String?

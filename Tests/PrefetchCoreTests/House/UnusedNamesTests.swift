@@ -11,7 +11,7 @@ import Testing
     "debugDescription": "the standard library asks it, lest a dump shows a secret",
   ]
 
-  @Test("Every name that the sources declare is mentioned there, or there is a reason")
+  @Test("Every declared name is mentioned in the sources, or there is a reason")
   func sources() {
     var names = UnusedNames()
     let files = Repository.swiftFiles(below: "Sources")
@@ -61,7 +61,7 @@ import Testing
     #expect(names.unused.map(\.name).filter { $0 != "A" || expected.contains("A") } == expected)
   }
 
-  @Test("A name counts as used in whichever file it is mentioned")
+  @Test("A name counts as used in any file")
   func files() {
     var names = UnusedNames()
     names.add(SwiftTokens("func a() {}\n\nfunc b() {}"), of: "x.swift")

@@ -78,7 +78,7 @@ struct BundleWorkTests {
   // MARK: What is asked for
 
   @Test(
-    "A piece is asked for where it is not here, may be another one by now, or all are",
+    "A piece is requested when it is not stored, may have changed, or on `--refetch`",
     arguments: [
       (isStored: false, isInDoubt: false, asksForAll: false, isProbe: false, isWanted: true),
       (true, false, false, false, false), (true, true, false, false, true),
@@ -98,7 +98,7 @@ struct BundleWorkTests {
     #expect(work?.files == (row.isStored && !row.isWanted ? [Self.file("a.ts", 5)] : [nil]))
   }
 
-  @Test("What was lost is asked for, and the item's own document with it")
+  @Test("A lost piece is requested, and the item's own document with it")
   func lost() {
     var work = Self.work(stored: [Self.file("a.ts", 5)])
     let isHere = { (digest: ContentDigest) in digest != Self.digest(5) }
@@ -110,7 +110,7 @@ struct BundleWorkTests {
     #expect(Self.work(body: nil) == nil)
   }
 
-  @Test("Further documents come before anything else, and there are not more than a thousand")
+  @Test("Further documents come before pieces, and their number is limited to a thousand")
   func documents() {
     var reading = BundleReading()
     reading.documents = (1...1_000).map {
@@ -153,7 +153,7 @@ struct BundleWorkTests {
     }
   }
 
-  @Test("A piece that does not come ends the item, unless it is only shown besides")
+  @Test("A failed piece ends its item, unless it is optional")
   func losses() throws {
     let piece = Self.url("a.ts")
     let rows: [(role: BundleFile.Role, code: ErrorCode, mayGoOn: Bool, stage: Stage)] = [
@@ -175,7 +175,7 @@ struct BundleWorkTests {
     }
   }
 
-  @Test("Another server of a chain may have an ad where one has none")
+  @Test("A chain of ad servers continues when one server has no ad")
   func chain() throws {
     var work = try #require(Self.work(form: .ad))
     var reading = BundleReading()
@@ -194,7 +194,7 @@ struct BundleWorkTests {
     #expect(Self.stage(of: work) == .fails(.gone))
   }
 
-  @Test("Nothing follows while a piece is asked for, nor after the store has failed")
+  @Test("A work waits while a piece is open, and fails after a failure of the store")
   func stages() throws {
     var work = try #require(Self.work())
     #expect(Self.stage(of: work) == .isToBeRead)
@@ -206,7 +206,7 @@ struct BundleWorkTests {
     #expect(Self.stage(of: work, Failure(.diskFull, "no")) == .fails(.diskFull))
   }
 
-  @Test("Only where that is wanted, the beginning of what did not come whole is shown")
+  @Test("The beginning of an incomplete item is shown only by its rule")
   func beginning() throws {
     for keepsPartial in [false, true] {
       var (work, _) = try Self.gathered()
@@ -226,7 +226,7 @@ struct BundleWorkTests {
     }
   }
 
-  @Test("What is behind the beginning waits with it, and nothing of another edition does")
+  @Test("Pieces after the shown beginning are reserved, and those of another edition are not")
   func restOfBeginning() throws {
     // A piece of another edition is left over from the last attempt.
     var old = Self.file("c.ts", 5)
@@ -261,7 +261,7 @@ struct BundleWorkTests {
   }
 
   @Test(
-    "What is too large, or was tampered with, shows nothing",
+    "An item that is too large or was tampered with is not shown",
     arguments: [
       (ErrorCode.tooLarge, false), (.cacheFull, false), (.pinMismatch, false), (.gone, true),
     ]
@@ -284,14 +284,14 @@ struct BundleWorkTests {
     return (work, objection)
   }
 
-  @Test("All its files together have a limit")
+  @Test("The files of an item have a common size limit")
   func limit() throws {
     let fitting = try Self.gathered(sizeLimit: 16)
     let larger = try Self.gathered(sizeLimit: 15)
     #expect(fitting.1 == nil && larger.1?.code == .tooLarge)
   }
 
-  @Test("The same files are the same whole, and others are a new one")
+  @Test("Equal files make the same item, and others a new one")
   func whole() throws {
     var (work, _) = try Self.gathered()
     let texts = work.namedTexts()
@@ -319,7 +319,7 @@ struct BundleWorkTests {
     #expect(healed.isSame && healed.besides.map(\.id) == [7])
   }
 
-  @Test("What has come of it waits for the rest, and stands before what readers see")
+  @Test("Stored pieces are reserved for the rest and precede the visible files")
   func reserve() throws {
     var work = try #require(Self.work(stored: [Self.file("b.ts", 5)]))
     _ = work.read(Self.reading([Self.part("a.ts"), Self.part("b.ts")]), isHere: Self.all)

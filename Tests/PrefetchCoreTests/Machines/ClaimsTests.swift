@@ -6,14 +6,14 @@ import Testing
 /// Claims of items against other runs on the same cache.
 @Suite("Claims")
 struct ClaimsTests {
-  @Test("A run that is alone claims nothing, and has nothing to let go of")
+  @Test("A run without other runs claims and releases nothing")
   func alone() {
     var claims = Claims()
     #expect(!claims.hasCompany && !claims.lacks(0))
     #expect(!claims.end(0) && claims.takeReleased().isEmpty)
   }
 
-  @Test("What is under way when another run comes is claimed, and what comes has to be")
+  @Test("Transfers in flight are claimed when another run arrives, and later ones need a claim")
   func company() {
     var claims = Claims()
     claims.begin(with: [1, 2])
@@ -22,7 +22,7 @@ struct ClaimsTests {
     #expect(!claims.lacks(3))
   }
 
-  @Test("A claim ends once, and others are told once")
+  @Test("A claim ends once, and its release is published once")
   func endings() {
     var claims = Claims()
     claims.begin(with: [1])
@@ -37,7 +37,7 @@ struct ClaimsTests {
   }
 
   @Test(
-    "What another run has under way is looked at again soon, until it has been waited for too long",
+    "An item of another run is looked up again soon, until the wait is too long",
     arguments: [(0, true), (59, true), (60, false), (61, false)]
   )
   func waiting(seconds: Int, isWorth: Bool) {

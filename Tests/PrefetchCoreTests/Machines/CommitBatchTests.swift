@@ -37,7 +37,7 @@ struct CommitBatchTests {
     }
   }
 
-  @Test("What goes is written behind what comes, and memberships behind the records that they name")
+  @Test("Evictions are written after new bodies, and memberships after their records")
   func order() {
     var batch = CommitBatch()
     batch.add(.evict([Self.digest(1)], for: "me"), now: .zero)
@@ -63,7 +63,7 @@ struct CommitBatchTests {
   }
 
   @Test(
-    "A batch is due",
+    "A batch is due by its size, its age, or other waiters",
     arguments: [
       Due(testDescription: "not at once", isDue: false),
       Due(testDescription: "where nothing else is under way", isIdle: true, isDue: true),
@@ -93,7 +93,7 @@ struct CommitBatchTests {
     #expect(batch.isDue(now: row.after, isIdle: row.isIdle) == row.isDue)
   }
 
-  @Test("What the store refused goes before all that has come since, and what was to go stays")
+  @Test("A refused batch precedes all later changes, and its evictions are withdrawn")
   func refused() {
     var batch = CommitBatch()
     batch.add(item: 1, Self.store("a"), now: .zero)
@@ -106,7 +106,7 @@ struct CommitBatchTests {
     #expect(batch.written() == [1, 2])
   }
 
-  @Test("Entries without room are taken out by their places, and the rest stays in order")
+  @Test("Entries without room are removed by their positions, and the rest stays in order")
   func removal() {
     var batch = CommitBatch()
     for (item, url) in ["a", "b", "c"].enumerated() {
@@ -117,7 +117,7 @@ struct CommitBatchTests {
     #expect(Self.words(batch.take()) == ["store b"])
   }
 
-  @Test("What will never be written is handed back with its items")
+  @Test("A dropped batch returns its items")
   func dropping() {
     var batch = CommitBatch()
     batch.add(item: 3, Self.store("a"), now: .zero)
@@ -126,7 +126,7 @@ struct CommitBatchTests {
     #expect(batch.isEmpty && batch.due == nil)
   }
 
-  @Test("A full batch waits for nothing")
+  @Test("A full batch does not wait")
   func full() {
     var bodies = CommitBatch()
     for item in 0..<CommitBatch.changeLimit {

@@ -26,7 +26,7 @@ struct ConclusionTests {
   private static let wrong = Failure(.corrupted, "wrong")
 
   @Test(
-    "An answer",
+    "A response leads to the expected conclusion",
     arguments: [
       Row(
         testDescription: "with a body against which nothing speaks is that body",

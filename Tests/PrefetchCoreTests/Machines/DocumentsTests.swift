@@ -48,7 +48,7 @@ struct DocumentsTests {
   }
 
   @Test(
-    "All of a manifest is put together in its order, and is named from out there if any part is"
+    "A manifest is joined in order, and is public if any part is"
   )
   func whole() throws {
     for outside in [nil, 0, 1, 2] {
@@ -64,7 +64,7 @@ struct DocumentsTests {
     }
   }
 
-  @Test("What is remembered beside a manifest is its parts and what signs them, once with a body")
+  @Test("The remembered documents are parts and signatures, with their bodies once")
   func accepted() throws {
     var documents = try Self.documents()
     for number in documents.indices {
@@ -80,7 +80,7 @@ struct DocumentsTests {
     #expect(documents[0].staged != nil, "the manifest's own body is its segment's")
   }
 
-  @Test("With a segment go the bodies of its documents, and those that are asked for are named")
+  @Test("Dropping a segment returns the bodies and the requests of its documents")
   func dropped() throws {
     var documents = try Self.documents()
     documents[0].staged = Self.body(1)
@@ -94,7 +94,7 @@ struct DocumentsTests {
   }
 
   @Test(
-    "A signature stands beside its document, whatever the query",
+    "A signature is beside its document, whatever the query",
     arguments: [("list.json", "list.json.minisig"), ("list.json?a=b", "list.json.minisig?a=b")]
   )
   func signature(of name: String, at place: String) throws {
@@ -102,7 +102,7 @@ struct DocumentsTests {
   }
 
   @Test(
-    "What another configuration was given since is offered, the newest of all, and nothing of ours"
+    "The newest manifest of another configuration is offered, and not one of our own"
   )
   func offers() throws {
     var segments: [SegmentRecord] = []

@@ -28,7 +28,7 @@ struct ItemTableTests {
     return ActiveItem(entry: ManifestEntry(url: url), segment: 0, result: result)
   }
 
-  @Test("An item is bare, plain or active, and nothing of one is seen in another")
+  @Test("An item is bare, plain or active, and items do not affect each other")
   func places() throws {
     var table = Self.table(3)
     #expect(table.indices.allSatisfy(table.isBare))
@@ -44,7 +44,7 @@ struct ItemTableTests {
     #expect(ended.diskLimit == 7 && table.isBare(0))
   }
 
-  @Test("Places are used again, empty")
+  @Test("Slots are reused empty")
   func reuse() throws {
     var table = Self.table(4)
     table.makePlain(0)
@@ -65,7 +65,7 @@ struct ItemTableTests {
     #expect(table.isActive(3))
   }
 
-  @Test("What is written of a row stays in that row, and the last one can be forgotten")
+  @Test("Changes of a row stay in that row, and the last row can be removed")
   func rows() {
     var table = Self.table(2)
     table[1].state = .committing

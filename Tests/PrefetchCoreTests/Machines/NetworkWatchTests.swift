@@ -55,7 +55,7 @@ struct NetworkWatchTests {
     return watch
   }
 
-  @Test("There is none where no rule forbids anything, nor for a run that asks nobody")
+  @Test("A watch over the network exists only with a rule, and not for an offline run")
   func idle() {
     #expect(NetworkWatch.ifNeeded(Self.request { _ in }) == nil)
     var request = Self.request { $0.defersMetered = true }
@@ -65,7 +65,7 @@ struct NetworkWatchTests {
   }
 
   @Test(
-    "Each condition has its verdict",
+    "Each condition of the network has its verdict",
     arguments: [
       (.wifi, false, nil), (.cellular, false, .networkType), (.wifi, true, .metered),
       (nil, false, .networkType),
@@ -80,7 +80,7 @@ struct NetworkWatchTests {
     #expect(watch.readings.areEnough && watch.isReady)
   }
 
-  @Test("The machine is looked at again after a while, and not while that is under way")
+  @Test("The network is read again after a while, and not during a reading")
   func readings() throws {
     var watch = try Self.watch(Self.reading(.wifi)) { $0.allowed = [.wifi] }
     #expect(!watch.readings.areDue(at: .seconds(4)) && watch.readings.areDue(at: .seconds(5)))
@@ -89,7 +89,7 @@ struct NetworkWatchTests {
     #expect(watch.unrecorded(isIdle: true) == nil)
   }
 
-  @Test("A budget is used up by what comes, for this run and by the books of others")
+  @Test("A budget is used by received bytes and by those of other runs")
   func budget() throws {
     let budget = ByteBudget(period: .day, limit: 1_000)
     var watch = try Self.watch(Self.reading(received: 300)) { $0.budgets = [budget] }
@@ -108,7 +108,7 @@ struct NetworkWatchTests {
     #expect(watch.isExhausted == [true] && watch.verdicts[0].deferral?.rule == .dailyLimit)
     let (first, second) = (watch.unrecorded(isIdle: true), watch.unrecorded(isIdle: true))
     #expect(first?.isEmpty == false && second == nil)
-    // A day later the budget starts anew.
+    // A day later the budget starts again.
     #expect(watch.hasTurned(at: Self.moment(90_000)))
     _ = watch.decide(at: Self.moment(90_000))
     #expect(watch.verdicts == [.go])
@@ -120,7 +120,7 @@ struct NetworkWatchTests {
     return figures
   }
 
-  @Test("What is foretold counts for what is foretold after it")
+  @Test("A predicted transfer counts for later predictions")
   func foretelling() throws {
     let budget = ByteBudget(period: .day, limit: 1 << 20)
     var watch = try Self.watch(Self.reading()) { $0.budgets = [budget] }
@@ -130,7 +130,7 @@ struct NetworkWatchTests {
     #expect(watch.foretell(1, of: 0, at: Self.moment(0))?.rule == .dailyLimit)
   }
 
-  @Test("A manifest that asks for more waits until that is looked at")
+  @Test("A manifest with further rules waits until the network was read for them")
   func narrowing() throws {
     var watch = try Self.watch(Self.reading(.wifi)) { $0.allowed = [.wifi, .cellular] }
     var more = NetworkPolicy()

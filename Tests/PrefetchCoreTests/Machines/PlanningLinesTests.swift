@@ -5,7 +5,7 @@ import Testing
 /// Steps that wait between a segment's list and its items.
 @Suite("Lines of planning")
 struct PlanningLinesTests {
-  @Test("The cache is looked at for the first question, and all questions are answered in order")
+  @Test("The inventory is read for the first question, and all are answered in order")
   func inventory() {
     var questions = InventoryQuestions()
     #expect(questions.isEmpty && !questions.isTaken)
@@ -36,7 +36,7 @@ struct PlanningLinesTests {
     #expect(line.isTaken == isTaken)
   }
 
-  @Test("A step that waits for another list is no part of the line, and is taken once")
+  @Test("A step that waits for another list leaves the line and is taken once")
   func waiting() {
     var line = StepLine([Self.step(0), Self.step(1)])
     _ = line.take(2)

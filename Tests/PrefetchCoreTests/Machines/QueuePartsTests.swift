@@ -16,7 +16,7 @@ struct QueuePartsTests {
     return jobs
   }
 
-  @Test("A lane gives its host's jobs by rank, and equals as they came")
+  @Test("A lane returns its host's jobs by rank, and equal ones in order of arrival")
   func lanes() {
     var lanes = HostLanes()
     lanes.append(0..<2, to: 0, rank: Self.rank(5), level: 0)
@@ -28,7 +28,7 @@ struct QueuePartsTests {
     #expect(lanes.count == 1 && lanes.first(of: 0) == nil && lanes.first(of: 7) == nil)
   }
 
-  @Test("One that is withdrawn is not given, and its lane goes with its last job")
+  @Test("A withdrawn job is not returned, and an empty lane is removed")
   func withdrawing() {
     var lanes = HostLanes()
     lanes.append(0..<3, to: 0, rank: Self.rank(1), level: 4)
@@ -42,7 +42,7 @@ struct QueuePartsTests {
     #expect(Self.all(&lanes, of: 2) == [7])
   }
 
-  @Test("All that waits comes by rank and then by host, or of one host alone")
+  @Test("Waiting jobs are drained by rank and host, or for one host")
   func draining() {
     var lanes = HostLanes()
     lanes.append(0..<1, to: 1, rank: Self.rank(2), level: 0)
@@ -54,7 +54,7 @@ struct QueuePartsTests {
     #expect(lanes.count == 0)
   }
 
-  @Test("A rank is over when nothing of it waits, is under way or will come back")
+  @Test("A rank is complete when none of its jobs waits, is in flight or will return")
   func openRanks() {
     var open = OpenRanks()
     let (high, low) = (open.level(of: Self.rank(1)), open.level(of: Self.rank(5)))
@@ -78,7 +78,7 @@ struct QueuePartsTests {
     #expect(open.isFirst(low) == true)
   }
 
-  @Test("Nothing starts behind the first rank that is held back, until it is released")
+  @Test("No job after a start barrier starts until the barrier is released")
   func holdbacks() {
     var holdbacks = Holdbacks()
     #expect(!holdbacks.holdsBack(Self.rank(9)))
@@ -94,7 +94,7 @@ struct QueuePartsTests {
     #expect(holdbacks.last == nil && !holdbacks.holdsBack(Self.rank(9)))
   }
 
-  @Test("Who waits for a moment comes back when it has come, the earliest first")
+  @Test("Jobs that wait for a time are returned after it, the earliest first")
   func waitingLine() {
     var line = WaitingLine()
     for (job, due) in [(1, 30), (2, 10), (3, 20), (4, 10)] {
@@ -111,7 +111,7 @@ struct QueuePartsTests {
     #expect(line.isEmpty && line.earliest == nil)
   }
 
-  @Test("A transfer is under way from its beginning to its end, whatever became of older ones")
+  @Test("A transfer is in flight from its start to its end, whatever happened to older ones")
   func inFlight() {
     var flight = InFlight()
     let ids = (0..<3000).map { flight.start(.item($0)) }

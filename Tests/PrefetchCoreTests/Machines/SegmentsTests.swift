@@ -68,7 +68,7 @@ struct SegmentsTests {
   }
 
   @Test(
-    "A segment is as its required items are, and as none that broke a rule of trust",
+    "The state of a segment follows its required items and any breach of trust",
     arguments: [
       Row(outcome: .added, state: .current, isOpen: false),
       Row(outcome: .unchanged, state: .current, isOpen: false),
@@ -112,7 +112,7 @@ struct SegmentsTests {
     #expect(again == nil, "it is told once")
   }
 
-  @Test("What a dry run would bring counts as if it were here, unless that failed or waits")
+  @Test("A planned fetch counts as usable in a dry run, unless it failed or is deferred")
   func foreseen() throws {
     for (mode, counts) in [(RunRequest.Mode.plan, 1), (.run, 0)] {
       var segments = try Self.segments(mode: mode)
@@ -123,7 +123,7 @@ struct SegmentsTests {
     }
   }
 
-  @Test("Plain items count together, and a body that had to go is taken back")
+  @Test("Plain items are counted together, and an evicted body is subtracted")
   func together() throws {
     var segments = try Self.segments()
     segments[0].openItems = 3
@@ -138,7 +138,7 @@ struct SegmentsTests {
     #expect(changed?.state == .incomplete, "it is told again")
   }
 
-  @Test("A segment that is planned still, or whose tree is made, is not done")
+  @Test("A segment is not done during planning or publishing")
   func phases() throws {
     for phase in [SegmentWork.Phase.discovering, .planning, .publishing, .settled] {
       var segments = try Self.segments()
@@ -149,7 +149,7 @@ struct SegmentsTests {
 
   // MARK: Quiet
 
-  @Test("Nothing is looked at while a mark holds, unless somebody asks for more")
+  @Test("A quiet segment is skipped while its mark holds, unless the request asks for more")
   func quiet() throws {
     typealias Change = (inout SegmentRecord, inout RunRequest) -> Void
     let rows: [(words: String, isQuiet: Bool, change: Change)] = [
@@ -181,7 +181,7 @@ struct SegmentsTests {
 
   // MARK: The end of a run
 
-  @Test("A run that was ended removes nothing, and has succeeded only where nothing was to go")
+  @Test("A halted run removes nothing, and succeeds only without pending removals")
   func lastChanges() throws {
     for (isHalted, leaves) in [(false, false), (false, true), (true, false), (true, true)] {
       var segments = try Self.segments()

@@ -22,7 +22,7 @@ struct SharedItemsTests {
     return result
   }
 
-  @Test("The first mention of a URL is told to all who mention it later")
+  @Test("The first mention of a URL is returned to all later ones")
   func mentions() {
     var declared = DeclaredURLs()
     let (one, other) = (URLKey("https://a.example/1"), URLKey("https://a.example/2"))
@@ -38,7 +38,7 @@ struct SharedItemsTests {
     declared.set(item: 9, for: URLKey("unknown"), unlessKnown: false)
   }
 
-  @Test("An end is told once more as it was, with what was wrong")
+  @Test("An outcome is repeated as it was, with its failure")
   func ends() {
     var settled = SettledItems()
     let failure = Failure(.gone, "the server answered 404")
@@ -58,7 +58,7 @@ struct SharedItemsTests {
     #expect(told.isRequired)
   }
 
-  @Test("What an answer depends on, and whether it may be kept, is known as long as it weighs")
+  @Test("The `Vary` and `no-store` of settled responses are remembered")
   func answers() {
     var settled = SettledItems()
     settled.note(HeaderBlock([HeaderField("Cache-Control", "max-age=9")]), of: 1)

@@ -90,7 +90,7 @@ struct SpaceTests {
   }
 
   @Test(
-    "The first item that asks",
+    "The first request for room is answered",
     arguments: [
       First(
         testDescription: "has all of an empty cache",
@@ -180,7 +180,7 @@ struct SpaceTests {
     #expect(Self.ask(&space, 0, need) == row.answer)
   }
 
-  @Test("Those who come later wait for those who come first, and go on when these want less")
+  @Test("Later items wait for room of earlier ones and continue when these need less")
   func waiting() {
     var space = Self.space(limit: 100)
     #expect(Self.ask(&space, 1, Self.need(60, place: 1)) == "room 100 disk -")
@@ -197,7 +197,7 @@ struct SpaceTests {
     #expect(Self.ask(&space, 2, Self.need(60, place: 2)) == "room 100 disk -")
   }
 
-  @Test("What found no room is looked at once more when nothing else is left, and then refused")
+  @Test("A parked item is checked once more at the end and then refused")
   func lastLook() {
     var space = Self.space(limit: 100, held: [90], isPinned: true)
     #expect(Self.ask(&space, 1, Self.need(50, place: 1)) == "parked")
@@ -210,7 +210,7 @@ struct SpaceTests {
     #expect(Self.ask(&space, 4, Self.need(50, place: 4)) == "parked")
   }
 
-  @Test("What a body turns out to have is what was promised to it")
+  @Test("A growing body uses its reservation")
   func growing() {
     var space = Self.space(limit: nil, free: 200, minimumFree: 100)
     #expect(Self.ask(&space, 1, Self.need(nil, place: 1)) == "room - disk 100")
@@ -228,7 +228,7 @@ struct SpaceTests {
     #expect(space.reservations.isEmpty && space.diskLeft == 100)
   }
 
-  @Test("Each commit of bodies needs one look whether others have written")
+  @Test("Each commit of bodies needs one check for other writers")
   func checks() {
     var space = Self.space(limit: 100, held: [40])
     #expect(space.takeCheck() == false)
@@ -238,7 +238,7 @@ struct SpaceTests {
     #expect(space.take(reading, in: nil, foretells: false) == false)
     #expect(space.takeCheck() == true)
     #expect(space.takeCheck() == false)
-    // Another process has written, so the bodies are counted anew.
+    // Another process has written, so the bodies are counted again.
     reading.version = 2
     _ = space.beginCheck()
     #expect(space.take(reading, in: nil, foretells: false) == false)
@@ -247,7 +247,7 @@ struct SpaceTests {
     #expect(space.beginCheck() == true)
   }
 
-  @Test("What a commit brings pushes out as little as it has to, and stays where that is refused")
+  @Test("A commit evicts as little as it must, and a refusal withdraws the eviction")
   func admission() {
     var space = Self.space(limit: 100, held: [30, 30, 30])
     let new = Space.Newcomer(
@@ -262,7 +262,7 @@ struct SpaceTests {
     #expect(space.evicted == [] && space.room == nil)
   }
 
-  @Test("A store that goes on refusing is counted no more, until it accepts something")
+  @Test("A store that keeps refusing is no longer counted, until it accepts a body")
   func refusals() {
     var space = Self.space(limit: 100)
     var reading = RoomReading(used: 0, stock: Stock())
@@ -282,7 +282,7 @@ struct SpaceTests {
     #expect(space.room == nil && space.counts(RoomReading(stock: Stock())))
   }
 
-  @Test("A dry run tells what would not fit, and what would have to go")
+  @Test("A dry run predicts what would not fit and what would be evicted")
   func forecast() {
     var space = Self.space(limit: 100, held: [30, 30, 30], free: 130, minimumFree: 100)
     _ = space.beginForecast()

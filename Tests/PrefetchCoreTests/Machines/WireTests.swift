@@ -32,7 +32,7 @@ struct WireTests {
     TransferResult(.failure(Failure(code, "no", isTransient: true)), figures: TransferFigures())
   }
 
-  @Test("Jobs start in turn, as many as a host may have, and the next when one ends")
+  @Test("Jobs start in order up to the limit of their host")
   func turns() {
     var wire = Self.wire()
     let host = wire.host("a.example")
@@ -58,7 +58,7 @@ struct WireTests {
     #expect(next?.job == .item(2))
   }
 
-  @Test("A job that pauses comes back when its moment has come, and not where it is wanted no more")
+  @Test("A paused job returns when its time has come, and not after it was cancelled")
   func pauses() {
     var wire = Self.wire()
     wire.pause(.item(1), until: .seconds(5), rank: Self.rank)
@@ -71,7 +71,7 @@ struct WireTests {
     #expect(wire.resume(at: .seconds(9)) == nil)
   }
 
-  @Test("A host that names a time is left alone until then, in this run and the next")
+  @Test("A host with `Retry-After` is closed until then, in this run and the next")
   func gates() {
     var wire = Self.wire()
     let host = wire.host("a.example")
@@ -108,7 +108,7 @@ struct WireTests {
   }
 
   @Test(
-    "All that is in line for a host that cannot be reached is turned away with its first failure"
+    "All queued jobs of an unreachable host are returned with its first failure"
   )
   func unreachable() {
     var wire = Self.wire()
@@ -129,7 +129,7 @@ struct WireTests {
     #expect(wire.refusal(of: other, now: Self.moment(0)) == nil && wire.queuedCount == 1)
   }
 
-  @Test("A row of broken transfers is told once, and a refusal of the tier counts for no host")
+  @Test("A row of broken transfers is reported once, and a tier's refusal counts for no host")
   func breaker() {
     var wire = Self.wire()
     let host = wire.host("a.example")
@@ -148,7 +148,7 @@ struct WireTests {
     #expect(isTold == [false, false, false, false, true])
   }
 
-  @Test("What is taken out of the lines can be put back, in its own order")
+  @Test("Drained jobs are put back in their own order")
   func draining() {
     var wire = Self.wire()
     let host = wire.host("a.example")

@@ -5,7 +5,7 @@ import Testing
 /// The configuration that Cargo reads in a published tree.
 @Suite("The configuration of cargo in a tree")
 struct CargoSourceTests {
-  @Test("names the tree by a path from the tree, which is right wherever that is moved to")
+  @Test("The configuration of cargo names its tree by a relative path")
   func relativeTree() {
     #expect(CargoSource.fileName == ".cargo/config.toml")
     #expect(

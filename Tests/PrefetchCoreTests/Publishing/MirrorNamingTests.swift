@@ -60,7 +60,7 @@ struct MirrorNamingTests {
   ]
 
   @Test(
-    "has the host only where there are several, and loses folders at its front",
+    "A name in a mirror has its host only with several hosts, and loses leading folders",
     arguments: cases
   )
   func naming(_ item: Case) throws {

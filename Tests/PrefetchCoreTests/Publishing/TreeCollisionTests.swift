@@ -2,7 +2,7 @@ import PrefetchCore
 import Testing
 
 /// Entries whose names collide in a published tree.
-@Suite("Names that meet in a published tree")
+@Suite("Name collisions in a published tree")
 struct TreeCollisionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var layout = PublishingRules.Layout.url
@@ -31,7 +31,7 @@ struct TreeCollisionTests {
     ),
   ]
 
-  @Test("fail alone, and all of them", arguments: cases)
+  @Test("Equal names in a published tree all fail, and no others", arguments: cases)
   func collisions(_ item: Case) throws {
     let table = EntryTable(
       try item.entries.map { text in
@@ -51,7 +51,7 @@ struct TreeCollisionTests {
     #expect(naming.refused.count == item.refused.count)
   }
 
-  @Test("are one file where their digests say so")
+  @Test("Equal names with equal digests are one file")
   func equalDigests() throws {
     var rules = PublishingRules(folder: "/srv/tree")
     rules.layout = .pip

@@ -144,7 +144,7 @@ struct TreeNameTests {
     Case("https://r.example.org/left/-/", .yarn, nil, code: .badName),
   ]
 
-  @Test("is made of the URL or the path, or refused", arguments: cases)
+  @Test("A name in a published tree is made of the URL or the path, or refused", arguments: cases)
   func naming(_ item: Case) throws {
     var entry = ManifestEntry(url: try WebURL(item.url))
     entry.path = item.path
@@ -160,7 +160,7 @@ struct TreeNameTests {
     }
   }
 
-  @Test("of npm's store is the strongest declared digest")
+  @Test("A name in npm's store is the strongest declared digest")
   func npm() throws {
     var rules = PublishingRules(folder: "/srv/tree")
     rules.layout = .npm
@@ -182,7 +182,7 @@ struct TreeNameTests {
     #expect(throws: Failure.self) { try TreeName(rules).make(of: entry, body: nil) }
   }
 
-  @Test("of Bazel's cache is the SHA-256, declared or found")
+  @Test("A name in Bazel's cache is the SHA-256, declared or computed")
   func bazel() throws {
     var rules = PublishingRules(folder: "/srv/tree")
     rules.layout = .bazel

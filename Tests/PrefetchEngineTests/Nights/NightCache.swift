@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchStore
 import PrefetchTestSupport
 
-/// Storage of ten nights: in memory, or in a folder that is opened anew each night.
+/// Storage of ten nights: in memory, or in a folder that is opened again each night.
 final class NightCache {
   enum Place {
     case memory(MemoryStore)

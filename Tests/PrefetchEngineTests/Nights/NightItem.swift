@@ -99,7 +99,7 @@ struct NightItem {
   var hasDate = true
   /// Percentage of responses with a body that break off.
   var cutChance = 0
-  /// Whether a 206 has no headers besides its range.
+  /// Whether a 206 has no headers but its range.
   var hasBareRanges = false
   var changeChance = 30
   /// First night in which the server sends tags.

@@ -20,7 +20,7 @@ struct NightWitness {
     case usual
     /// All stored items are revalidated.
     case revalidate
-    /// All items are fetched anew.
+    /// All items are fetched again.
     case refetch
   }
 

@@ -32,7 +32,7 @@ private struct NightSums {
 
 @Suite("Ten nights against servers of every kind")
 struct NightsTests {
-  @Test("leave in the cache what RFC 9111 allows, and move no unchanged body twice")
+  @Test("Ten nights leave in the cache what RFC 9111 allows and fetch no unchanged body twice")
   func nights() throws {
     let sums = try live(Campaign.seeds(usually: 40)) { .memory(MemoryStore()) }
     for kind in NightItem.Kind.allCases { print(sums.describe(kind)) }
@@ -51,7 +51,7 @@ struct NightsTests {
     }
   }
 
-  @Test("are the same in a folder that is opened anew each night")
+  @Test("Ten nights have the same result in a folder that is opened again each night")
   func disk() throws {
     _ = try live(Campaign.seeds(usually: 40) / 4) { .disk(try TemporaryDirectory()) }
   }

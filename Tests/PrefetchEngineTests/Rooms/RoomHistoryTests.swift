@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A cache that is too small")
 struct RoomHistoryTests {
-  @Test("holds what comes first in its order, never more than its limit, and at peace")
+  @Test("A small cache holds items by rank, never exceeds its limit and reaches a stable state")
   func histories() throws {
     var sums: [(name: String, count: Int)] = []
     var objections: [String] = []

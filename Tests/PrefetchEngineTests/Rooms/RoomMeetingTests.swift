@@ -3,7 +3,7 @@ import PrefetchCrypto
 import PrefetchTestSupport
 import Testing
 
-@Suite("Content that goes while something else is under way")
+@Suite("Content that is removed during other work")
 struct RoomMeetingTests {
   private static let fresh = [HeaderField("Cache-Control", "immutable, max-age=31536000")]
 
@@ -27,7 +27,7 @@ struct RoomMeetingTests {
     return segment
   }
 
-  @Test("is missed by a segment that nobody had to look at, and comes back when there is room")
+  @Test("An evicted item of a quiet segment is missed and returns when there is room")
   func quiet() throws {
     let manifest = Bench.manifest(["a"])
     let bench = Bench([
@@ -58,7 +58,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["a", "b"])
   }
 
-  @Test("is fetched where it was about to be taken over")
+  @Test("An evicted item is fetched where it was about to be adopted")
   func adopted() throws {
     let shared = Self.text("x", 60)
     let bench = Bench([
@@ -94,7 +94,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents["b"] == shared)
   }
 
-  @Test("goes at the worst with all that needs room, where nobody can count what is stored")
+  @Test("A cache that cannot be counted evicts everything that it may at worst")
   func uncounted() throws {
     let bench = Bench([
       "/a": .init(Self.text("a", 60)), "/b": .init(Self.text("b", 60)),
@@ -108,7 +108,7 @@ struct RoomMeetingTests {
     #expect(bench.store.records.compactMap(\.digest).count <= 1)
   }
 
-  @Test("stays where another configuration has asked for it meanwhile, and the run ends")
+  @Test("An item that another configuration subscribes to in the meantime stays, and the run ends")
   func resubscribed() throws {
     let bench = Bench([
       "/a": .init(Self.text("a", 60)), "/b": .init(Self.text("b", 60)),
@@ -137,7 +137,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["b"])
   }
 
-  @Test("does not go for a manifest that takes the place of another")
+  @Test("An item is not evicted for a manifest that replaces another")
   func manifest() throws {
     let manifest = Bench.manifest(["a"], generated: "2026-01-01T00:00:00Z")
     let bench = Bench([
@@ -154,7 +154,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["a"])
   }
 
-  @Test("is counted and told for the disk as for the limit")
+  @Test("An eviction for the disk is counted and reported as one for the limit")
   func disk() throws {
     let bench = Bench([
       "/a": .init(Self.text("a", 60), headers: Self.fresh), "/b": .init(Self.text("b", 60)),
@@ -170,7 +170,7 @@ struct RoomMeetingTests {
     #expect(report.totals.failed == 1 && report.totals.kept == 0 && report.totals.fetched == 1)
   }
 
-  @Test("is counted once where its list did not come")
+  @Test("An evicted item is counted once where its list failed")
   func lost() throws {
     let manifest = Bench.manifest(["a"])
     let bench = Bench([
@@ -193,7 +193,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["b"])
   }
 
-  @Test("goes for a lowered limit as far as it must, whatever else has left meanwhile")
+  @Test("Evictions for a lowered limit end as soon as it holds, whatever else left")
   func lowered() throws {
     let bench = Bench([
       "/a": .init(Self.text("a", 60)), "/b": .init(Self.text("b", 60)),
@@ -208,7 +208,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["a"])
   }
 
-  @Test("leaves its room to what was looked at before it became smaller")
+  @Test("An item that became smaller leaves its room to others")
   func shrunk() throws {
     let bench = Bench(["/a": .init(Self.text("a", 90)), "/b": .init(Self.text("b", 50))])
     _ = try bench.run(segments: [Self.inline("s", ["a"])])
@@ -219,7 +219,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents.keys.sorted() == ["a", "b"])
   }
 
-  @Test("of nobody knows which size leaves the disk what has to stay free")
+  @Test("A body of unknown size is deferred where it may use the disk's reserved space")
   func unknownOnDisk() throws {
     let bench = Bench(["/a": .init(Self.text("a", 10)), "/b": .init(Self.text("b", 500))])
     _ = try bench.run(segments: [Self.inline("s", ["a"])])
@@ -235,7 +235,7 @@ struct RoomMeetingTests {
     #expect(try bench.contents == ["a": Self.text("a", 10)])
   }
 
-  @Test("that is larger than declared is corrupted, and not too large for the cache")
+  @Test("A body that is larger than declared is corrupted, and not too large for the cache")
   func understated() throws {
     let bench = Bench(["/a": .init(Self.text("a", 90))])
     bench.policy.room.limit = 50

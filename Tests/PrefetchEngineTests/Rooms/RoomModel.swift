@@ -44,7 +44,7 @@ struct RoomModel {
     return staying.reduce(other) { $0 + $1.size } + item.size <= limit
   }
 
-  /// Whether everything evictable is gone, when the limit cannot be met.
+  /// Whether everything evictable was evicted, when the limit cannot be met.
   var isShrunk: Bool {
     used <= limit || stored.allSatisfy { untouchable.contains($0.body) }
   }

@@ -39,7 +39,7 @@ struct CollectorTests {
     try home.run("event", "list", "--json").json().list("events").map { $0.text("name") }
   }
 
-  @Test("is sent what waits at the end of a run, once, and nothing where nothing waits")
+  @Test("The collector is sent the queued events once at the end of a run")
   func sends() throws {
     #expect(try home.run("-q").status == 0)
     #expect(collector.posts.isEmpty)
@@ -58,7 +58,7 @@ struct CollectorTests {
     #expect(collector.posts[0].headers["Authorization"] == nil)
   }
 
-  @Test("is sent a long queue in batches, in its order")
+  @Test("The collector is sent a long queue in batches and in order")
   func batches() throws {
     for number in 1...450 { try log("\(number)") }
     let flush = try home.run("event", "flush")
@@ -70,7 +70,7 @@ struct CollectorTests {
   }
 
   @Test(
-    "that fails is told once, left alone for a while, and sent the same again",
+    "A collector that fails is reported once, backed off from, and sent the same batch later",
     arguments: [
       (Collector.Manner.answering(500), "server_busy", 69), (.closing, "reset", 69),
       (.silent, "stalled", 69), (.answering(429, [("Retry-After", "7200")]), "server_busy", 69),
@@ -104,7 +104,7 @@ struct CollectorTests {
     #expect(Set(try collector.events().map { $0.text("id") }).count == 1)
   }
 
-  @Test("that nobody listens at changes nothing but a warning, which `-q` leaves out")
+  @Test("A collector that is not reachable causes only a warning, which `-q` suppresses")
   func unreachable() throws {
     configure(endpoint: "http://127.0.0.1:\(LoopbackPort.free())/v1")
     try log("one")
@@ -115,7 +115,7 @@ struct CollectorTests {
     #expect(try waiting() == ["one"])
   }
 
-  @Test("over plain http is refused unless an exception names it, and ends a run with 5")
+  @Test("A collector over plain http is refused with 5 unless an exception names it")
   func plain() throws {
     home.write(
       """
@@ -136,7 +136,7 @@ struct CollectorTests {
   }
 
   @Test(
-    "is who its pin says, or gets nothing",
+    "A collector whose certificate does not match its pin is sent nothing",
     .enabled(if: Nginx.isInstalled && Certificate.isPossible, "needs nginx and openssl")
   )
   func pinned() throws {
@@ -157,7 +157,9 @@ struct CollectorTests {
     #expect(try waiting() == ["one"])
   }
 
-  @Test("gets nothing from a dry run, offline, switched off or from another configuration")
+  @Test(
+    "The collector is sent nothing by a dry run, offline, when disabled, or for other names"
+  )
   func silent() throws {
     try log("one")
     for arguments in [["plan"], ["run", "-n"], ["run", "--offline"], ["get", "--offline", "x"]] {
@@ -195,7 +197,7 @@ struct CollectorTests {
     #expect(try collector.names() == ["one"])
   }
 
-  @Test("hears of events that had to give way to others, or waited for too long")
+  @Test("The collector is sent the counts of dropped and of expired events")
   func full() throws {
     configure(", queue: 3, keep: 1h")
     try #require(home.shell("faketime -f -2h $prefetch event log old").status == 0)
@@ -208,7 +210,7 @@ struct CollectorTests {
     #expect(batch.text("dropped") == "2" && batch.text("expired") == "1")
   }
 
-  @Test("is sent each event once by two processes at once")
+  @Test("The collector is sent each event once by two processes at once")
   func together() throws {
     let script = "for n in $(seq 60); do echo $n; done | xargs -P 4 -n 1 $prefetch event log"
     try #require(home.shell(script).status == 0)
@@ -227,7 +229,7 @@ struct CollectorTests {
     #expect(names.count == 64 && Set(names).count == 64, "\(names)")
   }
 
-  @Test("is known to `doctor`, and by its host alone")
+  @Test("`doctor` names the collector by its host only")
   func doctor() throws {
     configure(endpoint: collector.endpoint + "?token=canary")
     let run = try home.run("doctor")
@@ -240,7 +242,7 @@ struct CollectorTests {
     #expect(collector.posts[0].target.hasSuffix("?token=canary"))
   }
 
-  @Test("with a license gets the token of its origin, and no other collector does")
+  @Test("The collector of the license's origin gets the token, and no other collector does")
   func license() throws {
     let license = try LicenseServer()
     license.answer(LicenseServer.granting())
@@ -257,7 +259,7 @@ struct CollectorTests {
     #expect(sent.map { $0.headers["Authorization"] } == ["Bearer \(LicenseServer.token)"])
   }
 
-  @Test("is told what `get` and `serve` were asked for, by URL and by metric")
+  @Test("The collector is sent what `get` and `serve` were asked for, by URL and by metric")
   func answers() throws {
     let server = collector.server
     configure(", metrics: { Cart: [\"\(server.address("/cart/"))\"] }")
@@ -282,7 +284,7 @@ struct CollectorTests {
     #expect(told[1].0 == "cache_miss" && told[1].2?.contains("token=***") == true)
   }
 
-  @Test("is told of what `get` could not give")
+  @Test("The collector is sent a miss for an item that `get` could not deliver")
   func misses() throws {
     configure()
     let empty = try LoopbackServer { _ in .respond(404) }

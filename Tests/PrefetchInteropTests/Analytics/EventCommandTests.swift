@@ -28,7 +28,7 @@ struct EventCommandTests {
     try home.run("event", "list").lines.map { $0.split(separator: "\t") }
   }
 
-  @Test("records moments, in their order, without a request or a word")
+  @Test("`event log` records events in order, without a request and without output")
   func log() throws {
     for name in ["tapped home button", "b", "b"] {
       let run = try home.run("event", "log", name)
@@ -45,7 +45,7 @@ struct EventCommandTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("measures from `start` to `stop`, by name, and names the runs in between")
+  @Test("`event` measures from `start` to `stop` by name, and names the runs in between")
   func timed() throws {
     #expect(try home.run("event", "start", "import").status == 0)
     #expect(try home.run("event", "start", "else").status == 0)
@@ -64,7 +64,7 @@ struct EventCommandTests {
     #expect(try rows().map { $0[1] } == ["timed", "open"])
   }
 
-  @Test("runs a program, and ends as that does")
+  @Test("`event` runs a program and passes on its exit status")
   func program() throws {
     let run = try home.shell(
       """
@@ -93,7 +93,7 @@ struct EventCommandTests {
     #expect(lost.status == 3 && lost.errors.contains("was not recorded"), "\(lost)")
   }
 
-  @Test("records what was seen of items, each quarter once, and lists what was not")
+  @Test("`event consume` records each quarter of an item once, and `list` shows unconsumed items")
   func consume() throws {
     #expect(try home.run("-q").status == 0)
     let film = server.address("/film")
@@ -123,7 +123,7 @@ struct EventCommandTests {
     #expect(seen.count == 5 && server.requests.count == 4, "nobody is asked for anything")
   }
 
-  @Test("records what was seen at another time, and nothing that was seen later than now")
+  @Test("`event consume --at` records a time in the past and refuses one in the future")
   func past() throws {
     #expect(try home.run("-q").status == 0)
     let film = server.address("/film")
@@ -142,7 +142,7 @@ struct EventCommandTests {
     }
   }
 
-  @Test("knows how long a stored stream is")
+  @Test("`event consume` takes the length of a stored stream from its playlist")
   func stream() throws {
     let pieces = (0..<4).map { "#EXTINF:10.0,\n/\($0).ts" }.joined(separator: "\n")
     let playlist = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n\(pieces)\n#EXT-X-ENDLIST\n"
@@ -163,7 +163,7 @@ struct EventCommandTests {
     #expect(try run.json().list("event.quartiles").map(\.text) == ["25", "50"])
   }
 
-  @Test("warns of names that tell of a person, and takes them")
+  @Test("`event` accepts names that look like personal data, with a warning")
   func privacy() throws {
     let run = try home.run("event", "log", "login of alice@example.org")
     #expect(run.status == 0, "\(run)")
@@ -181,7 +181,7 @@ struct EventCommandTests {
     #expect(check.errors.components(of: "[config.private-name]") == 3, "\(check)")
   }
 
-  @Test("keeps configurations apart, and refuses names of no use")
+  @Test("`event` keeps configurations apart and refuses unusable names")
   func apart() throws {
     home.configure("name: other\nsegments: []", to: "other.yaml")
     #expect(try home.run("event", "log", "mine").status == 0)
@@ -195,7 +195,7 @@ struct EventCommandTests {
     #expect(family.status == 64 && family.errors.contains("needs to know what to do"), "\(family)")
   }
 
-  @Test("needs neither secrets nor a configuration to record something")
+  @Test("`event log` needs neither secrets nor a configuration")
   func bare() throws {
     home.configure("license: ${env:NOWHERE_SET}\nsegments: []")
     #expect(try home.run("event", "log", "a").status == 0)

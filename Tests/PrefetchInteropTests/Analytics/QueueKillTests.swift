@@ -38,7 +38,7 @@ struct QueueKillTests {
     }
   }
 
-  @Test("loses nothing that it has acknowledged, and sends nothing under two ids")
+  @Test("A killed queue of events loses no acknowledged event and sends none under two ids")
   func survives() throws {
     var random = SeededRandom(11)
     var acknowledged: Set<String> = []

@@ -30,7 +30,7 @@ struct ForeignLinkTests {
   }
 
   @Test(
-    "No output is written through it",
+    "An output is not written through a symlink of another user",
     arguments: ["get", "report", "events", "log", "freeze", "report.files"]
   )
   func refused(_ output: String) throws {

@@ -13,7 +13,7 @@ struct KillCampaignTests {
   private static let counts = Mutex<[KillScenario: Int]>([:])
 
   @Test(
-    "A command that is killed at a file or network call loses nothing and shows nothing wrong",
+    "A command killed at a file or network call loses nothing and leaves nothing wrong",
     arguments: Binary.seed.map { [Int($0)] } ?? Array(0..<Binary.rounds)
   )
   func killed(_ round: Int) throws {

@@ -37,7 +37,7 @@ struct ReadFaultTests {
   }
 
   @Test(
-    "An error at a read or open of STATE, the index or a body removes nothing and sets nothing aside",
+    "An I/O error at STATE, the index or a body removes nothing and sets nothing aside",
     arguments: Binary.seed.map { [Int($0)] } ?? Array(0..<Binary.rounds)
   )
   func unread(_ round: Int) throws {

@@ -31,7 +31,7 @@ struct SpoiltPartTests {
   }
 
   @Test(
-    "No byte of it is in the body that the next run stores",
+    "A damaged part contributes no byte to the next stored body",
     arguments: 0..<min(40, Binary.rounds)
   )
   func spoilt(_ way: Int) throws {

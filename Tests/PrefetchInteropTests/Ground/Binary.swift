@@ -35,7 +35,7 @@ enum Binary {
   /// Words that select rows of the matrix, from `PREFETCH_ROWS`; nil selects all.
   static let rowWords = environment("PREFETCH_ROWS")
 
-  /// Whether pages and snapshots are recorded anew.
+  /// Whether pages and snapshots are recorded again.
   static let isRecording = environment("PREFETCH_RECORD") == "1"
 
   private static func environment(_ name: String) -> String? {

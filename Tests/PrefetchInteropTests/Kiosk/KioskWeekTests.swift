@@ -8,7 +8,7 @@ import Testing
 )
 struct KioskWeekTests {
   /// `PREFETCH_ROUNDS=100` plays the long form, and `PREFETCH_SEED` selects the week.
-  @Test("shows whole films of one edition at every moment, and asks for nothing that is forbidden")
+  @Test("A week of a kiosk shows whole films of one edition and sends no forbidden request")
   func week() throws {
     let seed = Binary.seed ?? 1
     let week = try KioskWeek(seed: seed)

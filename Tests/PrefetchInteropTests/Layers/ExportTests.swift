@@ -45,7 +45,7 @@ struct ExportTests {
     return try home.run("verify", "-c", "alone.yaml", "--cache-dir", folder).status == 0
   }
 
-  @Test("It holds what changed and nothing else, and with the base below it is the whole")
+  @Test("An exported layer has only changes, and completes the base below it")
   func onePercent() throws {
     let segments = "  - { name: basics, manifest: \"\(ground.url("/list.json"))\" }"
     publish(version: 1)
@@ -86,7 +86,7 @@ struct ExportTests {
     #expect(try ground.fingerprint("layer") == layer)
   }
 
-  @Test("Streams go whole, and redirects with what they are fresh by")
+  @Test("An exported layer has streams completely, and redirects with their freshness")
   func streams() throws {
     site["/film.m3u8"] = Site.Page(
       "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\none.ts\n#EXTINF:2,\ntwo.ts\n#EXT-X-ENDLIST\n"

@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("What is said of caches below", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Reports about lower caches", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LayerLookTests {
   private let ground: LayerGround
   private var home: Home { ground.home }
@@ -34,7 +34,7 @@ struct LayerLookTests {
     }
   }
 
-  @Test("Identities of each of them are listed behind one's own, and are not gone")
+  @Test("Identities of lower caches are listed after our own and are not gone")
   func identities() throws {
     try makeBase()
     declare(["/a"], lower: ["base"])
@@ -56,7 +56,7 @@ struct LayerLookTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  @Test("`doctor` names what each holds, and changes nothing in it")
+  @Test("`doctor` describes each lower cache and changes nothing in it")
   func healthy() throws {
     try makeBase()
     declare(["/a"], lower: ["base"])
@@ -71,7 +71,7 @@ struct LayerLookTests {
   }
 
   @Test(
-    "`doctor` says of those that are of no use what to change, and ends with 1, though no run minds"
+    "`doctor` reports unusable lower caches with a fix and 1, although no run fails"
   )
   func troubles() throws {
     try makeBase()

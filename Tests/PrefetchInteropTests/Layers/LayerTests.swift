@@ -32,7 +32,7 @@ struct LayerTests {
     _ = ground.takeRequests()
   }
 
-  @Test("What is stored below is asked about by its validators, and only what changed is stored")
+  @Test("An item of a lower layer is revalidated, and only changed bodies are stored")
   func revalidation() throws {
     try makeBase()
     site["/b"] = Site.Page("another body")
@@ -53,7 +53,7 @@ struct LayerTests {
     #expect(try home.run("--json").totals()["not_modified"] == 3)
   }
 
-  @Test("Whatever reads finds bodies in either cache, before a run and after, and writes neither")
+  @Test("Reading commands find bodies in either cache and write to neither")
   func readers() throws {
     try makeBase(", ttl: 1h")
     declare(more: ", ttl: 1h, publish: { dir: tree, link: hardlink }")
@@ -92,7 +92,7 @@ struct LayerTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  @Test("What a lower cache has in its log is read, and the log stays as it is")
+  @Test("The log of a lower cache is read and stays as it is")
   func log() throws {
     try makeBase(", ttl: 1h")
     let index = home.path("base/index.sqlite")
@@ -108,7 +108,7 @@ struct LayerTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  @Test("A mirror copies from below, and gives no second name to what lies there")
+  @Test("A mirror copies files from a lower cache and makes no links to them")
   func mirror() throws {
     let list = ["/a", "/b"].map(ground.url).joined(separator: "\n")
     home.write(list + "\n", to: "list")
@@ -139,7 +139,7 @@ struct LayerTests {
   }()
 
   @Test(
-    "A base of another user on a read-only mount is as good as any",
+    "A lower cache of another user on a read-only mount is usable",
     .enabled(if: mayMount, "may not mount")
   )
   func readOnly() throws {
@@ -167,7 +167,7 @@ struct LayerTests {
     #expect(try lines(ground.fingerprint("base")) == lines(before))
   }
 
-  @Test("A run without a network serves what is below, manifests too")
+  @Test("An offline run serves items and manifests of a lower cache")
   func offline() throws {
     let list = ["/a", "/b"].map { Manifest.Entry(ground.url($0)) }
     site["/list.json"] = Site.Page(Manifest.text(list))
@@ -185,7 +185,7 @@ struct LayerTests {
     #expect(ground.takeRequests() == ["/list.json"])
   }
 
-  @Test("A lower cache that vanished is damage like lost bodies: they are fetched again")
+  @Test("A lower cache that vanished counts as lost bodies, which are fetched again")
   func vanished() throws {
     try makeBase(", ttl: 1h")
     declare(more: ", ttl: 1h")
@@ -211,7 +211,7 @@ struct LayerTests {
     #expect(try ground.listed().count == 3)
   }
 
-  @Test("Of two lower caches the upper one knows better")
+  @Test("The upper of two lower caches has precedence")
   func order() throws {
     try makeBase(", ttl: 1h")
     site["/a"] = Site.Page("newer body of a")
@@ -231,7 +231,7 @@ struct LayerTests {
     }
   }
 
-  @Test("What leaves the list, or is gone at its server, leaves the upper cache alone")
+  @Test("An item that leaves the list or its server is removed from the upper cache only")
   func removal() throws {
     try makeBase()
     let before = try ground.fingerprint("base")
@@ -250,7 +250,7 @@ struct LayerTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  @Test("Bodies below take no room, and are not put out to make any")
+  @Test("Bodies of a lower cache use no room and are not evicted")
   func room() throws {
     let large = String(repeating: "x", count: 40_000)
     for name in ["a", "b", "c"] { site["/\(name)"] = Site.Page(name + large) }
@@ -274,7 +274,7 @@ struct LayerTests {
     #expect(FileTree.objects(home.cache).count == 1)
   }
 
-  @Test("A lower cache that cannot be used costs a warning, and what a digest names is found there")
+  @Test("An unusable lower cache causes a warning, and its bodies are still found by digest")
   func useless() throws {
     let bodies = ["a", "b", "c"].map { "body of \($0)" }
     let pinned = zip(["/a", "/b", "/c"], bodies).map {
@@ -308,7 +308,7 @@ struct LayerTests {
     }
   }
 
-  @Test("A body that was damaged below is found by `verify`, dropped here and fetched again")
+  @Test("A damaged body of a lower cache is found by `verify` and fetched again")
   func damaged() throws {
     try makeBase(", ttl: 1h")
     declare(more: ", ttl: 1h")
@@ -326,7 +326,7 @@ struct LayerTests {
     #expect(try ground.fingerprint("base") == before)
   }
 
-  @Test("The cache itself is no cache below it, and an export needs an empty folder")
+  @Test("The cache itself is refused as its lower cache, and an export needs an empty folder")
   func refusals() throws {
     try makeBase()
     declare()

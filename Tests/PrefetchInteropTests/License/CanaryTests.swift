@@ -62,7 +62,7 @@ struct CanaryTests {
     )
   }
 
-  @Test("is found nowhere but where it belongs", .timeLimit(.minutes(10)))
+  @Test("The license appears only where it belongs", .timeLimit(.minutes(10)))
   func staysHome() throws {
     configure()
     var outputs: [String] = []
@@ -168,7 +168,7 @@ struct CanaryTests {
     #expect(count > Self.formats.count + 5)
   }
 
-  @Test("is itself well looked for")
+  @Test("The search for a canary finds it in every encoding")
   func needles() {
     let canary = Canary("canary/7f3a+9c51")
     for text in [

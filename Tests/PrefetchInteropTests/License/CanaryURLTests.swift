@@ -54,7 +54,10 @@ struct CanaryURLTests {
     #expect(count > 2)
   }
 
-  @Test("that is user-info is found nowhere, whatever is done with it", .timeLimit(.minutes(10)))
+  @Test(
+    "User information of a URL appears nowhere, whatever is done with the URL",
+    .timeLimit(.minutes(10))
+  )
   func userInformation() throws {
     let address = server.address("/one").replacing(
       "http://",
@@ -124,7 +127,7 @@ struct CanaryURLTests {
     #expect(outputs.all.contains { $0.text.contains("***") })
   }
 
-  @Test("that is a proxy's password reaches that proxy alone", .timeLimit(.minutes(10)))
+  @Test("The password of a proxy reaches that proxy only", .timeLimit(.minutes(10)))
   func proxy() throws {
     let proxy = server.address("").replacing("http://", with: "http://user:\(Self.password.text)@")
     let outputs = Outputs()
@@ -148,7 +151,10 @@ struct CanaryURLTests {
     try search(for: [Self.password], in: outputs, besides: ["/work/prefetch.yaml"])
   }
 
-  @Test("that signs a URL is kept where the URL is asked again from", .timeLimit(.minutes(10)))
+  @Test(
+    "The signature of a URL is kept only where the URL is requested again from",
+    .timeLimit(.minutes(10))
+  )
   func signature() throws {
     let query = "?X-Amz-Signature=\(Self.signature.text)&a=b"
     let (one, two) = (server.address("/one\(query)"), server.address("/gone\(query)"))

@@ -25,7 +25,7 @@ struct PatienceTests {
     )
   }
 
-  @Test("and leads on and on holds up nobody past the deadline of the run")
+  @Test("A slow registration server with endless redirects delays no run beyond its deadline")
   func hops() throws {
     let server = try LoopbackServer { request in
       guard request.method == "POST", let number = Int(request.path.dropFirst()) else {
@@ -41,7 +41,7 @@ struct PatienceTests {
     #expect((1...3).contains(server.requests.count), "\(server.requests.map(\.path))")
   }
 
-  @Test("leaves the run what is left of its time")
+  @Test("A slow registration server leaves the run the rest of its time")
   func rest() throws {
     let server = try LoopbackServer { request in
       switch request.method {
@@ -59,7 +59,7 @@ struct PatienceTests {
     #expect(try run.json().text("items.0.outcome") == "deferred", "\(run)")
   }
 
-  @Test("and leads in a circle is left at once")
+  @Test("A registration server that redirects in a circle is abandoned at once")
   func circle() throws {
     let server = try LoopbackServer { request in
       request.method == "POST"
@@ -75,7 +75,7 @@ struct PatienceTests {
     #expect(server.requests.map(\.path) == ["/0", "/1"])
   }
 
-  @Test("takes nothing away that `register` got in the meantime")
+  @Test("A slow registration that fails keeps what `register` got in the meantime")
   func together() throws {
     let asked = Mutex(0)
     let registered = Mutex<Int32?>(nil)

@@ -34,7 +34,7 @@ struct PublisherPolicyTests {
   }
 
   @Test(
-    "`analytics: false` keeps events from the collector, `get` from recording, and `doctor` from naming it"
+    "`analytics: false` stops the collector, the records of `get` and the line of `doctor`"
   )
   func analyticsSwitchedOff() throws {
     try register(#""analytics": false"#)
@@ -51,7 +51,7 @@ struct PublisherPolicyTests {
     #expect(!doctor.output.contains("events to"), "\(doctor)")
   }
 
-  @Test("`precaching: false` defers segments by the rule `features` with its own words")
+  @Test("`precaching: false` defers segments by the rule `features` with its reason")
   func precachingSwitchedOff() throws {
     try register(#""precaching": false"#)
     let run = try home.run("--json")

@@ -6,7 +6,7 @@ import Testing
   .enabled(if: Tool.isInstalled("python3"), "needs python3")
 )
 struct RegistrationExampleTests {
-  @Test("shows what it says")
+  @Test("The example of a registration server shows its documented statuses and requests")
   func example() throws {
     let home = try Home()
     let file = #filePath

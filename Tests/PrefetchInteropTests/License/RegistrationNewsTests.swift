@@ -28,7 +28,7 @@ struct RegistrationNewsTests {
   }
 
   @Test(
-    "A registration that ends and is refused is lost, and the event says why",
+    "A registration that expires and is refused is reported as lost with its reason",
     .enabled(if: Tool.isInstalled("faketime"), "needs faketime")
   )
   func lost() throws {
@@ -45,7 +45,7 @@ struct RegistrationNewsTests {
   }
 
   @Test(
-    "A registration that failed is tried again before its pause is over where the network changed",
+    "A failed registration is retried before its pause ends when the network changed",
     .enabled(if: Namespace.isAvailable, "needs a network namespace of its own (unshare)")
   )
   func otherNetwork() throws {

@@ -41,7 +41,7 @@ struct RegistrationTests {
     get throws { try home.run("status", "--json").json().text("registration") }
   }
 
-  @Test("is shown once, and its token with every request to that origin")
+  @Test("A license is registered once, and its token goes with every request to that origin")
   func granted() throws {
     #expect(try status == "not_registered")
     let first = try run()
@@ -62,7 +62,7 @@ struct RegistrationTests {
     #expect(try status == "registered")
   }
 
-  @Test("goes itself with every request where the server gave no token")
+  @Test("A license goes with every request itself where the server granted no token")
   func withoutToken() throws {
     license.answer(LicenseServer.granting(""))
     for _ in 0..<2 { #expect(try run().status == 0) }
@@ -71,7 +71,7 @@ struct RegistrationTests {
     #expect(other.requests.allSatisfy { $0.headers["Authorization"] == nil })
   }
 
-  @Test("and refused is not shown again before it changes", arguments: [401, 403])
+  @Test("A refused license is not sent again before it changes", arguments: [401, 403])
   func refused(status: Int) throws {
     license.answer(.respond(status))
     for _ in 0..<3 {
@@ -93,7 +93,7 @@ struct RegistrationTests {
     #expect(try run().status == 0)
   }
 
-  @Test("and changed is shown anew, each key once")
+  @Test("A changed license is sent again, each key once")
   func changed() throws {
     license.answer(.respond(403))
     #expect(try run().status == 77)
@@ -106,7 +106,7 @@ struct RegistrationTests {
   }
 
   @Test(
-    "and not accepted nor refused holds back its own origin alone, until the pause is over",
+    "A license that is neither accepted nor refused defers only its origin until the pause ends",
     arguments: [
       ("server_busy", Script.respond(500)), ("server_busy", .respond(503)),
       ("http", .respond(404)), ("http", .respond(204)), ("bad_response", .respond(200, text: "no")),
@@ -144,7 +144,7 @@ struct RegistrationTests {
     #expect(license.shown.count == 2)
   }
 
-  @Test("for another bundle is refused until the configuration names that one")
+  @Test("A license for another bundle is refused until the configuration names that bundle")
   func bundle() throws {
     license.answer(LicenseServer.granting(#""bundle_id": "org.example.other", "token": "abcdefg""#))
     for _ in 0..<2 {
@@ -159,7 +159,7 @@ struct RegistrationTests {
     #expect(Set(license.shown) == ["Bearer abcdefg"])
   }
 
-  @Test("whose token is refused by the origin is no success")
+  @Test("A token that the origin refuses ends the run with 77")
   func tokenRefused() throws {
     let server = try LoopbackServer { request in
       request.method == "POST" ? LicenseServer.granting() : .respond(401)
@@ -176,7 +176,7 @@ struct RegistrationTests {
     #expect(report.text("items.0.error.code") == "credentials_refused")
   }
 
-  @Test("is not shown by a dry run, by `get`, or offline")
+  @Test("A license is not sent by a dry run, by `get`, or offline")
   func asksNobody() throws {
     for arguments in [
       ["plan"], ["run", "--dry-run"], ["status"], ["check"],
@@ -197,7 +197,7 @@ struct RegistrationTests {
     #expect(Set(license.shown) == ["Bearer \(LicenseServer.token)"])
   }
 
-  @Test("goes only to an endpoint that may be asked")
+  @Test("A license is sent only to an endpoint that the transport rules allow")
   func transportSecurity() throws {
     home.write(
       """
@@ -216,7 +216,7 @@ struct RegistrationTests {
     #expect(license.server.connectionCount == 0)
   }
 
-  @Test("is not shown to a proxy in plain text")
+  @Test("A license is not shown to a proxy in plain text")
   func proxy() throws {
     var proxied = home
     let proxy = try LoopbackServer { _ in .respond(200, text: "{}") }
@@ -227,7 +227,10 @@ struct RegistrationTests {
     #expect(license.server.connectionCount == 0)
   }
 
-  @Test("stays at its origin when the endpoint redirects", arguments: [301, 302, 303, 307, 308])
+  @Test(
+    "A license stays at its origin when the endpoint redirects",
+    arguments: [301, 302, 303, 307, 308]
+  )
   func redirected(status: Int) throws {
     license.answer(.respond(status, [("Location", other.address("/license"))]))
     #expect(try run().status == 75)
@@ -235,7 +238,7 @@ struct RegistrationTests {
     #expect(license.keys.count == 1)
   }
 
-  @Test("follows its endpoint on the same origin where the question stays the same")
+  @Test("A license follows a redirect within its origin where method and body stay the same")
   func moved() throws {
     let server = try LoopbackServer { request in
       switch (request.method, request.path) {
@@ -257,7 +260,7 @@ struct RegistrationTests {
     #expect(server.requests[1].headers["Authorization"] == "Bearer key-of-the-test-1")
   }
 
-  @Test("that is missing is a matter of the configuration")
+  @Test("A missing license is an error of the configuration")
   func missing() throws {
     for command in [["run"], ["plan"], ["register"], ["check"]] {
       let run = try home.start(
@@ -285,7 +288,7 @@ struct RegistrationTests {
     #expect(Set(license.shown) == ["none"])
   }
 
-  @Test("tells what became of it in events")
+  @Test("The outcome of a registration is reported in events")
   func events() throws {
     #expect(try home.run("--events", "events").status == 0)
     #expect(try home.run("--events", "events").status == 0)
@@ -313,7 +316,7 @@ struct RegistrationTests {
   }
 
   @Test(
-    "that cannot be registered anew is told with the reason",
+    "A failed renewal of a license is reported with its reason",
     arguments: [
       (nil, 69, "503"), (#""expires": "2020-01-01T00:00:00Z""#, 75, "has expired already"),
       (#""policy": { "windows": 7 }"#, 75, "could not be read"),
@@ -337,7 +340,7 @@ struct RegistrationTests {
     }
   }
 
-  @Test("and lost says so once")
+  @Test("A license that `register` loses is not sent again")
   func lost() throws {
     let soon = Timestamp.format(Instant(seconds: 4_000_000_000))
     license.answer(LicenseServer.granting(#""token": "abcdefg", "expires": "\#(soon)""#))

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Whatever a server does", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Misbehaving servers", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct MatrixTests {
   static let rows =
     StatusRows.all + FramingRows.all + ConnectionRows.all + RedirectRows.all + BusyRows.all
@@ -11,14 +11,14 @@ struct MatrixTests {
   }
 
   @Test(
-    "the item ends as it should, and nothing wrong is stored",
+    "The item ends as its row expects, whatever the server does, and nothing wrong is stored",
     arguments: Cast.of(chosen)
   )
   func rehearse(_ cast: Cast) throws {
     try Rehearsal(cast).play()
   }
 
-  @Test("every row has its place in every situation")
+  @Test("Every row of the matrix is played in every situation")
   func places() {
     for situation in Situation.allCases {
       let played = Cast.of(Self.rows).filter { $0.situation == situation }.flatMap(\.rows)
@@ -26,7 +26,7 @@ struct MatrixTests {
     }
   }
 
-  @Test("no two rows have the same name")
+  @Test("No two rows of the matrix have the same name")
   func names() {
     let names = Self.rows.map(\.testDescription)
     #expect(Set(names).count == names.count)

@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import Testing
 
 @Suite(
-  "A body over HTTP/2 of which nothing says where it ends",
+  "A body over HTTP/2 without a certain end",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: StreamServer.isPossible, "needs python3 and openssl")
 )
@@ -37,7 +37,7 @@ struct OpenEndTests {
     try home.run("--json", "--items", "all").json()
   }
 
-  @Test("is stored as HTTP/1.1 gives it, in two requests that are counted")
+  @Test("A body over HTTP/2 without a certain end is fetched again over HTTP/1.1, as two requests")
   func askedAgain() throws {
     let server = try StreamServer([Self.cut], textual: Self.body, in: home)
     configure(server)
@@ -49,7 +49,7 @@ struct OpenEndTests {
     #expect(server.stop() == ["1/1", "2/text"])
   }
 
-  @Test("fails as `truncated` where HTTP/1.1 is refused, and the older copy stays")
+  @Test("A body without a certain end fails as `truncated` where HTTP/1.1 is refused")
   func refused() throws {
     let old = "what the server had before"
     let first = Self.start.head(length: old.utf8.count).data(old, isLast: true)
@@ -67,7 +67,9 @@ struct OpenEndTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("makes its host be asked over HTTP/1.1, until the configuration changes")
+  @Test(
+    "A body without a certain end switches its host to HTTP/1.1 until the configuration changes"
+  )
   func remembered() throws {
     let server = try StreamServer([Self.open], textual: Self.body, in: home)
     configure(server)
@@ -77,7 +79,7 @@ struct OpenEndTests {
     #expect(server.stop() == ["1/1", "2/text", "3/text", "4/text", "5/1", "6/text"])
   }
 
-  @Test("is not thought of a host that speaks HTTP/2 alone by now, and gives lengths")
+  @Test("A host that speaks HTTP/2 only and gives lengths again is not held to HTTP/1.1")
   func outdatedMemory() throws {
     let server = try StreamServer([Self.open, Self.good], textual: Self.body, in: home)
     configure(server)
@@ -89,7 +91,7 @@ struct OpenEndTests {
     #expect(server.stop() == ["1/1", "2/text", "3/text", "4/1"])
   }
 
-  @Test("needs no second look where its size or digest is declared")
+  @Test("A body with a declared size or digest needs no second request for its end")
   func declared() throws {
     let size = ", size: \(Self.body.utf8.count)"
     let digest = ", sha256: \(Digest.hexadecimal(Self.body))"
@@ -107,7 +109,7 @@ struct OpenEndTests {
     }
   }
 
-  @Test("needs none where its coding has an end that came")
+  @Test("A body needs no second request when the end of its coding arrived")
   func coded() throws {
     // `printf hello | gzip`: no name, no time.
     let whole: [UInt8] = [
@@ -130,7 +132,7 @@ struct OpenEndTests {
     }
   }
 
-  @Test("is asked again for `get` and behind a redirect as well")
+  @Test("A body without a certain end is fetched again for `get` and after a redirect too")
   func getBehindRedirect() throws {
     let redirect = Self.start.headers(
       [(":status", "302"), ("location", "/item"), ("content-length", "0")],
@@ -144,7 +146,7 @@ struct OpenEndTests {
     #expect(server.stop() == ["1/1", "1/3", "2/text"])
   }
 
-  @Test("obeys the limit of its size over HTTP/1.1 too")
+  @Test("A body that is fetched again over HTTP/1.1 obeys the size limit")
   func sizeLimit() throws {
     let server = try StreamServer([Self.open], textual: Self.body, in: home)
     configure(server, "", "defaults: { max_file_size: 20 }")
@@ -153,7 +155,7 @@ struct OpenEndTests {
     #expect(server.stop() == ["1/1", "2/text"])
   }
 
-  @Test("may be a manifest too, or what a redirect leads to")
+  @Test("A manifest or the target of a redirect without a certain end is fetched again too")
   func manifest() throws {
     let server = try StreamServer(
       [Self.start.head().data("junk").reset(.noError)],

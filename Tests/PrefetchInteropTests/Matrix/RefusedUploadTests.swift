@@ -9,7 +9,7 @@ import Testing
 )
 struct RefusedUploadTests {
   @Test(
-    "arrives whole or not at all",
+    "An upload whose HTTP/2 stream is refused arrives whole or not at all",
     arguments: [StreamScript.Code.http11Required, .refusedStream, .cancel]
   )
   func wholeBody(code: StreamScript.Code) throws {

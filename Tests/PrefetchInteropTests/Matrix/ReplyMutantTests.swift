@@ -127,7 +127,10 @@ struct ReplyMutantTests {
     #expect(verified.status == 0, "\(verified)")
   }
 
-  @Test("neither end the program nor leave anything damaged", arguments: Wire.allCases)
+  @Test(
+    "Damaged replies neither end the program nor leave damage in the cache",
+    arguments: Wire.allCases
+  )
   func mutants(wire: Wire) throws {
     for round in 0..<max(1, Binary.rounds / 5) {
       try Self.play(wire, from: 250 * round, count: 250, watched: false)
@@ -135,7 +138,7 @@ struct ReplyMutantTests {
   }
 
   @Test(
-    "touch no memory that is not theirs",
+    "Damaged replies cause no invalid access to memory",
     .enabled(if: Tool.isInstalled("valgrind"), "needs valgrind"),
     arguments: Wire.allCases
   )

@@ -3,7 +3,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("A server of HTTP/1.1 that means harm", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A hostile HTTP/1.1 server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct StrayByteTests {
   private static let head = "HTTP/1.1 200 OK\r\n"
   private static let one = "network: { per_host: 1, http: 1.1, retries: { items: 0, lookups: 0 } }"
@@ -34,7 +34,7 @@ struct StrayByteTests {
   }
 
   @Test(
-    "A head that begins with a blank is `bad_response`, and nothing of the answer before is touched",
+    "A head that begins with a blank is `bad_response` and leaves the response before it",
     arguments: Wire.allCases,
     foldedLines
   )
@@ -59,7 +59,7 @@ struct StrayByteTests {
     #expect(plan.output.contains("not stored; probe failed: "), "\(plan)")
   }
 
-  @Test("`serve --pull` outlives heads that begin with a blank")
+  @Test("`serve --pull` survives heads that begin with a blank")
   func foldedPull() throws {
     let home = try Home(isInMemory: true)
     let server = try Self.folding(.plain, " X: AAAA")
@@ -140,7 +140,7 @@ struct StrayByteTests {
   }
 
   @Test(
-    "Bytes behind an answer are nobody's body, and the item after it is not blamed",
+    "Bytes after a response are not taken as a body, and the next item is not blamed",
     arguments: Wire.allCases,
     Way.allCases
   )
@@ -187,7 +187,7 @@ struct StrayByteTests {
 
   // MARK: Chunks and counts
 
-  @Test("A chunk size that is none is named", arguments: Wire.allCases)
+  @Test("An invalid chunk size is named", arguments: Wire.allCases)
   func chunkSizes(wire: Wire) throws {
     let sizes = ["0x5", "5g", "g", "-5", "5;x=y", "5 ", "0005"]
     let server = try WireServer(wire) { _, path in
@@ -211,7 +211,7 @@ struct StrayByteTests {
     }
   }
 
-  @Test("Requests that libcurl repeats by itself are counted", arguments: Wire.allCases)
+  @Test("Requests that libcurl repeats are counted", arguments: Wire.allCases)
   func repeated(wire: Wire) throws {
     let asked = Counter()
     let server = try WireServer(wire) { _, path in

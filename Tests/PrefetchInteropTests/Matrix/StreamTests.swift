@@ -17,7 +17,7 @@ struct StreamRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(
-  "Whatever a server of HTTP/2 does",
+  "Misbehaving HTTP/2 servers",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: StreamServer.isPossible, "needs python3 and openssl")
 )
@@ -236,7 +236,7 @@ struct StreamTests {
   private static let giant = [UInt8](repeating: 0, count: 20_000)
 
   @Test(
-    "the item ends as it should, and nothing wrong is stored",
+    "The item ends as its row expects, whatever an HTTP/2 server does, and nothing wrong is stored",
     arguments: rows,
     [Situation.first, .update]
   )
@@ -245,7 +245,7 @@ struct StreamTests {
   }
 
   @Test(
-    "what goes wrong with one of many streams costs none of the others",
+    "A fault in one of many HTTP/2 streams costs none of the others",
     arguments: [
       good.goAway(handled: 5).close(orderly: true), good.goAway(handled: 3).close(),
       start.goAway(handled: 1).close(), start.reset(.refusedStream), cut.reset(.internalError),
@@ -269,7 +269,7 @@ struct StreamTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("no two rows have the same name")
+  @Test("No two rows of the stream matrix have the same name")
   func names() {
     let names = Set(Self.rows.map(\.testDescription))
     #expect(names.count == Self.rows.count)

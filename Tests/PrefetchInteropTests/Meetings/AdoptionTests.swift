@@ -4,8 +4,8 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-/// What else is in force while a segment takes over files that lie in its tree.
-@Suite("Where adoption meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+/// Features that are in force while a segment adopts files in its tree.
+@Suite("Adoption together with other features", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct AdoptionTests {
   private static let body = String(repeating: "a body\n", count: 100)
 
@@ -48,7 +48,7 @@ struct AdoptionTests {
   }
 
   @Test(
-    "a limit that refuses the body: the file keeps its mode, and a later run takes it",
+    "A file that a limit refuses to adopt keeps its mode, and a later run adopts it",
     arguments: [
       (", size: 100B", "", "cache_full"), (", max_file_size: 100B", "", "too_large"),
       ("", "max_file_size: 100B", "too_large"), ("", "expect: { max_size: 100B }", ""),
@@ -75,7 +75,7 @@ struct AdoptionTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("a second tier: a file in the tree is taken before the tier or the origin is asked")
+  @Test("A file in the tree is adopted before the second tier or the origin gets a request")
   func tier() throws {
     let remote =
       ", remote: { url: \"\(ground.tier.address("/t"))\", mode: read_write, trust: true }"

@@ -4,7 +4,10 @@ import PrefetchTestSupport
 import Testing
 
 /// Controls and requests of single items in combination with other features.
-@Suite("What is said of single items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "Controls of items together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct ControlMeetingTests {
   private let site = Site()
   private let server: LoopbackServer
@@ -79,7 +82,7 @@ struct ControlMeetingTests {
 
   // MARK: Pause
 
-  @Test("A paused item goes with a limit as any other, and stays when it is wanted no more")
+  @Test("A paused item is evicted as any other and is kept when no list declares it")
   func paused() throws {
     configure(["/a", "/b"])
     try expectRun()
@@ -97,7 +100,7 @@ struct ControlMeetingTests {
     try expectRun()
   }
 
-  @Test("A paused item is planned as put off, and its tree is published without it")
+  @Test("A paused item is planned as deferred, and its tree is published without it")
   func pausedPublishing() throws {
     configure(["/a", "/b"], publishes: true)
     #expect(try home.run("pause", server.address("/a")).status == 0)
@@ -112,7 +115,7 @@ struct ControlMeetingTests {
 
   // MARK: Lock
 
-  @Test("A locked item outlives limits, the end of its declaration, and `rm`")
+  @Test("A locked item survives limits, the end of its declaration, and `rm`")
   func locked() throws {
     configure(["/a", "/b"], publishes: true)
     try expectRun()
@@ -134,7 +137,7 @@ struct ControlMeetingTests {
 
   // MARK: Behaviour
 
-  @Test("What a behaviour leaves to others breaks no limit, and is neither planned nor published")
+  @Test("A withheld item breaks no limit, and is neither planned nor published")
   func withheld() throws {
     let rules = "download: { behavior: none }\ncache: { min_free: 0, max_file_size: 3B }"
     configure(["/a", "/b"], rules, publishes: true)
@@ -153,7 +156,7 @@ struct ControlMeetingTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("What was stored before a behaviour forbade it stays, and goes with its declaration")
+  @Test("An item that was stored before a behaviour withheld it stays until its declaration ends")
   func withheldLater() throws {
     configure(["/a", "/b", "/c"])
     try expectRun()
@@ -169,7 +172,7 @@ struct ControlMeetingTests {
 
   // MARK: Thumbnails
 
-  @Test("Thumbnails come first, whatever there is room for, and go with their items")
+  @Test("Thumbnails precede items even with little room, and are removed with their items")
   func thumbnails() throws {
     let little =
       "cache: { min_free: 0, size: \(2 * Self.size + 100)B }\nnetwork: { concurrency: 1 }"
@@ -189,7 +192,7 @@ struct ControlMeetingTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("Where thumbnails alone are wanted, their items come with `get` and go with `rm`")
+  @Test("Under `behavior: thumbnails` items are fetched by `get` and removed by `rm`")
   func thumbnailsAlone() throws {
     let rules = "download: { behavior: thumbnails }\ncache: { min_free: 0 }"
     configure(["/a", "/b"], rules, thumbnail: true)
@@ -205,7 +208,7 @@ struct ControlMeetingTests {
 
   // MARK: Consumption
 
-  @Test("What was consumed goes first, however lately it was used")
+  @Test("A consumed item is evicted first, however recently it was used")
   func consumed() throws {
     home.configure("cache: { min_free: 0 }")
     for path in ["/a", "/b", "/c"] {
@@ -224,7 +227,7 @@ struct ControlMeetingTests {
 
   // MARK: Pull
 
-  @Test("What a client pulled is planned as stored, published without a request, and goes first")
+  @Test("An item pulled by a client is planned as stored, published, and evicted first")
   func pulled() throws {
     configure(["/a", "/b"], publishes: true)
     let serving = try Serving(home, "--pull")

@@ -36,7 +36,7 @@ struct DeclaredRuleTests {
     return Site.Page("<urlset>\(urls.joined())</urlset>")
   }
 
-  @Test("A page that its sitemap says is unchanged is not asked for, where that is believed")
+  @Test("A page that its sitemap calls unchanged is not requested under `trust_lastmod`")
   func lastModified() throws {
     let segment = "manifest: \"\(server.address("/sitemap.xml"))\", format: sitemap"
     configure("\(segment), trust_lastmod: true")
@@ -67,7 +67,7 @@ struct DeclaredRuleTests {
     #expect(paths() == ["/a", "/sitemap.xml"])
   }
 
-  @Test("`keep` takes the newest of items that say in the configuration when they were changed")
+  @Test("`keep` selects the newest items by the times that the configuration declares")
   func newest() throws {
     let items = ["a", "b", "c"].enumerated().map { number, name in
       "{ url: \"\(server.address("/\(name)"))\", mtime: 2026-01-0\(number == 1 ? 9 : number + 1) }"
@@ -79,7 +79,7 @@ struct DeclaredRuleTests {
 
   // MARK: Streams
 
-  @Test("An item may be taken shorter than its segment says, in the configuration and in a list")
+  @Test("An item may have fewer seconds than its segment, in the configuration and in a list")
   func seconds() throws {
     let pieces = (0..<4).map { "#EXTINF:2,\n\($0).ts\n" }.joined()
     site["/film.m3u8"] = Site.Page("#EXTM3U\n#EXT-X-TARGETDURATION:2\n\(pieces)#EXT-X-ENDLIST\n")
@@ -101,7 +101,7 @@ struct DeclaredRuleTests {
 
   // MARK: Lock files
 
-  @Test("The crates of a Cargo.lock are kept under their names, each checked")
+  @Test("The crates of a Cargo.lock are stored under their names, each verified")
   func crates() throws {
     let good = Array("crate".utf8)
     site["/dl/left/1.0.0/download"] = Site.Page(good)
@@ -142,7 +142,7 @@ struct DeclaredRuleTests {
     #expect(home.read("crates/left-1.0.0.crate") == "crate")
   }
 
-  @Test("No proxy hears of a module that Go is told to get elsewhere")
+  @Test("A module that GOPRIVATE names is not requested from the proxy")
   func privateModules() throws {
     let sum = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     home.write(
@@ -162,7 +162,7 @@ struct DeclaredRuleTests {
     #expect(paths().count == 2)
   }
 
-  @Test("Files of a feed bring their pictures along, and do without those that cannot be had")
+  @Test("Files of a feed include their pictures, and work without missing ones")
   func pictures() throws {
     site["/a.jpg"] = Site.Page("picture")
     site["/feed.xml"] = Site.Page(
@@ -190,7 +190,7 @@ struct DeclaredRuleTests {
     )
   }
 
-  @Test("A manifest bounds what is taken of a category, and may hold everything back")
+  @Test("A manifest limits the items of a category and may switch precaching off")
   func manifestPolicy() throws {
     configure("manifest: \"\(server.address("/list.json"))\"")
     list(#""items_per_category": 1"#)
@@ -207,7 +207,7 @@ struct DeclaredRuleTests {
     #expect(home.read("prefetch.yaml") != nil)
   }
 
-  @Test("What the publisher of the license grants bounds every segment from the first run on")
+  @Test("The policy of a license limits every segment from the first run on")
   func grantedPolicy() throws {
     var home = home
     home.variables["KEY"] = "key-of-the-test-2"
@@ -266,7 +266,7 @@ struct DeclaredRuleTests {
 
   // MARK: Features
 
-  @Test("A feature that is switched off does nothing, and says so")
+  @Test("A feature that is switched off does nothing and is reported")
   func features() throws {
     configure("urls: [\"\(server.address("/a"))\"]", besides: "features: { precaching: false }")
     let run = try home.run("-v")

@@ -5,7 +5,10 @@ import PrefetchTestSupport
 import Testing
 
 /// Rules in force while a segment's last good list replaces a failed one.
-@Suite("Where a failed list meets", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "A failed list together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct FailedListTests {
   private let home: Home
   private let site = Site()
@@ -92,7 +95,7 @@ struct FailedListTests {
 
   private static let whole = Dictionary(uniqueKeysWithValues: names.map { ($0, "first \($0)") })
 
-  @Test("a dry run: it says what the run then does")
+  @Test("A dry run under a failed list predicts the totals of the run")
   func plan() throws {
     try loseBody("a")
     serve("second c", at: "c")
@@ -111,7 +114,10 @@ struct FailedListTests {
     #expect(tree["c"] == "second c")
   }
 
-  @Test("shards: each asks for its own items, and counts no others as retained", arguments: [0, 1])
+  @Test(
+    "A shard under a failed list revalidates its own items and counts no others as retained",
+    arguments: [0, 1]
+  )
   func shard(number: Int) throws {
     let run = try home.run("run", "--shard", "\(number)/2", "--json", "--items", "all")
     #expect([3, 69].contains(run.status), "\(run)")
@@ -124,7 +130,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("an atomic tree: it stands, and a missing file comes back in a new generation")
+  @Test("An atomic tree under a failed list stays, and a lost file returns in a new generation")
   func atomic() throws {
     listItems(Self.names)
     configure(publishing: "dir: whole, layout: basename, atomic: true")
@@ -136,7 +142,7 @@ struct FailedListTests {
     for name in Self.names { #expect(home.read("whole/\(name)") == "first \(name)") }
   }
 
-  @Test("a paused item: nobody asks for it, and nothing takes its file away")
+  @Test("A paused item under a failed list is not requested and keeps its file")
   func paused() throws {
     #expect(try home.run("pause", server.address("/c")).status == 0)
     serve("second c", at: "c")
@@ -145,7 +151,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("an item that a user removed: the run brings it back")
+  @Test("An item that a user removed is fetched again by a run under a failed list")
   func removed() throws {
     #expect(try home.run("rm", server.address("/a")).status == 0)
     #expect(try home.run("run").status == 3)
@@ -153,7 +159,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("`exclude` in the configuration: what it drops stays until a good list comes")
+  @Test("An item that `exclude` drops stays under a failed list until a good one")
   func excluded() throws {
     configure(segment: ", exclude: [b]")
     #expect(try home.run("run").status == 3)
@@ -163,7 +169,7 @@ struct FailedListTests {
     #expect(tree["b"] == nil && tree.count == 3)
   }
 
-  @Test("a lowered `cache.size`: it evicts what it would evict under a good list")
+  @Test("A lowered `cache.size` evicts the same under a failed list as under a good one")
   func lowered() throws {
     listItems(Self.names)
     let size = (site["/list"]?.body.count ?? 0) + 2 * "first a".utf8.count
@@ -180,7 +186,7 @@ struct FailedListTests {
     #expect(try Self.names.filter(isStored) == ["a", "b"])
   }
 
-  @Test("`gc`: it removes nothing that the list in force names")
+  @Test("`gc` under a failed list removes nothing of the list in force")
   func collected() throws {
     #expect(try home.run("run").status == 3)
     #expect(try home.run("gc").status == 0)
@@ -190,7 +196,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("a segment that a run does not name: it is left as it is")
+  @Test("A segment that a run does not name is left as it is under a failed list")
   func unselected() throws {
     let inline = "{ name: other, urls: ['\(server.address("/c"))'] }"
     configure(others: [inline])
@@ -204,7 +210,7 @@ struct FailedListTests {
     #expect(states == ["incomplete", "current"], "\(all)")
   }
 
-  @Test("another configuration of the same cache: its run keeps what this list names")
+  @Test("A run of another configuration keeps the items of a list that failed")
   func otherIdentity() throws {
     home.write(
       """
@@ -224,7 +230,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("servers that are in trouble as well: within `max_stale` the copies serve")
+  @Test("Copies within `max_stale` serve when the list and the servers fail")
   func stale() throws {
     configure(segment: ", max_stale: 1d")
     for name in ["c", "d"] { site["/\(name)"] = Site.Page([], status: 503) }
@@ -235,7 +241,7 @@ struct FailedListTests {
     #expect(tree == Self.whole)
   }
 
-  @Test("a damaged body: `verify --repair` drops it, and the run fetches it again")
+  @Test("A body that `verify --repair` drops is fetched again under a failed list")
   func repaired() throws {
     let digest = Digest.hexadecimal("first b")
     let path = "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
@@ -248,7 +254,7 @@ struct FailedListTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("a file of the user's in the place of a lost one: `adopt` takes it without a request")
+  @Test("A lost item under a failed list is adopted from a user's file without a request")
   func adopted() throws {
     configure(publishing: "dir: tree, layout: basename, adopt: true")
     try loseBody("a")
@@ -260,7 +266,7 @@ struct FailedListTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("a newer good list: it is the one that stays in force from then on")
+  @Test("A newer good list replaces the one that stays in force after a failure")
   func afterwards() throws {
     listItems(["a", "c", "d"])
     #expect(try home.run("run").status == 0)

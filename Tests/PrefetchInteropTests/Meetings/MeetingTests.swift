@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@Suite("Where features meet", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .counted)
+@Suite("Pairs of features", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .counted)
 struct MeetingTests {
   fileprivate static let chosen = MeetingTable.all.filter { meeting in
     Binary.rowWords.map { meeting.testDescription.contains($0) } ?? true
@@ -11,22 +11,22 @@ struct MeetingTests {
   }
   fileprivate static let played = Mutex<Int>(0)
 
-  @Test("each does as if it were alone", arguments: chosen)
+  @Test("Each feature of a pair acts as it does alone", arguments: chosen)
   func play(_ meeting: Meeting) throws {
     Self.played.withLock { $0 += 1 }
     try MeetingPlay(meeting).play()
   }
 
-  @Test("a limit holds whatever it meets", arguments: limits)
+  @Test("A limit holds in every pair of features", arguments: limits)
   func hold(_ meeting: LimitMeeting) throws {
     Self.played.withLock { $0 += 1 }
     try LimitPlay(meeting).play()
   }
 }
 
-@Suite("The table of meetings")
+@Suite("The table of pairs of features")
 struct MeetingTableTests {
-  @Test("names no meeting twice, and no feature is left out")
+  @Test("The table of pairs names no pair twice and covers every feature")
   func names() {
     let names =
       MeetingTable.all.map(\.testDescription) + LimitMeeting.all.map(\.testDescription)

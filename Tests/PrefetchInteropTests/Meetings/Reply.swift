@@ -17,7 +17,7 @@ struct Reply: Sendable {
   var lines: [String] = []
   /// Header lines of a 304; nil for the response's own lines and validators.
   var confirming: [String]?
-  /// Header lines of a 206 besides its range; nil for the response's own lines and validators.
+  /// Header lines of a 206 beside its range; nil for the response's own lines and validators.
   var resuming: [String]?
   /// True where any condition is answered with 304.
   var confirmsAnything = false

@@ -28,7 +28,7 @@ struct AdoptedMirrorTests {
     ground.site.requests.filter { $0.path == path }.map(\.method)
   }
 
-  @Test("`mirror --adopt` takes files with the listed digests without asking for any")
+  @Test("`mirror --adopt` adopts files with the listed digests without a request for them")
   func adoptedByDigest() throws {
     ground.publish(files: ["a": "one", "b": "two", "c": "three"])
     try put("one", at: "a")
@@ -51,7 +51,7 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["b": "two", "c": "three"])
   }
 
-  @Test("Without `--adopt` the same files serve and stay somebody else's")
+  @Test("Files that are not adopted serve readers and stay foreign")
   func notAdopted() throws {
     ground.publish(files: ["a": "one"])
     try put("one", at: "a")
@@ -61,7 +61,7 @@ struct AdoptedMirrorTests {
     #expect(run.errors.contains("no record says that prefetch put them there"), "\(run)")
   }
 
-  @Test("Without a digest a file is taken where a HEAD states its size and time")
+  @Test("A file without a digest is adopted where a HEAD has its size and time")
   func adoptedByHead() throws {
     for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
     let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
@@ -84,7 +84,7 @@ struct AdoptedMirrorTests {
     #expect(ground.files() == ["a": "body a", "b": "body b", "c": "body c"])
   }
 
-  @Test("A dry run with `--adopt` plans no transfer of files that lie there, and takes none")
+  @Test("A dry run with `--adopt` plans no transfer of existing files and adopts none")
   func planned() throws {
     ground.publish(files: ["a": "one", "b": "two", "c": "three"])
     try put("one", at: "a")
@@ -118,7 +118,7 @@ struct AdoptedMirrorTests {
     )
   }
 
-  @Test("A later `--adopt` takes the files that a run without it left somebody else's")
+  @Test("A later `--adopt` adopts the files that an earlier run left foreign")
   func adoptedLater() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     try put("one", at: "a")
@@ -156,7 +156,7 @@ struct AdoptedMirrorTests {
     #expect(try !ground.mirror(list, "dir").errors.contains("stays although"))
   }
 
-  @Test("A run that may ask nobody takes files by their digests")
+  @Test("An offline run adopts files by their digests")
   func adoptedOffline() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     let sums = String(decoding: ground.site["/pub/SHA256SUMS"]?.body ?? [], as: UTF8.self)
@@ -198,7 +198,7 @@ struct AdoptedMirrorTests {
     }
   }
 
-  @Test("A link, a file with a second name and one of another user stay foreign")
+  @Test("A link, a file with a second link and one of another user stay foreign")
   func foreignFilesStay() throws {
     ground.publish(files: ["a": "one", "b": "two", "sub/c": "three"])
     ground.home.write("one", to: "elsewhere")
@@ -216,7 +216,7 @@ struct AdoptedMirrorTests {
     #expect(try #require(FileTree.status(ground.home.path("real/c"))).st_nlink == 1)
   }
 
-  @Test("`publish: {adopt: true}` makes a file mode 0444 and the tree's own")
+  @Test("`publish: {adopt: true}` sets a file's mode to 0444 and makes it the tree's own")
   func adoptedByConfiguration() throws {
     ground.serve("one", at: "/a")
     ground.home.configure(
@@ -239,7 +239,7 @@ struct AdoptedMirrorTests {
   }
 
   @Test(
-    "A folder that the real wget filled is taken over without a body",
+    "A folder that the real wget filled is adopted without a transfer",
     .enabled(if: Wget.isInstalled, "needs wget")
   )
   func filledByWget() throws {

@@ -16,7 +16,7 @@ struct MirrorNameTests {
   }
 
   @Test(
-    "are made as the options say",
+    "Names in a mirror follow the options for layout",
     arguments: [
       ([], ["x/a", "x/y/b", "c"]),
       (["--cut-dirs", "1"], ["a", "y/b", "c"]),
@@ -35,7 +35,7 @@ struct MirrorNameTests {
     #expect(Set(ground.files().keys) == Set(expected))
   }
 
-  @Test("follow changed options, with what is here")
+  @Test("Names in a mirror follow changed options without a transfer")
   func changedOptions() throws {
     ground.home.write(urls, to: "urls.txt")
     #expect(try ground.mirror("urls.txt", "dir").status == 0)
@@ -45,7 +45,7 @@ struct MirrorNameTests {
     #expect(ground.files() == ["a": "body x/a", "y/b": "body x/y/b", "c": "body c"])
   }
 
-  @Test("begin with the host where the list names several")
+  @Test("Names in a mirror begin with the host where the list names several")
   func severalHosts() throws {
     let site = ground.site
     let other = try LoopbackServer(number: 2) { site.respond(to: $0) }
@@ -56,7 +56,7 @@ struct MirrorNameTests {
     #expect(Set(ground.files().keys) == Set(hosts))
   }
 
-  @Test("are those of aria2's input format, with its checksums")
+  @Test("Names in a mirror follow aria2's input format, with its checksums")
   func aria2() throws {
     let wrong = Digest.hexadecimal(Array("something else".utf8))
     let right = Digest.hexadecimal(Array("body c".utf8))
@@ -92,7 +92,7 @@ struct MirrorNameTests {
     #expect(ground.files("fresh").isEmpty)
   }
 
-  @Test("that leave the folder, or are the mirror's own, fail their items alone")
+  @Test("A name outside of the folder, or of the mirror's own files, fails only its item")
   func forbidden() throws {
     let (a, c) = (ground.server.address("/x/a"), ground.server.address("/c"))
     ground.home.write("\(a)\n  out=.prefetch/index.sqlite\n\(c)\n", to: "own.txt")
@@ -108,7 +108,7 @@ struct MirrorNameTests {
     }
   }
 
-  @Test("that are there twice: one body of one time is one file, any other a copy or a failure")
+  @Test("A name that is listed twice is one file for one body and time, else a copy or a failure")
   func twice() throws {
     ground.serve("same", at: "/p/one")
     ground.serve("same", at: "/p/two")
@@ -134,7 +134,7 @@ struct MirrorNameTests {
     #expect(ground.files("clash").isEmpty)
   }
 
-  @Test("come from a pipe as well, below the URL that is given")
+  @Test("Names in a mirror come from a piped list below `--base-url`")
   func piped() throws {
     let digest = Digest.hexadecimal(Array("body x/a".utf8))
     let list = "\(digest)  a\n"

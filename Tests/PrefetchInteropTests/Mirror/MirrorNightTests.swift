@@ -12,7 +12,7 @@ struct MirrorNightTests {
     list = ground.server.address("/pub/SHA256SUMS")
   }
 
-  @Test("The first night brings all, the second asks for the list alone and touches nothing")
+  @Test("A mirror's first night fetches all files, and the second requests the list only")
   func twoNights() throws {
     ground.publish(files: ["a.txt": "one", "sub/b.txt": "two", "sub/deep/c.txt": "three"])
     let first = try ground.mirror(list, "./dir//")
@@ -33,7 +33,7 @@ struct MirrorNightTests {
     #expect(second.errors.isEmpty, "\(second)")
   }
 
-  @Test("The disk holds each body once")
+  @Test("A mirror has each body once on the disk")
   func once() throws {
     ground.publish(files: ["a": "one"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -41,7 +41,7 @@ struct MirrorNightTests {
     #expect(try ground.status("a").st_nlink == 2)
   }
 
-  @Test("Without digests each file is asked about, and only what changed is written")
+  @Test("A mirror without digests revalidates each file and writes only changed ones")
   func withoutDigests() throws {
     for name in ["a", "b", "c"] { ground.serve("body \(name)", at: "/\(name)") }
     let urls = ["a", "b", "c"].map { ground.server.address("/\($0)") + "\n" }.joined()
@@ -62,7 +62,7 @@ struct MirrorNightTests {
     }
   }
 
-  @Test("A manifest that was made for some segment is a list as any other")
+  @Test("A manifest for a segment is accepted as the list of a mirror")
   func native() throws {
     ground.serve("one", at: "/a")
     let items = #"[{"url": "a"}]"#
@@ -75,7 +75,7 @@ struct MirrorNightTests {
     #expect(ground.files() == ["a": "one"])
   }
 
-  @Test("A file that is only dated anew keeps its bytes and gets the time")
+  @Test("A file with a new date only keeps its bytes and gets the time")
   func dated() throws {
     ground.serve("one", at: "/a")
     ground.home.write(ground.server.address("/a"), to: "urls.txt")
@@ -93,7 +93,7 @@ struct MirrorNightTests {
     #expect(file.st_nlink == 2)
   }
 
-  @Test("What the list names no more goes with its folder, and what is somebody else's stays")
+  @Test("Files removed from the list are removed with their folder, and foreign files stay")
   func removal() throws {
     ground.publish(files: ["a": "one", "d": "one", "e": "one", "old/b": "two", "old/c": "three"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -106,7 +106,7 @@ struct MirrorNightTests {
     #expect(!FileTree.exists(ground.home.path("dir/old")))
   }
 
-  @Test("A list that lost most of what it had removes nothing unless that is allowed")
+  @Test("A list that lost most of its items removes nothing without `--allow mass-removal`")
   func shrunken() throws {
     let names = (0..<12).map { "f\($0)" }
     ground.publish(files: Dictionary(uniqueKeysWithValues: names.map { ($0, "body of \($0)") }))
@@ -140,7 +140,7 @@ struct MirrorNightTests {
     #expect(ground.files().isEmpty)
   }
 
-  @Test("A list from a pipe is read once, whatever the pipe is called")
+  @Test("A list from a pipe is read once, whatever the name of the pipe")
   func pipes() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     ground.home.write(
@@ -216,7 +216,7 @@ struct MirrorNightTests {
     #expect(got.status == 0, "\(got)")
   }
 
-  @Test("Another list removes nothing unless that is allowed, and says which was the last")
+  @Test("Another list removes nothing without permission, and the last list is named")
   func anotherList() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -240,7 +240,7 @@ struct MirrorNightTests {
     #expect(ground.files() == ["b": "two", "c": "three"])
   }
 
-  @Test("The folder may be moved, and goes on as if nothing had happened")
+  @Test("A mirror's folder may be moved and continues there")
   func moved() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -254,7 +254,7 @@ struct MirrorNightTests {
     #expect(ground.files("elsewhere") == ["a": "one"])
   }
 
-  @Test("Two folders know nothing of each other, also with one cache")
+  @Test("Two mirrors are independent, also with one cache")
   func apart() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     ground.publish(["b"], as: "/pub/other")
@@ -272,7 +272,7 @@ struct MirrorNightTests {
     #expect(!FileTree.exists(ground.home.path("x4/.prefetch")))
   }
 
-  @Test("A dry run says what would come and makes nothing")
+  @Test("A dry run of a mirror prints what would change and creates nothing")
   func dryRun() throws {
     ground.publish(files: ["a": "one"])
     let run = try ground.mirror(list, "dir", "-n")
@@ -281,7 +281,7 @@ struct MirrorNightTests {
     #expect(!FileTree.exists(ground.home.path("dir")))
   }
 
-  @Test("Quiet is quiet, JSON is one document, and both end as a run does")
+  @Test("A quiet mirror prints nothing, `--json` prints one document, and both end as a run")
   func streams() throws {
     ground.publish(files: ["a": "one"])
     let quiet = try ground.mirror(list, "dir", "-q")

@@ -18,7 +18,7 @@ struct MirrorOptionTests {
     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
   }
 
-  @Test("`--atomic` switches `DIR/current` to a whole tree, or leaves it as it is")
+  @Test("`--atomic` switches `DIR/current` to a complete tree or leaves it")
   func atomicSwitch() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     let first = try ground.mirror(list, "dir", "--atomic")
@@ -48,7 +48,7 @@ struct MirrorOptionTests {
     #expect(both.status == 64, "\(both)")
   }
 
-  @Test("`--include-list` keeps the list in DIR, always the one that the files are of")
+  @Test("`--include-list` keeps in DIR the list that its files belong to")
   func includedList() throws {
     ground.publish(files: ["a": "one"])
     let first = try ground.mirror(list, "dir", "--include-list")
@@ -68,7 +68,7 @@ struct MirrorOptionTests {
   }
 
   @Test(
-    "`--include-list` keeps what signs the list beside it, of each night the new one",
+    "`--include-list` keeps the list's signature beside it, renewed each night",
     .enabled(if: Tool.isInstalled("minisign"), "needs minisign"),
     arguments: [false, true]
   )
@@ -107,7 +107,7 @@ struct MirrorOptionTests {
     #expect(refused.status == 64, "\(refused)")
   }
 
-  @Test("An item that is called like the list fails the tree and not the item")
+  @Test("An item with the name of the list fails the tree and not the item")
   func listNameTaken() throws {
     ground.serve("one", at: "/pub/a")
     ground.serve("an item", at: "/pub/names.txt")
@@ -121,7 +121,7 @@ struct MirrorOptionTests {
   }
 
   @Test(
-    "`publish: {times, mode}` set time and mode on files of their own, and follow a change",
+    "`publish: {times, mode}` set time and mode on separate files and follow a change",
     arguments: ["url", "basename"]
   )
   func timesAndModes(_ layout: String) throws {
@@ -158,7 +158,7 @@ struct MirrorOptionTests {
     #expect(try ground.home.run().status == 78)
   }
 
-  @Test("Two streams whose playlists have one name get folders of their own under layout `hls`")
+  @Test("Two streams with equally named playlists get separate folders under layout `hls`")
   func streamsOfOneName() throws {
     for name in ["one", "two"] {
       ground.serve(

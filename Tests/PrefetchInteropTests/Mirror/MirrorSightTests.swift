@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Commands beside `mirror`, and its own dry run, see the mirror as its runs do.
-@Suite("What is seen of a mirror", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Reports about a mirror", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct MirrorSightTests {
   private let ground: MirrorGround
 
@@ -27,7 +27,7 @@ struct MirrorSightTests {
     return run.output
   }
 
-  @Test("A dry run counts files that were taken out of the folder or replaced there")
+  @Test("A dry run counts files that were removed from the folder or replaced")
   func missingInPlan() throws {
     #expect(try ground.mirror(list, "dir").status == 0)
     let before = try ground.mirror(list, "dir", "-n")
@@ -143,7 +143,7 @@ struct MirrorSightTests {
     #expect(good.contains("the list can be used again"), "\(good)")
   }
 
-  @Test("A dry run of an atomic mirror sees what was taken out of the tree that is read")
+  @Test("A dry run of an atomic mirror counts files that were removed from the current tree")
   func missingInAtomicPlan() throws {
     #expect(try ground.mirror(list, "dir", "--atomic").status == 0)
     try #require(unsafe unlink(ground.home.path("dir/current/a")) == 0)
@@ -153,7 +153,7 @@ struct MirrorSightTests {
     #expect(try !ground.mirror(list, "dir", "--atomic", "-n").errors.contains("publish.differs"))
   }
 
-  @Test("`explain` judges an item of a mirror by the mirror's list, as its runs do")
+  @Test("`explain` judges an item of a mirror by the mirror's list")
   func itemExplained() throws {
     #expect(try ground.mirror(list, "dir").status == 0)
     let text = try explain("/pub/a")
@@ -161,7 +161,7 @@ struct MirrorSightTests {
     #expect(text.contains("require_digest (applies)"), "\(text)")
   }
 
-  @Test("`explain` knows the list of a mirror, and when a run asked for it last")
+  @Test("`explain` knows the list of a mirror and the time of its last request")
   func listExplained() throws {
     #expect(try ground.mirror(list, "dir").status == 0)
     let text = try explain("/pub/SHA256SUMS")
@@ -172,7 +172,7 @@ struct MirrorSightTests {
     #expect(text.contains("last success at "), "\(text)")
   }
 
-  @Test("The command that a failed mirror of a local list names explains the item by that list")
+  @Test("The command that a failed mirror of a local list suggests explains the item")
   func localListExplained() throws {
     let digest = Digest.hexadecimal(Array("one".utf8))
     ground.home.write("\(digest)  a\n\(digest)  b\n", to: "SUMS")
@@ -187,7 +187,7 @@ struct MirrorSightTests {
     #expect(explained.output.contains("decision   keep: digest matches"), "\(explained)\n\(told)")
   }
 
-  @Test("Metrics of two mirrors are told apart by their folders")
+  @Test("Metrics of two mirrors differ by the label of their folder")
   func labels() throws {
     for folder in ["one", "two"] {
       let run = try ground.mirror(list, folder, "-q", "--report", "prometheus=\(folder).prom")
@@ -200,7 +200,7 @@ struct MirrorSightTests {
   }
 
   @Test(
-    "A run without `--atomic` names the tree of `current` that it leaves, and the other way round"
+    "A run without `--atomic` names the atomic tree that it leaves, and vice versa"
   )
   func otherTree() throws {
     #expect(try ground.mirror(list, "dir", "--atomic").status == 0)
@@ -214,7 +214,7 @@ struct MirrorSightTests {
     #expect(try ground.mirror(list, "other", "--atomic").errors == "")
   }
 
-  @Test("Files that lay there before are named with `--adopt`, which takes them over")
+  @Test("Existing files are reported with `--adopt`, which adopts them")
   func adoptNamed() throws {
     FileTree.makeFolder(ground.home.path("dir"))
     ground.home.write("one", to: "dir/a")
@@ -226,7 +226,7 @@ struct MirrorSightTests {
     #expect(ground.files() == ["b": "two"])
   }
 
-  @Test("Offline, a foreign file in the way is not blamed on `--offline`")
+  @Test("A foreign file in the way of an offline run is not blamed on `--offline`")
   func foreignOffline() throws {
     #expect(try ground.mirror(list, "dir").status == 0)
     try #require(unsafe unlink(ground.home.path("dir/a")) == 0)

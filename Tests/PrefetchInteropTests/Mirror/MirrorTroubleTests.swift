@@ -12,7 +12,7 @@ struct MirrorTroubleTests {
     list = ground.server.address("/pub/SHA256SUMS")
   }
 
-  @Test("Somebody else's file in the way is named and not touched")
+  @Test("A foreign file in the way is named and not touched")
   func foreign() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     FileTree.makeFolder(ground.home.path("dir"))
@@ -26,7 +26,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one", "b": "two"])
   }
 
-  @Test("Plain http is refused, and what allows it without a file is said")
+  @Test("Plain http is refused with the option that allows it")
   func plain() throws {
     ground.publish(files: ["a": "one"])
     let run = try ground.home.run("mirror", list, "dir")
@@ -36,7 +36,7 @@ struct MirrorTroubleTests {
     #expect(ground.requests.isEmpty)
   }
 
-  @Test("A file that was taken away comes back, and one that was written to is named and replaced")
+  @Test("A removed file of a mirror returns, and a changed one is named and replaced")
   func spoilt() throws {
     ground.publish(files: ["a": "one", "b": "two"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -52,7 +52,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one", "b": "two"])
   }
 
-  @Test("Killed in the middle it shows only whole files, and the next night does the rest")
+  @Test("A killed mirror has only complete files, and the next night completes it")
   func killed() throws {
     let bodies = (0..<6).map { number in String(repeating: "\(number)", count: 200_000) }
     let trap = KillTrap(ground.site)
@@ -77,7 +77,7 @@ struct MirrorTroubleTests {
     #expect(names == [".prefetch"] + (0..<6).map { "f\($0)" })
   }
 
-  @Test("A server that lies about the length gets nothing into the folder")
+  @Test("A server with wrong lengths gets nothing into the mirror")
   func liar() throws {
     let isLying = Guarded(true)
     let server = try LoopbackServer { request in
@@ -98,7 +98,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "whole /a", "b": "whole /b"])
   }
 
-  @Test("A file that its server has lost stays as long as the list names it")
+  @Test("A file that its server lost stays while the list has it")
   func vanished() throws {
     for name in ["a", "b"] { ground.serve("body \(name)", at: "/\(name)") }
     ground.home.write(
@@ -115,7 +115,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "body a"])
   }
 
-  @Test("A list that its server has lost leaves everything as it is")
+  @Test("A lost list leaves the mirror as it is")
   func withoutList() throws {
     ground.publish(files: ["a": "one"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -125,7 +125,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one"])
   }
 
-  @Test("A full disk ends it with 74, with nothing half, and with space it goes on")
+  @Test("A full disk ends a mirror with 74 without partial files, and it continues later")
   func full() throws {
     try #require(SmallDisk.isAvailable)
     let disk = try #require(SmallDisk(bytes: 8 << 20, at: ground.home.path("dir")))
@@ -142,7 +142,7 @@ struct MirrorTroubleTests {
     #expect(Set(ground.files().values) == Set(bodies))
   }
 
-  @Test("A second one for the same folder ends with 75 at once")
+  @Test("A second mirror run in the same folder ends with 75 at once")
   func twoAtOnce() throws {
     let gate = Gate()
     let server = try LoopbackServer { request in
@@ -160,7 +160,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["slow": "body"])
   }
 
-  @Test("Where nothing may be written it ends with 74 and says where")
+  @Test("A mirror in a read-only place ends with 74 and names it")
   func readOnly() throws {
     ground.publish(files: ["a": "one"])
     let nowhere = try ground.mirror(list, "/proc/mirror")
@@ -172,7 +172,7 @@ struct MirrorTroubleTests {
   }
 
   @Test(
-    "A folder that became read-only stays as it is",
+    "A mirror whose folder became read-only stays as it is",
     .enabled(if: SmallDisk.isAvailable, "needs the right to mount")
   )
   func becameReadOnly() throws {
@@ -187,7 +187,7 @@ struct MirrorTroubleTests {
     #expect(ground.files() == ["a": "one"])
   }
 
-  @Test("A list that cannot be read ends it with 78, and changes nothing")
+  @Test("An unreadable list ends a mirror with 78 and changes nothing")
   func unreadable() throws {
     ground.publish(files: ["a": "one"])
     #expect(try ground.mirror(list, "dir").status == 0)
@@ -205,7 +205,7 @@ struct MirrorTroubleTests {
     }
   }
 
-  @Test("A configuration that lies about is not read; one that is named says how")
+  @Test("A mirror reads a configuration only when one is named")
   func configuration() throws {
     ground.publish(files: ["a": "one"])
     ground.home.write("segments: [{ nonsense")

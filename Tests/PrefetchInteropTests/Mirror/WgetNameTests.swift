@@ -37,7 +37,7 @@ struct WgetNameTests {
 
   /// Options of wget and prefetch, paired as in the guide's table.
   @Test(
-    "are the same, as the guide's table says",
+    "Names of a mirror equal those of wget, as the guide's table says",
     arguments: [
       (["-N"], ["--layout", "basename"]),
       (["-N", "-x", "-nH"], []),

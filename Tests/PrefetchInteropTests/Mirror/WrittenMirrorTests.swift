@@ -58,7 +58,7 @@ struct WrittenMirrorTests {
   }
 
   @Test(
-    "`verify` names a mirror's file that was written to, and after `--repair` the next run makes it right",
+    "`verify` names a changed file of a mirror, and `--repair` with a run restores it",
     arguments: Form.allCases,
     Deed.allCases
   )
@@ -91,7 +91,7 @@ struct WrittenMirrorTests {
   }
 
   @Test(
-    "A stored body that is fetched again takes the place of the bad file that was its second name"
+    "A refetched body replaces the damaged file that was linked to it"
   )
   func leftoverOfDamagedBodyIsReplaced() throws {
     let stand = try Stand(.links)

@@ -2,7 +2,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Each fact that the SDKs' documents describe is shown by tests of this folder, or has a reason.
-@Suite("The list of what the SDKs' documents describe")
+@Suite("The list of facts of the SDKs' documents")
 struct MissionTests {
   private let mission: Mission
 
@@ -10,7 +10,7 @@ struct MissionTests {
     mission = try Mission.read()
   }
 
-  @Test("The list names every fact once, in order")
+  @Test("The list has every fact once, in order")
   func facts() {
     #expect(mission.unclear.isEmpty, "\(mission.unclear)")
     for isPartly in [false, true] {
@@ -23,7 +23,7 @@ struct MissionTests {
     #expect(mission.facts.count { $0.level == "S" } == 67)
   }
 
-  @Test("Every fact names a test, or says why it is shown partly or not at all")
+  @Test("Every fact names a test, or why it is shown partly or not at all")
   func reasons() {
     for fact in mission.facts {
       #expect(fact.isPartly || !fact.tests.isEmpty, "\(fact) names no test")
@@ -46,7 +46,7 @@ struct MissionTests {
     }
   }
 
-  @Test("A fact that is named wrongly is found out")
+  @Test("A wrongly named fact is detected")
   func mistakes() {
     let text = """
       # A remark.

@@ -39,7 +39,7 @@ struct ActionTests {
     )
   }
 
-  @Test("gives what its inputs hold to no shell, and keeps a store only after what it trusts")
+  @Test("The action passes no input to a shell and saves a cache only after a trusted event")
   func steps() throws {
     let action = try action()
     let steps = try #require(action.at("runs.steps")?.sequence)
@@ -76,7 +76,7 @@ struct ActionTests {
   }
 
   @Test(
-    "trusts what people with rights to this repository begin, and nothing that it does not know",
+    "The action trusts events of people with rights to this repository, and no unknown event",
     arguments: [
       ("push", "", "auto", true), ("schedule", "", "auto", true),
       ("workflow_dispatch", "", "auto", true), ("merge_group", "", "auto", true),
@@ -101,7 +101,7 @@ struct ActionTests {
     #expect(home.read("output") == "may-save=\(maySave)\n", "\(run)")
   }
 
-  @Test("brings what is declared, tells it in the summary, and replaces what came back damaged")
+  @Test("The action fetches declared items, writes a summary and replaces damaged bodies")
   func stores() throws {
     let site = Site()
     let server = try LoopbackServer { [site] in site.respond(to: $0) }
@@ -142,7 +142,7 @@ struct ActionTests {
     #expect(home.read("output") == "exit=0\nchanged=false\n", "nothing is worth keeping anew")
   }
 
-  @Test("leads later steps to the trees of its configuration, and to none that is not whole")
+  @Test("The action points later steps to the complete trees of its configuration")
   func trees() throws {
     let lasting = [HeaderField("Cache-Control", "max-age=60")]
     let site = Site(["/six-1.0-py3-none-any.whl": Site.Page("six", headers: lasting)])

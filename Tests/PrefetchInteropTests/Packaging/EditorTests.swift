@@ -2,7 +2,7 @@ import PrefetchDocuments
 import PrefetchTestSupport
 import Testing
 
-@Suite("Where a configuration is written", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Editing of a configuration", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct EditorTests {
   private let home: Home
 
@@ -16,7 +16,7 @@ struct EditorTests {
   }()
 
   @Test(
-    "an editor offers the keys with what they mean, and underlines what is none",
+    "An editor offers the keys with their meaning and underlines unknown ones",
     .enabled(if: hasValidator, "needs python3-jsonschema and python3-yaml")
   )
   func editor() throws {
@@ -32,7 +32,7 @@ struct EditorTests {
     #expect(run.lines.count { $0.hasSuffix(": nothing to say") } > 8, "\(run)")
   }
 
-  @Test("pre-commit's hooks pass what is right and refuse what is not, each file by itself")
+  @Test("The hooks of pre-commit pass good files and refuse bad ones, each file by itself")
   func hooks() throws {
     let path = RepositoryPage.path(".pre-commit-hooks.yaml")
     let bytes = try #require(FileTree.read(path))

@@ -20,7 +20,7 @@ struct PackageTests {
   }()
 
   @Test(
-    "is a package, a tarball, a bill and their digests, and the action installs no other",
+    "A release is a package, a tarball, a bill of materials and their digests",
     .enabled(
       if: isPossible,
       "needs a release of the program, dpkg-dev, minisign and curl"

@@ -3,7 +3,7 @@ import Testing
 
 /// Each command after a prompt on a page is run and must print the text below it.
 @Suite(
-  "What the pages show",
+  "Commands on the pages",
   .serialized,
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
@@ -23,7 +23,10 @@ struct PageTests {
 
   static let lacking = Set(sections.flatMap(\.lacking)).sorted()
 
-  @Test("is what happens", arguments: sections.filter(\.lacking.isEmpty))
+  @Test(
+    "The pages show the output that their commands have",
+    arguments: sections.filter(\.lacking.isEmpty)
+  )
   func played(section: ToldSection) throws {
     let (run, shown) = try PageStage().play(section)
     #expect(run.status == 0 && run.errors.isEmpty, "\(run)")
@@ -47,14 +50,17 @@ struct PageTests {
   }
 
   @Test(
-    "is what happens, where programs are installed that are not",
+    "The pages use no program that is missing here",
     .enabled(if: lacking.isEmpty, "needs \(lacking.joined(separator: ", "))")
   )
   func everySection() {
     #expect(Self.lacking == [])
   }
 
-  @Test("is played but for what is counted here, and nothing is left unsaid", arguments: pages)
+  @Test(
+    "The pages have the counted number of unplayed commands and no unclear line",
+    arguments: pages
+  )
   func unplayed(name: String) throws {
     let page = try ToldPage(name)
     #expect(page.unclear.isEmpty, "\(name): lines \(page.unclear)")

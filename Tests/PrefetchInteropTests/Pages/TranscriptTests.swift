@@ -18,7 +18,7 @@ struct TranscriptTests {
 
   static let names = FileTree.names(RepositoryPage.path(Transcript.folder))
 
-  @Test("shows what happens", arguments: names)
+  @Test("A transcript shows the output that its commands have", arguments: names)
   func played(name: String) throws {
     for step in try Transcript(name).steps {
       switch step {

@@ -4,11 +4,11 @@ import PrefetchTestSupport
 import Synchronization
 import Testing
 
-@Suite("A plan is the run foretold", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .foretold)
+@Suite("A plan predicts the run", .enabled(if: Binary.isGiven, "\(Binary.absence)"), .foretold)
 struct ForetoldTests {
   fileprivate static let met = Mutex<[String: Int]>([:])
 
-  @Test("by made-up worlds", arguments: 0..<Binary.rounds)
+  @Test("A plan predicts the run in generated worlds", arguments: 0..<Binary.rounds)
   func foretell(_ round: Int) throws {
     let seed = Binary.seed ?? UInt64(round)
     let world = PlannedWorld(seed)

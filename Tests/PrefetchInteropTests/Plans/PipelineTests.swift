@@ -34,14 +34,14 @@ struct PipelineTests {
     ", network: { windows: [\"03:00-04:00\"], timezone: \(NoonZone().name) }"
   }
 
-  @Test("ends with 0 and the URLs where all is well")
+  @Test("A guarded pipeline ends with 0 and prints the URLs when all is well")
   func well() throws {
     let run = try pipe(segment("one", ["/a", "/b"]))
     #expect(run.status == 0, "\(run)")
     #expect(run.lines == [server.address("/a")[...], server.address("/b")[...]])
   }
 
-  @Test("ends with 5 where a rule of trust is broken, whatever else there is")
+  @Test("A guarded pipeline ends with 5 for a broken rule of trust, whatever else is found")
   func violation() throws {
     let run = try pipe(
       segment("one", ["/a", "http://refused.example/x", "/none"]),
@@ -51,7 +51,7 @@ struct PipelineTests {
     #expect(run.lines == [server.address("/a")[...]])
   }
 
-  @Test("ends with 0 where something waits, since that is accepted")
+  @Test("A guarded pipeline ends with 0 for a deferral, which it accepts")
   func deferral() throws {
     let run = try pipe(segment("one", ["/a"]), segment("two", ["/b"], closed))
     #expect(run.status == 0, "\(run)")
@@ -59,7 +59,7 @@ struct PipelineTests {
     #expect(try home.run("plan").status == 75)
   }
 
-  @Test("ends with 3 where something fails, with 2 where changes were asked about")
+  @Test("A guarded pipeline ends with 3 for a failure, and a plan with 2 for changes on request")
   func others() throws {
     let run = try pipe(segment("one", ["/a", "/none"]), segment("two", ["/b"], closed))
     #expect(run.status == 3, "\(run)")

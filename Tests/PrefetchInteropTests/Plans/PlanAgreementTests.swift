@@ -56,7 +56,7 @@ struct PlanAgreementTests {
     return happened
   }
 
-  @Test("where a HEAD tells another length with the same tag")
+  @Test("A plan and a run agree where HEAD reports another length with the same tag")
   func changedLength() throws {
     let body = Mutex(Array("a body".utf8))
     let server = try LoopbackServer { request in
@@ -72,7 +72,10 @@ struct PlanAgreementTests {
     #expect(report.text("items.0.action") == "update")
   }
 
-  @Test("about items of which nothing is stored", arguments: ["store: false", "head: true"])
+  @Test(
+    "A plan and a run agree on items that are not stored",
+    arguments: ["store: false", "head: true"]
+  )
   func unstored(_ rule: String) throws {
     let site = Site(["/a": Site.Page("a"), "/large": Site.Page("a large body")])
     let server = try LoopbackServer { request in
@@ -90,7 +93,7 @@ struct PlanAgreementTests {
     #expect(report.text("segments.1.state") == "failed")
   }
 
-  @Test("about the items of a manifest that is deferred, and `status` says the same word")
+  @Test("A plan and a run agree on the items of a deferred manifest, and `status` does too")
   func deferredManifest() throws {
     let site = Site([
       "/a": Site.Page(Array("a".utf8), entityTag: "\"a\""),
@@ -128,7 +131,10 @@ struct PlanAgreementTests {
     #expect(next.number("totals.removed") == 0)
   }
 
-  @Test("where no period has room for a body", arguments: ["daily_limit", "monthly_limit"])
+  @Test(
+    "A plan and a run agree on a body that is too large for any period",
+    arguments: ["daily_limit", "monthly_limit"]
+  )
   func tooLargeForPeriod(_ limit: String) throws {
     let server = try LoopbackServer { request in
       let isPlain = request.path == "/plain"
@@ -148,7 +154,7 @@ struct PlanAgreementTests {
     #expect(ends["basics \(server.address("/tagged"))"] == "defer daily_limit")
   }
 
-  @Test("about how many small bodies a limit brings, whose heads are counted")
+  @Test("A plan and a run agree on small bodies under a limit that counts response headers")
   func countedHeads() throws {
     let server = try LoopbackServer { request in
       let headers = [("X-Long", String(repeating: "x", count: 3_000)), ("Content-Length", "1000")]

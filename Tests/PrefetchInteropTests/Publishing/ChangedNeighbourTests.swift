@@ -43,7 +43,7 @@ struct ChangedNeighbourTests {
   }
 
   @Test(
-    "is right again for twins, for what segments share, and for a piece of a stream",
+    "A changed file is repaired for twins, for shared items, and for a piece of a stream",
     arguments: [
       ("tree/a", "same", 2), ("tree/c", "third", 1),
       (Digest.marking("films/film/v1/000001.ts", "one"), "one", 1),
@@ -68,7 +68,9 @@ struct ChangedNeighbourTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("comes back while its item is paused, and is mended while it is locked and room is short")
+  @Test(
+    "A lost file returns while its item is paused, and is repaired while locked and room is short"
+  )
   func held() throws {
     let ground = try Neighbours()
     let (home, url) = (ground.home, ground.nginx.url("c"))

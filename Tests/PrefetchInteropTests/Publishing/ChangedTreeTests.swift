@@ -68,13 +68,16 @@ struct ChangedTreeTests {
     users.map { Ground(link: link, user: $0) }
   }
 
-  @Test("is named by whoever looks, and right again after what they advise", arguments: grounds)
+  @Test(
+    "A changed tree is detected by each command, and the advised command repairs it",
+    arguments: grounds
+  )
   func table(_ ground: Ground) throws {
     try look(ground, below: nil)
   }
 
   @Test(
-    "is so as well where files share their blocks",
+    "A changed tree is detected and repaired where files share their blocks",
     .enabled(if: CloningDisk.isAvailable, "needs btrfs, and the right to mount it"),
     arguments: users
   )
@@ -168,7 +171,7 @@ struct ChangedTreeTests {
   ]
 
   @Test(
-    "is right after a write through a link, in whatever order it is looked at",
+    "A tree is repaired after a write through a hard link, in any order of commands",
     arguments: orders,
     [false, true]
   )
@@ -197,7 +200,7 @@ struct ChangedTreeTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("that is gone is missed by its configuration, and by nobody who has none")
+  @Test("A missing tree is reported for its configuration only")
   func gone() throws {
     let nginx = try Nginx()
     let home = try Home(isInMemory: true)
@@ -218,7 +221,7 @@ struct ChangedTreeTests {
     #expect(alone.status == 0, "\(alone)")
   }
 
-  @Test("gets back what was deleted, when its segment asks nobody anything too")
+  @Test("A deleted file of a tree returns although the segment sends no request for items")
   func quiet() throws {
     let nginx = try Nginx()
     let home = try Home(isInMemory: true)

@@ -31,7 +31,7 @@ struct LocalLockTests {
 
   // MARK: Removals
 
-  @Test("may lose most of its items, since its owner took them out, but not all of them")
+  @Test("A local lock file may lose most of its items but not all of them")
   func massRemoval() throws {
     let names = (0..<8).map { "/f\($0)" }
     for name in names { site[name] = Site.Page("body of \(name)") }
@@ -59,7 +59,7 @@ struct LocalLockTests {
     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="}}}
     """
 
-  @Test("and a layout that its tool cannot read is found by `check`, which names the right one")
+  @Test("A layout that does not fit the lock file is refused by `check`, which names the right one")
   func layouts() throws {
     home.write(Self.packageLock, to: "package-lock.json")
     home.write(Self.packageLock, to: "renamed")
@@ -113,7 +113,7 @@ struct LocalLockTests {
 
     """
 
-  @Test("for several machines and purposes is said in `plan` to be taken as far as it is")
+  @Test("`plan` reports which groups, extras and platforms of a lock file are taken")
   func choices() throws {
     let lock = Self.uvLock.replacing("ORIGIN", with: server.address("")).replacing(
       "HASH",
@@ -153,7 +153,7 @@ struct LocalLockTests {
 
   // MARK: Indexes of packages
 
-  @Test("whose requirements all have their bodies asks no index, and outlives it")
+  @Test("A list of requirements with all bodies stored needs no index")
   func index() throws {
     var lines: [String] = []
     for name in ["left", "right"] {
@@ -202,7 +202,7 @@ struct LocalLockTests {
   // MARK: init
 
   @Test(
-    "makes a configuration with the layout of its tool and everything in the project",
+    "`init` writes the layout of the lock file's tool and places all folders in the project",
     arguments: [
       ("package-lock.json", "npm", "npm", "1 item now"),
       ("requirements.txt", "pip", "wheels", "2 items now"),

@@ -51,7 +51,7 @@ struct LockMorningTests {
 
   // MARK: Two lists in one folder
 
-  @Test("of two tools become two configurations whose runs leave each other's items alone")
+  @Test("Lock files of two tools get two configurations whose runs keep each other's items")
   func twoConfigurations() throws {
     home.write(packageLock("left"), to: "package-lock.json")
     home.write(requirement("right"), to: "requirements.txt")
@@ -74,7 +74,7 @@ struct LockMorningTests {
     #expect(try home.run("config", "--json").json().text("config.segments.0.name") == "npm")
   }
 
-  @Test("are put into one configuration by the segment that `init` shows where the file exists")
+  @Test("A second lock file joins a configuration by the segment that `init` prints")
   func secondSegment() throws {
     home.write(packageLock("left"), to: "package-lock.json")
     home.write(requirement("right"), to: "requirements.txt")
@@ -110,7 +110,7 @@ struct LockMorningTests {
     #expect(try run.json().number("totals.fetched") == 3)
   }
 
-  @Test("under one name from two configurations draw a warning, and a moved project draws none")
+  @Test("Two configurations with one name cause a warning, and a moved project does not")
   func sharedName() throws {
     for name in ["left", "right"] {
       home.write(requirement(name), to: "\(name).txt")
@@ -138,7 +138,9 @@ struct LockMorningTests {
 
   // MARK: env
 
-  @Test("that changed since the last run get no variables, and `env --strict` ends with 4")
+  @Test(
+    "A lock file that changed since the last run gets no variables, and `env --strict` ends with 4"
+  )
   func changedList() throws {
     home.write(requirement("left"), to: "requirements.txt")
     configure("requirements.txt", "required: true")
@@ -157,7 +159,7 @@ struct LockMorningTests {
     #expect(gone.status == 4 && gone.errors.contains("does not exist"), "\(gone)")
   }
 
-  @Test("lead pip and uv to a tree, and a shell that evaluates `--shell sh` exports the variables")
+  @Test("`env` points pip and uv to a tree, and `--shell sh` exports the variables")
   func shells() throws {
     home.write(requirement("left"), to: "requirements.txt")
     configure("requirements.txt")
@@ -178,7 +180,7 @@ struct LockMorningTests {
 
   // MARK: Plain http
 
-  @Test("with an index over plain http get `allow_http` from `init`, and a run names that key")
+  @Test("An index over plain http gets `allow_http` from `init`, and a refusal names that key")
   func plainIndex() throws {
     let hash = Digest.hexadecimal("wheel")
     home.write(
@@ -199,7 +201,7 @@ struct LockMorningTests {
 
   // MARK: check
 
-  @Test("are opened by `check`, which finds all that a run could not read at once")
+  @Test("`check` opens lock files and reports everything that a run could not read")
   func check() throws {
     home.write("{\"lockfileVersion\": 3, \"packages\": {", to: "package-lock.json")
     home.write("{\"some\": \"thing\"}", to: "other.json")
@@ -228,7 +230,7 @@ struct LockMorningTests {
     #expect(elsewhere.errors.contains("does not exist"))
   }
 
-  @Test("that are pipes or standard input are not read by `check`")
+  @Test("`check` does not read a list from a pipe or from standard input")
   func streams() throws {
     #expect(try home.tool("mkfifo", home.path("list.fifo")).status == 0)
     for list in ["list.fifo", "/dev/stdin"] {
@@ -240,7 +242,9 @@ struct LockMorningTests {
 
   // MARK: Requirements
 
-  @Test("that want no index ask none, and say what is not read of them")
+  @Test(
+    "Requirements with `--no-index` send no request to an index, and ignored lines are reported"
+  )
   func noIndex() throws {
     let hash = Digest.hexadecimal("wheel")
     let digest = "--hash=sha256:\(hash)"
@@ -264,7 +268,7 @@ struct LockMorningTests {
 
   // MARK: Offline
 
-  @Test("of which something is missing offline are to be brought without `--offline`")
+  @Test("A hint for missing items of a lock file names a run without `--offline`")
   func offline() throws {
     home.write(requirement("left"), to: "requirements.txt")
     configure("requirements.txt")

@@ -63,7 +63,7 @@ struct LockTreeTests {
   }
 
   @Test(
-    "is what cargo builds from, with the features that only an index knows",
+    "cargo builds from the tree of a lock file, with the features from the index",
     .enabled(if: Tool.isInstalled("cargo"), "needs cargo"),
     arguments: [false, true]
   )
@@ -104,7 +104,7 @@ struct LockTreeTests {
   }
 
   @Test(
-    "is what cargo builds from after the folder was renamed, and where it is read-only",
+    "cargo builds from the tree after its folder was renamed, and when it is read-only",
     .enabled(if: Tool.isInstalled("cargo"), "needs cargo"),
     arguments: [false, true]
   )
@@ -154,7 +154,7 @@ struct LockTreeTests {
     )
   }
 
-  @Test("of another version of a crate asks for what the index says now, and for no more")
+  @Test("A changed version of a crate costs one request to the index and one for the crate")
   func otherVersion() throws {
     try make(LockOrigin.crates)
     take("Cargo.lock")
@@ -173,7 +173,7 @@ struct LockTreeTests {
     #expect(home.read("tree of ours/left-1.0.3.crate") != nil)
   }
 
-  @Test("of which a crate is missing leads no tool to it")
+  @Test("A tree with a missing crate gets no variables")
   func incomplete() throws {
     try make(LockOrigin.crates)
     take("Cargo.lock")
@@ -188,7 +188,7 @@ struct LockTreeTests {
   // MARK: Yarn
 
   @Test(
-    "is the mirror that yarn installs from, by SHA-512 or no more than a SHA-1",
+    "yarn installs from the tree of its lock file, by SHA-512 or only by SHA-1",
     .enabled(if: Tool.isInstalled("yarnpkg"), "needs yarnpkg")
   )
   func yarn() throws {
@@ -213,7 +213,7 @@ struct LockTreeTests {
     #expect(FileTree.read(home.path("yarn.lock")) == FileTree.read("\(nginx.files)/yarn.lock"))
   }
 
-  @Test("takes nothing whose SHA-1 is another, though that proves little")
+  @Test("A package with another SHA-1 than its yarn.lock says is refused")
   func otherSum() throws {
     try make(LockOrigin.packages)
     take("yarn.lock")
@@ -227,7 +227,7 @@ struct LockTreeTests {
 
   // MARK: pnpm, uv and Bazel
 
-  @Test("of pnpm has the files of its registry")
+  @Test("The tree of a pnpm lock file has the files of its registry")
   func pnpm() throws {
     try make(LockOrigin.packages)
     take("pnpm-lock.yaml")
@@ -240,7 +240,7 @@ struct LockTreeTests {
   }
 
   @Test(
-    "of uv is what pip installs from",
+    "pip installs from the tree of a uv.lock",
     .enabled(if: Tool.isInstalled("pip3"), "needs pip")
   )
   func uv() throws {
@@ -260,7 +260,7 @@ struct LockTreeTests {
   }
 
   @Test(
-    "of uv is what uv itself installs from, by its export, and not by `uv sync --frozen`",
+    "uv installs from the tree of a uv.lock by its export, and not by `uv sync --frozen`",
     .enabled(if: Tool.isInstalled("uv"), "needs uv")
   )
   func uvItself() throws {
@@ -291,7 +291,7 @@ struct LockTreeTests {
   }
 
   @Test(
-    "of requirements is what uv installs from by what `env` prints, and by nothing else",
+    "uv installs requirements from the tree with the variables of `env`, and only with these",
     .enabled(if: Tool.isInstalled("uv"), "needs uv")
   )
   func uvRequirements() throws {
@@ -317,7 +317,7 @@ struct LockTreeTests {
     #expect(installed.output == "42\n")
   }
 
-  @Test("of Bazel has the files of its registry and the archives that they name, by their digests")
+  @Test("The tree of a Bazel lock file has registry files and archives by their digests")
   func bazel() throws {
     try make(LockOrigin.registry)
     take("MODULE.bazel.lock")
@@ -335,7 +335,7 @@ struct LockTreeTests {
     #expect(home.read("\(folder)/\(Digest.hexadecimal("archive"))/file") == "archive")
   }
 
-  @Test("is told of by `manifest check`: what it is, and what has no file")
+  @Test("`manifest check` names the kind of a lock file and the packages without a file")
   func check() throws {
     try make(LockOrigin.packages)
     take("yarn.lock")

@@ -55,7 +55,7 @@ struct MovedTreeTests {
   }
 
   @Test(
-    "`env` and `verify` are right there, also read-only, and what left the list is removed there",
+    "A moved tree works with `env` and `verify`, also read-only, and follows its list",
     arguments: ["copy", "hardlink"],
     [false, true]
   )
@@ -92,7 +92,7 @@ struct MovedTreeTests {
     #expect(FileTree.names(home.path("tree of ours")).sorted() == Self.names.sorted())
   }
 
-  @Test("A file that others put there in place of ours is neither taken over nor removed")
+  @Test("A foreign file in a moved tree is neither adopted nor removed")
   func foreign() throws {
     declare(link: "copy", isAtomic: false)
     try #require(home.run().status == 0)
@@ -106,7 +106,7 @@ struct MovedTreeTests {
     #expect(run.lines.map(String.init) == Self.names.sorted())
   }
 
-  @Test("`env` names a tree of which a file is missing there")
+  @Test("`env` names a moved tree with a missing file")
   func incomplete() throws {
     declare(link: "copy", isAtomic: false)
     try #require(home.run().status == 0)

@@ -41,7 +41,7 @@ struct PublishTests {
     return found
   }
 
-  @Test("follows the manifest, leaves what is not its own, and repairs when it is asked to")
+  @Test("A tree follows its manifest and keeps foreign files, and `publish` restores lost ones")
   func follows() throws {
     configure("")
     serve(["a": "one", "b": "two"])
@@ -64,7 +64,7 @@ struct PublishTests {
     #expect(tree() == ["a": "changed", "c": "ours"])
   }
 
-  @Test("writes nothing in a dry run")
+  @Test("A dry run publishes nothing")
   func dryRun() throws {
     configure("")
     serve(["a": "one"])
@@ -72,7 +72,7 @@ struct PublishTests {
     #expect(!FileTree.exists(home.path("tree")))
   }
 
-  @Test("stands in the report of a quiet segment, and is made again when it is lost")
+  @Test("A tree is in the report of a segment without changes, and is published again when lost")
   func quiet() throws {
     home.configure(
       """
@@ -98,7 +98,7 @@ struct PublishTests {
     #expect(tree() == ["a": "one"])
   }
 
-  @Test("switches whole trees, and goes back until it is told to go on")
+  @Test("An atomic tree switches as a whole, and stays rolled back until it is released")
   func atomic() throws {
     configure("atomic: true, keep_generations: 2")
     serve(["a": "one", "b": "one"])
@@ -136,7 +136,10 @@ struct PublishTests {
     #expect(try refused.json().number("segments.0.published.generation") != nil)
   }
 
-  @Test("holds what was lost from the cache and came again", arguments: [true, false])
+  @Test(
+    "A tree has the body that was lost from the cache and fetched again",
+    arguments: [true, false]
+  )
   func lostObject(_ isAtomic: Bool) throws {
     configure("atomic: \(isAtomic)")
     serve(["a": "one", "b": "two"])
@@ -150,7 +153,7 @@ struct PublishTests {
     #expect(tree() == ["a": "other", "b": "two"])
   }
 
-  @Test("refuses names that meet: in the configuration before anything, in a manifest alone")
+  @Test("Equal names in a tree are refused: in a configuration at the start, in a manifest by item")
   func collisions() throws {
     serve(["x": "one", "y": "two"])
     let urls = "[\"\(nginx.url("x"))\", {url: \"\(nginx.url("y"))\", path: x}]"
@@ -183,7 +186,7 @@ struct PublishTests {
     #expect(!FileTree.exists(home.path("\u{301}z")))
   }
 
-  @Test("refuses an item whose name is the folder of another, and that other one")
+  @Test("An item whose name is the folder of another is refused, as is that other item")
   func folderCollision() throws {
     serve(["x": "one", "y": "two", "z": "three"])
     configure("")
@@ -201,7 +204,7 @@ struct PublishTests {
     #expect(tree() == ["c": "three"])
   }
 
-  @Test("is whole after a kill at any moment and one more run", arguments: [false, true])
+  @Test("A tree is complete after a kill at any moment and one more run", arguments: [false, true])
   func killed(_ isAtomic: Bool) throws {
     let trap = KillTrap(Site(["/last": Site.Page("last")]))
     let server = try LoopbackServer { trap.respond(to: $0) }
@@ -257,7 +260,7 @@ struct PublishTests {
     return false
   }
 
-  @Test("says no variables of a segment that is not current, and quotes hostile ones")
+  @Test("`env` prints no variables of a segment that is not current, and quotes hostile paths")
   func environment() throws {
     let folder = "it's $(touch x) `touch x`;touch x"
     home.configure(
@@ -284,7 +287,7 @@ struct PublishTests {
     #expect(try home.run("env").output.isEmpty)
   }
 
-  @Test("makes again what further pages and patterns declare, and nothing else")
+  @Test("`publish` restores the items of further pages and patterns, and no others")
   func pages() throws {
     home.configure(
       """
@@ -316,7 +319,7 @@ struct PublishTests {
     #expect(tree() == ["a": "body of a", "b": "body of b"])
   }
 
-  @Test("lets a local manifest do no more by command than in a run")
+  @Test("`publish` obeys the same limits of removals as a run for a local manifest")
   func localManifest() throws {
     home.configure(
       """
@@ -346,7 +349,7 @@ struct PublishTests {
     #expect(tree() == ["a": "one"])
   }
 
-  @Test("says that an item is not stored, and makes the rest")
+  @Test("`publish` reports an item that is not stored and publishes the others")
   func absent() throws {
     configure("")
     serve(["a": "one", "b": "two"])
@@ -360,7 +363,7 @@ struct PublishTests {
     #expect(tree() == ["a": "one", "b": "two"])
   }
 
-  @Test("is for joined segments")
+  @Test("`publish` covers subscribed segments only")
   func subscriptions() throws {
     for name in ["a", "b"] { nginx.write("one", to: name) }
     home.configure(
@@ -381,7 +384,7 @@ struct PublishTests {
     #expect(named.errors.contains("`prefetch subscribe out` joins it"))
   }
 
-  @Test("takes no folder in which the cache lies, or which lies in it")
+  @Test("A tree is refused when its folder contains the cache or is inside of it")
   func storeFolders() throws {
     let root = home.folder.path
     for folder in [home.cache, "\(home.cache)/objects", "\(home.state)/tree", root, "/"] {
@@ -395,7 +398,7 @@ struct PublishTests {
     }
   }
 
-  @Test("says when there is nothing to make, or to go back to")
+  @Test("`publish` reports when there is nothing to publish or to roll back to")
   func nothing() throws {
     #expect(try home.run("publish").errors.contains("no segment has `publish`"))
     configure("atomic: true")

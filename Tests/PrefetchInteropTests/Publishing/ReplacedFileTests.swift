@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A published file that was replaced", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ReplacedFileTests {
-  @Test("A foreign file with the very bytes of a published one draws one warning, and is current")
+  @Test("A foreign file with the bytes of a published one causes one warning and is current")
   func sameBytes() throws {
     let site = Site(["/a": Site.Page("body")])
     let server = try LoopbackServer { site.respond(to: $0) }

@@ -32,7 +32,7 @@ struct RottenTreeTests {
     return "\(home.cache)/objects/sha256/\(digest.prefix(2))/\(digest)"
   }
 
-  @Test("`verify` hashes published copies, and after `--repair` the next run makes them right")
+  @Test("`verify` hashes published copies, and a run after `--repair` restores them")
   func rottenCopyIsFoundAndReplaced() throws {
     try configure("copy")
     try TreeChange.rot(home.path("tree/a"))
@@ -48,7 +48,7 @@ struct RottenTreeTests {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A damaged stored body is healed by the transfer that brings it again")
+  @Test("A damaged stored body is repaired by a transfer of the same body")
   func refetchHealsDamagedBody() throws {
     try configure("copy")
     let path = object("body of /a")

@@ -50,7 +50,7 @@ struct ToolTreeTests {
   }
 
   @Test(
-    "is what npm installs from without a network",
+    "npm installs from a published tree without a network",
     .enabled(if: Tool.isInstalled("npm"), "needs npm"),
     .enabled(if: isCutOffPossible, "needs leave to make namespaces")
   )
@@ -85,7 +85,7 @@ struct ToolTreeTests {
   }
 
   @Test(
-    "is what pip installs from without a network",
+    "pip installs from a published tree without a network",
     .enabled(if: Tool.isInstalled("pip3"), "needs pip"),
     .enabled(if: isCutOffPossible, "needs leave to make namespaces")
   )
@@ -103,7 +103,7 @@ struct ToolTreeTests {
   }
 
   @Test(
-    "is a proxy that go downloads and builds from without a network",
+    "go downloads and builds from a published tree without a network",
     .enabled(if: Tool.isInstalled("go"), "needs go"),
     .enabled(if: isCutOffPossible, "needs leave to make namespaces")
   )
@@ -124,7 +124,7 @@ struct ToolTreeTests {
     #expect(run.output == "42\n")
   }
 
-  @Test("has Bazel's archives under their digests, and for its distdir under their names")
+  @Test("A tree for Bazel has archives under their digests, and under their names for a distdir")
   func bazel() throws {
     let digest = Digest.hexadecimal("archive")
     nginx.write("archive", to: "rules-1.0.tar.gz")

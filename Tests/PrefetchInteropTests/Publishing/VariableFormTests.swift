@@ -28,7 +28,7 @@ struct VariableFormTests {
 
   private let wheel = "six-1.0-py3-none-any.whl"
 
-  @Test("are written for `$GITHUB_ENV` so that no value ends early, and for dotenv files")
+  @Test("`env` writes for `$GITHUB_ENV` with a safe delimiter, and for dotenv files")
   func forms() throws {
     try declare(("two words $x", "pip", wheel))
     #expect(try home.run("run").status == 0)
@@ -46,7 +46,7 @@ struct VariableFormTests {
     #expect(try home.run("env", "--shell", "fish").status == 64)
   }
 
-  @Test("leave the network to a tool of which a tree is missing, and `--strict` ends with 4")
+  @Test("`env` leaves the network to a tool with a missing tree, and `--strict` ends with 4")
   func withheld() throws {
     try declare(("here", "pip", wheel), ("gone", "pip", "none-1.0-py3-none-any.whl"))
     #expect(try home.run("run").status == 3)
@@ -61,7 +61,7 @@ struct VariableFormTests {
     #expect(whole.output.contains("PIP_NO_INDEX=1"))
   }
 
-  @Test("keep blanks and several trees apart for a shell, for `$GITHUB_ENV` and for dotenv files")
+  @Test("`env` separates several trees with blanks in their paths in every format")
   func severalTrees() throws {
     let other = "two-1.0-py3-none-any.whl"
     site["/pub/\(other)"] = Site.Page("two")
@@ -79,7 +79,7 @@ struct VariableFormTests {
     #expect(dotenv.lines.contains("PIP_FIND_LINKS=\"\(joined)\""), "\(dotenv)")
   }
 
-  @Test("say that the tree is missing where the segment is current")
+  @Test("`env` reports a missing tree although its segment is current")
   func tree() throws {
     try declare(("here", "pip", wheel))
     #expect(try home.run("run").status == 0)
@@ -89,7 +89,7 @@ struct VariableFormTests {
     #expect(run.errors.contains("its tree `\(home.path("trees/here"))` is missing"))
   }
 
-  @Test("need a tree: with `--strict` a configuration that publishes none ends with 4")
+  @Test("`env --strict` ends with 4 for a configuration that publishes no tree")
   func noTree() throws {
     let bare = try home.run("env", "--strict")
     #expect(bare.status == 4, "\(bare)")
@@ -102,7 +102,7 @@ struct VariableFormTests {
     #expect(try home.run("env").status == 0)
   }
 
-  @Test("are printed without the secrets that only runs need")
+  @Test("`env` prints variables without the secrets that only runs need")
   func withoutSecrets() throws {
     try declare(("here", "pip", wheel))
     #expect(try home.run("run").status == 0)

@@ -44,7 +44,7 @@ struct ListPlaceTests {
   }
 
   @Test(
-    "names files beside the address that was asked",
+    "A list behind a redirect names files beside the address that was requested",
     arguments: [("SHA256SUMS", "app.tar"), ("list.urls", "v1/app.tar")]
   )
   func askedAddress(list: String, file: String) throws {

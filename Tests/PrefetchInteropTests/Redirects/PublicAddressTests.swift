@@ -52,7 +52,9 @@ struct PublicAddressTests {
     Visit(location: "https://10.1.2.3:9000/x", status: 4, reached: "10.1.2.3", isNamed: true),
   ]
 
-  @Test("leads nobody to an address that only this machine and its networks have")
+  @Test(
+    "A server with a public address cannot redirect to an address of this machine or its networks"
+  )
   func redirects() throws {
     let home = try Home()
     home.write(Self.server, to: "server.py")

@@ -11,7 +11,7 @@ struct RedirectMatrixTests {
   private static let moved = [301, 302, 303, 307, 308]
 
   @Test(
-    "leads only where the rules allow, and takes no secret along",
+    "A redirect is followed only where the rules allow, and without secrets",
     .timeLimit(.minutes(10)),
     arguments: RedirectStart.allCases
   )
@@ -29,7 +29,7 @@ struct RedirectMatrixTests {
     checkLicense(ground)
   }
 
-  @Test("is the same with every status that means one", arguments: [false, true])
+  @Test("A redirect has the same effect with each status of redirects", arguments: [false, true])
   func statuses(isLicensed: Bool) throws {
     let ground = try RedirectGround(isLicensed ? .licensed : .item)
     var number = 0
@@ -72,7 +72,7 @@ struct RedirectMatrixTests {
     (.licensed, "cross_host: false", "http://localhost:P1/x", .fails("redirect_forbidden")),
   ]
 
-  @Test("obeys the configuration", arguments: cases)
+  @Test("A redirect obeys the configuration", arguments: cases)
   func rules(
     start: RedirectStart,
     rule: String,
@@ -90,7 +90,7 @@ struct RedirectMatrixTests {
     checkLicense(ground)
   }
 
-  @Test("that is not followed is told with where it would have led", arguments: ["run", "plan"])
+  @Test("A redirect that is not followed is reported with its target", arguments: ["run", "plan"])
   func unfollowed(command: String) throws {
     let server = try LoopbackServer { request in
       request.path == "/a"
@@ -114,7 +114,7 @@ struct RedirectMatrixTests {
     #expect(server.requests.allSatisfy { $0.path == "/a" })
   }
 
-  @Test("that would write a header of its own leads where its first line says")
+  @Test("A redirect with a line break in its target adds no header")
   func injection() throws {
     let ground = try RedirectGround(.licensed)
     let location = "/next\r\nLocation: http://OTHER/x\r\nX-Evil: yes"

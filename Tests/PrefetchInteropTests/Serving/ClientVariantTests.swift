@@ -58,7 +58,7 @@ struct ClientVariantTests {
   private static let french = "Accept-Language: fr"
 
   @Test(
-    "are those that the client would get, and asked for again only where another one came between"
+    "A response that varies by client is the client's own, and refetched after another client's"
   )
   func selected() throws {
     let serving = try Serving(home, "--pull")
@@ -75,7 +75,7 @@ struct ClientVariantTests {
     #expect(origin.requests.count == 4)
   }
 
-  @Test("say in `Cache-Status` why their server was asked")
+  @Test("A response that varies by client has the reason of its request in `Cache-Status`")
   func status() throws {
     let serving = try Serving(home, "--pull")
     let place = origin.place("/a")
@@ -87,7 +87,7 @@ struct ClientVariantTests {
     }
   }
 
-  @Test("cost a first client one request more, which says what the answer depends on")
+  @Test("A response that varies costs the first client one more request, which reveals `Vary`")
   func first() throws {
     let serving = try Serving(home, "--pull")
     #expect(try body(serving, Self.german, "Cookie: a=b") == "Accept-Language=de")
@@ -96,7 +96,7 @@ struct ClientVariantTests {
     #expect(asked.allSatisfy { !$0.has("Cookie") })
   }
 
-  @Test("leave what a segment holds as it is, in cache and trees, and go out all the same")
+  @Test("A client's variant is delivered without a change to the segment's item, cache or tree")
   func held() throws {
     configure(
       """
@@ -123,7 +123,7 @@ struct ClientVariantTests {
     #expect(rest.status == 0 && rest.output.isEmpty, "\(rest)")
   }
 
-  @Test("are confirmed for the client that they belong to, and replaced for the others")
+  @Test("A response that varies is confirmed for its client and replaced for others")
   func confirmed() throws {
     rules.withLock { $0.control = "max-age=0" }
     let serving = try Serving(home, "--pull")
@@ -138,7 +138,7 @@ struct ClientVariantTests {
     #expect(try body(serving, Self.french) == "Accept-Language=fr")
   }
 
-  @Test("do not come stale in the place of another client's")
+  @Test("A stale response that varies is not delivered to another client")
   func stale() throws {
     rules.withLock { $0.control = "max-age=0" }
     let serving = try Serving(home, "--pull", "--max-stale=1h")
@@ -157,7 +157,7 @@ struct ClientVariantTests {
     )
   }
 
-  @Test("are asked for thrice at most where their server names something else each time")
+  @Test("A response whose `Vary` changes each time is requested three times at most")
   func restless() throws {
     let serving = try Serving(home, "--pull")
     rules.withLock { $0.names = ["X-One"] }
@@ -173,7 +173,7 @@ struct ClientVariantTests {
     #expect(origin.requests.last?.headers["X-Three"] == "3")
   }
 
-  @Test("are nobody's else where many clients ask at once")
+  @Test("A response that varies reaches only its client where many clients ask at once")
   func together() throws {
     let serving = try Serving(home, "--pull")
     let place = origin.place("/a")
@@ -194,7 +194,9 @@ struct ClientVariantTests {
     #expect(wrong.withLock { $0 }.isEmpty, "\(wrong.withLock { $0 })")
   }
 
-  @Test("are the client's behind a redirect to another server, which hears no token of it")
+  @Test(
+    "A response that varies behind a redirect is the client's, whose token the target does not get"
+  )
   func redirected() throws {
     let origin = origin
     let door = try LoopbackServer { request in
@@ -212,7 +214,7 @@ struct ClientVariantTests {
     #expect(origin.requests.count == 3 && door.requests.count == 3)
   }
 
-  @Test("that a digest pins are the same for all, and asked for once")
+  @Test("A pinned response that varies is the same for all clients and fetched once")
   func pinned() throws {
     let digest = Digest.hexadecimal("Accept-Language=nothing")
     configure(
@@ -226,7 +228,7 @@ struct ClientVariantTests {
     #expect(origin.requests.count == 1)
   }
 
-  @Test("obey the rules of the configuration when they pass, and are healed for their client")
+  @Test("A client's variant obeys the rules of the configuration, and its damage is repaired")
   func limited() throws {
     configure(
       """
@@ -257,7 +259,7 @@ struct ClientVariantTests {
     #expect(try offline.client.get(origin.place("/a"), [Self.german]).status == 503)
   }
 
-  @Test("come out of a cache that asks nobody as they are stored")
+  @Test("A cache server without `--pull` delivers a stored variant to any client")
   func alone() throws {
     let pulling = try Serving(home, "--pull")
     _ = try body(pulling, Self.german)

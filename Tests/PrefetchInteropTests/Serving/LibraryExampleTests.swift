@@ -6,7 +6,7 @@ import Testing
   .enabled(if: Tool.isInstalled("curl"), "needs curl")
 )
 struct LibraryExampleTests {
-  @Test("shows what it says")
+  @Test("The example of a portable library prints what its page shows")
   func example() throws {
     let home = try Home()
     let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()

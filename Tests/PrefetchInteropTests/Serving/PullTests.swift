@@ -23,7 +23,7 @@ struct PullTests {
   }
 
   @Test(
-    "asks nobody for a stored item that is pinned by its digest, whatever its server says by now"
+    "A pulling server sends no request for a stored item that its digest pins"
   )
   func pinned() throws {
     site["/a"] = Site.Page("alpha", headers: [HeaderField("Cache-Control", "no-cache")])
@@ -43,7 +43,7 @@ struct PullTests {
     #expect(origin.requests.count == 1)
   }
 
-  @Test("passes the status of a refusal on, and is 502 where no answer came")
+  @Test("A pulling server passes on the status of a refusal, and answers 502 without a response")
   func refusals() throws {
     let serving = try Serving(home, "--pull")
     for status in [403, 405, 429, 451, 500, 503] {
@@ -53,7 +53,7 @@ struct PullTests {
     #expect(try serving.client.get("/127.0.0.1:\(LoopbackPort.free())/x").status == 502)
   }
 
-  @Test("asks again for what was absent, for a client that says `no-cache`")
+  @Test("A pulling server requests an absent item again for a client that sends `no-cache`")
   func insistentClient() throws {
     let serving = try Serving(home, "--pull")
     let place = origin.place("/late")
@@ -65,7 +65,7 @@ struct PullTests {
   }
 
   @Test(
-    "gives a stale copy for a deferred request only within `max_stale`, and never one that forbids it"
+    "A pulling server gives a stale copy for a deferred request only within `max_stale`"
   )
   func deferred() throws {
     for (path, control) in [
@@ -88,7 +88,7 @@ struct PullTests {
     #expect(origin.requests.count == 3)
   }
 
-  @Test("asks by https for what the configuration declares so, also where http is allowed")
+  @Test("A pulling server uses https for an item that is declared so, although http is allowed")
   func declaredAsSecure() throws {
     site["/a"] = Site.Page("in the clear")
     configure(

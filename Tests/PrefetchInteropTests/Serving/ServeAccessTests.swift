@@ -31,7 +31,7 @@ struct ServeAccessTests {
     )
   }
 
-  @Test("answers pages of the origin that is named, and no others")
+  @Test("A server answers pages of the named origin and no others")
   func named() throws {
     let serving = try Serving(home, "--pull", "--allow-origin", "https://kiosk.example")
     let place = origin.place("/a")
@@ -56,7 +56,7 @@ struct ServeAccessTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("answers pages without a server of their own below the token alone")
+  @Test("A server answers pages without an origin only below the token")
   func token() throws {
     let arguments = ["--pull", "-v", "--allow-origin", "null", "--token-file", "token"]
     let serving = try Serving(home, arguments)
@@ -99,7 +99,7 @@ struct ServeAccessTests {
     )
   }
 
-  @Test("records events as the commands do, for who shows the token")
+  @Test("A server records events, as the commands do, for clients with the token")
   func events() throws {
     home.configure(
       """
@@ -139,7 +139,7 @@ struct ServeAccessTests {
     #expect(try home.run("list", "--unconsumed").output.isEmpty)
   }
 
-  @Test("records nothing that it may not or cannot read")
+  @Test("A server records no event without permission, or in an invalid form")
   func refusedEvents() throws {
     home.configure("cache: { min_free: 0 }")
     let serving = try Serving(home, ["--token-file", "token", "--events-in"])
@@ -176,7 +176,7 @@ struct ServeAccessTests {
     #expect(try home.run("serve", "--events-in", "--token-file", "t", "--origin", ".").status == 64)
   }
 
-  @Test("is not started with a token or an origin that cannot be meant")
+  @Test("A server does not start with an invalid token or origin")
   func refused() throws {
     #expect(try home.run("serve", "--allow-origin", "null").status == 64)
     for origin in ["*", "kiosk.example", "https://kiosk.example/", "https://kiosk.example/x"] {

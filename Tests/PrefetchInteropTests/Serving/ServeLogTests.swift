@@ -2,7 +2,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("A server that is watched", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Logging of a server", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ServeLogTests {
   private let site = Site()
   private let origin: LoopbackServer
@@ -30,7 +30,7 @@ struct ServeLogTests {
     return run.errors.split(separator: "\n").map(String.init).filter { $0.contains(place) }
   }
 
-  @Test("says each request that it answered, with what and why")
+  @Test("A server with `-v` logs each response with its reason")
   func watched() throws {
     let lines = try lines("-v")
     let place = origin.place("/a")
@@ -42,14 +42,14 @@ struct ServeLogTests {
     #expect(!lines.contains { $0.contains("Range:") })
   }
 
-  @Test("says with more words what clients asked for, and without any nothing")
+  @Test("A server with `-vv` logs the headers of clients, and without `-v` logs nothing")
   func words() throws {
     #expect(try lines("-vv")[2].contains("Range: bytes=0-1"))
     site.clearRequests()
     #expect(try lines().isEmpty)
   }
 
-  @Test("has told all by the end of `--ready-fd`, and goes on serving")
+  @Test("A server has printed everything by the end of `--ready-fd` and continues to serve")
   func ready() throws {
     let run = try home.shell(
       """

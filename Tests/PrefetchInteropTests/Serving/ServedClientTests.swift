@@ -3,7 +3,7 @@ import PrefetchCore
 import PrefetchTestSupport
 import Testing
 
-@Suite("Whoever asks the served cache", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Clients of the served cache", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ServedClientTests {
   private let site = Site()
   private let origin: LoopbackServer
@@ -28,7 +28,7 @@ struct ServedClientTests {
     return body
   }
 
-  @Test("causes one request to the server, however many ask at once, of two servers of one cache")
+  @Test("Many requests for one item to two servers of one cache cause one request to the origin")
   func together() throws {
     let servings = [try Serving(home, "--pull"), try Serving(home, "--pull")]
     let place = origin.place("/a")
@@ -47,7 +47,7 @@ struct ServedClientTests {
     #expect(origin.requests(of: "/a").count == 1)
   }
 
-  @Test("is answered as soon as its item has come, whatever others wait for")
+  @Test("A client gets its response as soon as its item is stored, whatever others wait for")
   func early() throws {
     let names = ["/a", "/b", "/c", "/d"]
     for name in names { site[name] = Site.Page("body of \(name)") }
@@ -78,7 +78,7 @@ struct ServedClientTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("is answered while two hundred others hardly speak or listen")
+  @Test("A client gets its response while two hundred others hardly send or read")
   func slow() throws {
     _ = large(8 << 20, at: "/large")
     let serving = try Serving(home, "--pull")
@@ -99,7 +99,7 @@ struct ServedClientTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("gets nothing by requests that are not meant well")
+  @Test("A hostile request is refused")
   func hostile() throws {
     let serving = try Serving(home, "--pull")
     let (client, port) = (serving.client, serving.client.port)
@@ -168,7 +168,7 @@ struct ServedClientTests {
     #expect(origin.requests.allSatisfy { $0.path == "/a" }, "\(origin.requests.map(\.target))")
   }
 
-  @Test("never gets a damaged body as a whole one, and the whole one when it asks again")
+  @Test("A client never gets a damaged body as a whole one, and a retry gets the whole one")
   func damaged() throws {
     let body = large(3 << 20, at: "/large")
     let serving = try Serving(home, "--pull")
@@ -191,7 +191,7 @@ struct ServedClientTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("finds nothing left of a server that was stopped or killed in the middle of a request")
+  @Test("A server that was stopped or killed during a request leaves nothing behind")
   func ended() throws {
     let silent = try LoopbackServer { request in
       let head = Script.head(200, [("Content-Length", "1000000"), ("ETag", "\"1\"")])
@@ -217,7 +217,7 @@ struct ServedClientTests {
     #expect(left.output.isEmpty, "\(left)")
   }
 
-  @Test("sees what a run brings and what `rm` takes away while it is served")
+  @Test("A client sees the changes of a run and of `rm` while the cache is served")
   func beside() throws {
     home.configure(
       """
@@ -238,7 +238,7 @@ struct ServedClientTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("reaches items by their providers and ids")
+  @Test("A client finds items by their provider and id")
   func items() throws {
     home.configure(
       """
@@ -267,7 +267,7 @@ struct ServedClientTests {
     }
   }
 
-  @Test("gets what must not be stored, and it is not stored")
+  @Test("A client gets a `no-store` response, and it is not stored")
   func unkept() throws {
     site["/secret"] = Site.Page("now", headers: [HeaderField("Cache-Control", "no-store")])
     let serving = try Serving(home, "--pull")
@@ -282,7 +282,7 @@ struct ServedClientTests {
     #expect(try home.run("gc", "--json").json().number("orphans") == 0)
   }
 
-  @Test("is told what a rule of the configuration puts off, or gets the older copy")
+  @Test("A client gets the reason of a deferral in `Cache-Status`, or the older copy")
   func deferred() throws {
     #expect(try home.run("get", "-o", "x", origin.address("/a")).status == 0)
     site["/stale"] = Site.Page("old", headers: [HeaderField("Cache-Control", "max-age=0")])
@@ -303,7 +303,7 @@ struct ServedClientTests {
     #expect(origin.requests.count == 2)
   }
 
-  @Test("is served over a socket that a service manager hands over")
+  @Test("A client is served over a socket that a service manager hands over")
   func inherited() throws {
     let script = """
       import os, socket, sys

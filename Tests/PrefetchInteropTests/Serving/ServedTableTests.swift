@@ -36,7 +36,7 @@ struct ServedTableTests {
     return page
   }
 
-  @Test("as the wishes of clients, the age of what is stored and the state of its server demand")
+  @Test("The cache is served by the directives of clients, the age of items and the origin's state")
   func table() throws {
     let site = Site()
     for (number, place) in Case.all.enumerated() { site[place.path] = Self.page(number) }

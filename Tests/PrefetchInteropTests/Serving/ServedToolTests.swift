@@ -1,8 +1,8 @@
 import Testing
 
-/// Tools that install through the cache server, and again after the origin is gone.
+/// Tools that install through the cache server, and again after the origin has stopped.
 @Suite(
-  "A mirror of whatever is asked for",
+  "A pulling mirror",
   .enabled(if: Binary.isGiven, "\(Binary.absence)"),
   .enabled(if: Nginx.isInstalled, "needs nginx"),
   .enabled(if: Tool.isInstalled("python3"), "needs python3")
@@ -49,7 +49,7 @@ struct ServedToolTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("serves npm", .enabled(if: Tool.isInstalled("npm"), "needs npm"))
+  @Test("A pulling mirror serves npm", .enabled(if: Tool.isInstalled("npm"), "needs npm"))
   func npm() throws {
     home.write(
       #"{"name": "demo", "version": "1.0.0", "dependencies": {"left": "^1.0.0", "@us/right": "*"}}"#,
@@ -66,7 +66,7 @@ struct ServedToolTests {
     )
   }
 
-  @Test("serves pip", .enabled(if: Tool.isInstalled("pip3"), "needs pip"))
+  @Test("A pulling mirror serves pip", .enabled(if: Tool.isInstalled("pip3"), "needs pip"))
   func pip() throws {
     try install(
       Self.wheels,
@@ -80,7 +80,7 @@ struct ServedToolTests {
   }
 
   @Test(
-    "serves apt",
+    "A pulling mirror serves apt",
     .enabled(if: Tool.isInstalled("apt-get"), "needs apt"),
     .enabled(if: Tool.isInstalled("dpkg-deb"), "needs dpkg")
   )

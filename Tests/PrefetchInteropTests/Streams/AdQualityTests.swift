@@ -69,7 +69,7 @@ struct AdQualityTests {
     )
   }
 
-  @Test("A film is chosen by how long the last one took, and the first one is of low quality")
+  @Test("A film is chosen by the duration of the last one, and the first has low quality")
   func table() throws {
     publish(0)
     #expect(try home.run("-q").status == 0)

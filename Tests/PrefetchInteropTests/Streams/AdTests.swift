@@ -141,7 +141,7 @@ struct AdTests {
 
   // MARK: One ad
 
-  @Test("An ad comes with all that is shown, under one name, and counts nowhere")
+  @Test("An ad is stored with all its files under one name and sends no tracking request")
   func inlineAd() throws {
     putExtras()
     put("/tag", vast(inline(ladder)))
@@ -204,7 +204,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("Each quality, and what a screen can show, chooses among the media files")
+  @Test("The quality and the limits of the screen select among the media files")
   func qualities() throws {
     put("/tag", vast(inline(ladder)))
     for (lines, name) in [
@@ -218,7 +218,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("What came fast comes better with the next ad, and one that is here stays as it is")
+  @Test("A fast download leads to a better next ad, and a stored ad stays as it is")
   func automatic() throws {
     put("/tag", vast(inline(ladder)))
     #expect(try home.run("-q").status == 0)
@@ -234,7 +234,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("What is shown besides may be missing, and a film may not")
+  @Test("A companion of an ad may be missing, and a film may not")
   func missing() throws {
     putExtras()
     site["/side.jpg"] = nil
@@ -276,7 +276,7 @@ struct AdTests {
     return "<Creative><CompanionAds>\(companions.joined())</CompanionAds></Creative>"
   }
 
-  @Test("End cards are kept as pages, and nothing that stands in one is asked for")
+  @Test("End cards are stored as pages, and their links are not requested")
   func pages() throws {
     putExtras()
     let page = "<html><img src=\"\(server.address("/never/pixel"))\"></html>"
@@ -305,7 +305,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("A page of more than 1 MiB is left out and reported, and its ad comes all the same")
+  @Test("A page of more than 1 MiB is left out and reported, and its ad is stored")
   func longPage() throws {
     let long = "<![CDATA[<html>\(String(repeating: "x", count: 20 << 20))</html>]]>"
     let full = String(repeating: "y", count: 1 << 20)
@@ -348,7 +348,7 @@ struct AdTests {
     )
   }
 
-  @Test("Three tags of one ad space are one request and one ad, in one run and over runs")
+  @Test("Three tags of one ad space cause one request and one ad, in one run and in later ones")
   func zones() throws {
     putExtras()
     for path in ["/one", "/two", "/three"] { put(path, vast(inline(ladder, id: path))) }
@@ -406,7 +406,7 @@ struct AdTests {
     paths().filter { ["/one", "/two", "/three"].contains($0) }
   }
 
-  @Test("Tags of one ad space are asked once in the run that sees them first")
+  @Test("Tags of one ad space cause one request in the run that sees them first")
   func zonesAtOnce() throws {
     for path in ["/one", "/two", "/three"] { put(path, vast(inline(ladder, id: path))) }
     declare(
@@ -424,7 +424,7 @@ struct AdTests {
     #expect(try home.run("status", "--json").json().list("segments").count == 3)
   }
 
-  @Test("Two ad spaces of one tag are two ads, and names that differ in a dash are two")
+  @Test("Two ad spaces of one tag are two ads, as are names that differ in a dash")
   func zonesOfOneTag() throws {
     put("/tag", vast(inline(ladder)))
     declare(
@@ -488,7 +488,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("A server over the cache answers for the tag of an ad space, and pulls its ad once")
+  @Test("A server over the cache answers for the tag of an ad space and pulls its ad once")
   func zonePulled() throws {
     put("/one", vast(inline(ladder)))
     declare(space("a", "/one", zone: "hall"))
@@ -506,7 +506,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("Where one tag of an ad space has failed the next one is asked, with its own headers")
+  @Test("A failed tag of an ad space is followed by the next one, with its own headers")
   func nextTag() throws {
     for path in ["/two", "/three"] { put(path, vast(inline(ladder, id: path))) }
     declare(
@@ -526,7 +526,7 @@ struct AdTests {
 
   // MARK: Chains
 
-  @Test("A chain of three wrappers leads to the ad, and is asked whole when the hour is over")
+  @Test("A chain of three wrappers leads to the ad and is requested again after an hour")
   func chain() throws {
     putExtras()
     put("/tag", vast(wrapper("/one?cb=[CACHEBUSTING]&t=[TIMESTAMP]")))
@@ -554,7 +554,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("Six wrappers are too many, and where none may follow there is no ad")
+  @Test("Six wrappers are too many, and a chain that may not be followed has no ad")
   func depth() throws {
     for hop in 0..<7 { put(hop == 0 ? "/tag" : "/\(hop)", vast(wrapper("/\(hop + 1)"))) }
     let deep = try home.run("--json")
@@ -570,7 +570,7 @@ struct AdTests {
   }
 
   @Test(
-    "No ad is no failure, and the last one stays unless what is gone is to go",
+    "A response without an ad is no failure, and the last ad stays unless `on_gone` removes it",
     arguments: ["<VAST version=\"3.0\"/>", "", "204", "wrapped"]
   )
   func noFill(_ answer: String) throws {
@@ -606,7 +606,7 @@ struct AdTests {
 
   // MARK: Answers of other kinds
 
-  @Test("The ads of a pod come in their order, each under a name of its own")
+  @Test("The ads of a pod are stored in order, each under its own name")
   func pod() throws {
     put("/three.mp4", "third")
     let third = ladder.split(separator: "/lo.mp4").joined(separator: "/three.mp4")
@@ -638,7 +638,7 @@ struct AdTests {
   }
 
   @Test(
-    "What cannot be kept is said, and nothing comes of it",
+    "A media file that cannot be stored is reported and not fetched",
     arguments: [
       (
         #"<MediaFile apiFramework="VPAID" type="application/javascript">%/vpaid.js</MediaFile>"#,
@@ -666,7 +666,7 @@ struct AdTests {
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
-  @Test("Another document, another version and a page are told apart")
+  @Test("Another document, another version and a page are distinguished")
   func strange() throws {
     for (text, number) in [
       ("<rss version=\"2.0\"/>", 101), ("<VAST version=\"9.0\"/>", 102),
@@ -681,7 +681,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("An ad whose film is a stream is kept as streams are")
+  @Test("An ad whose film is a stream is stored as a stream")
   func stream() throws {
     let media = """
       <MediaFile delivery="streaming" type="application/x-mpegURL">\(server.address("/s/film.m3u8"))</MediaFile>
@@ -719,7 +719,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("A damaged film is fetched again by its ad; offline there is what is here")
+  @Test("A damaged film is fetched again by its ad, and an offline run serves what is stored")
   func damaged() throws {
     putExtras()
     configure("    variant: low")
@@ -744,7 +744,7 @@ struct AdTests {
 
   // MARK: With its neighbours
 
-  @Test("Headers of the configuration go to the tag's server, and not where answers lead")
+  @Test("Headers of the configuration go to the tag's server and not to later targets")
   func secrets() throws {
     let elsewhere = try LoopbackServer { [site] in site.respond(to: $0) }
     let far = { (path: String) in
@@ -761,7 +761,7 @@ struct AdTests {
   }
 
   @Test(
-    "What comes in place of a film is no film",
+    "A page or an empty body in place of a film is refused",
     arguments: ["<html><body>log in</body></html>", ""]
   )
   func impostors(body: String) throws {
@@ -779,7 +779,7 @@ struct AdTests {
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
-  @Test("Files of two ads, and of an ad and a file, that would have one name are refused")
+  @Test("Files of two ads, or of an ad and a file, with one name are refused")
   func clashes() throws {
     put("/tag", vast(inline(ladder)))
     put("/x/4711.json", "{}")
@@ -800,7 +800,7 @@ struct AdTests {
     #expect(home.read("screen/4711.mp4") != nil)
   }
 
-  @Test("Extensions give pictures and nothing else")
+  @Test("Extensions of an ad add pictures only")
   func extensions() throws {
     let never = server.address("/never/click")
     let text = """
@@ -815,7 +815,7 @@ struct AdTests {
     #expect(nobodyCounted())
   }
 
-  @Test("Where one of two companions is missing, the description names the other as it is")
+  @Test("A missing companion leaves the description of the other one correct")
   func missingCompanion() throws {
     putExtras()
     let first = """
@@ -828,7 +828,7 @@ struct AdTests {
     #expect(home.read("screen/\(name)") == "of /side.jpg")
   }
 
-  @Test("Where one server of a pod or of a waterfall has nothing, the others' ads are shown")
+  @Test("A server of a pod or waterfall without an ad does not hide the others' ads")
   func passedOver() throws {
     put("/204", "")
     put("/broken", "<VAST")
@@ -847,7 +847,7 @@ struct AdTests {
     #expect(try alone.json().number("items.0.error.vast") == 301)
   }
 
-  @Test("`get` asks once for an ad that is not there, and says so")
+  @Test("`get` sends one request for an ad without content and reports that")
   func getNothing() throws {
     put("/tag", vast())
     let run = try home.run("get", "4711")
@@ -855,7 +855,7 @@ struct AdTests {
     #expect(paths() == ["/tag"])
   }
 
-  @Test("`get -o DIR/` writes the film under its name, and says that a playlist is no stream")
+  @Test("`get -o DIR/` writes the film under its name and reports that a playlist is no stream")
   func delivers() throws {
     let webm = "<MediaFile type=\"video/webm\">\(server.address("/me.mp4"))</MediaFile>"
     put("/tag", vast(inline(webm)))
@@ -878,7 +878,7 @@ struct AdTests {
     )
   }
 
-  @Test("An answer that wraps hundreds of others asks for twenty")
+  @Test("A response that wraps hundreds of others causes twenty requests")
   func manyWrappers() throws {
     put("/none", vast())
     put("/tag", "<VAST version=\"3.0\">\((0..<300).map { wrapper("/none?\($0)") }.joined())</VAST>")
@@ -888,7 +888,7 @@ struct AdTests {
     #expect(paths().count == 20)
   }
 
-  @Test("What the configuration says of it holds at once: its lifetime, its kind and its name")
+  @Test("A changed lifetime, type or name of an ad applies at once")
   func changes() throws {
     put("/tag", vast(inline(ladder)))
     configure("    ttl: 30m\n    variant: low")

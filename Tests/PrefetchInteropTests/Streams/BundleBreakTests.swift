@@ -10,7 +10,7 @@ import Testing
 )
 final class BundleBreakTests: StreamGround {
   @Test(
-    "A published stream is the old one or the new one, wherever its publisher is killed",
+    "A published stream is the old or the new one, wherever its publisher is killed",
     .enabled(if: Tracing.isPossible, "\(Tracing.absence)"),
     arguments: ["hardlink", "copy"]
   )
@@ -50,7 +50,7 @@ final class BundleBreakTests: StreamGround {
     #expect(kills > 6)
   }
 
-  @Test("Killed at any moment of an update there is the old whole or the new one")
+  @Test("A stream killed at any moment of an update is the old or the new one")
   func killed() throws {
     var random = SeededRandom(3)
     publish(version: 0)
@@ -85,7 +85,7 @@ final class BundleBreakTests: StreamGround {
     #expect(FileTree.objects(home.cache).count == objects)
   }
 
-  @Test("A run that is told to stop keeps what came, and the next one asks for the rest")
+  @Test("A run that is stopped by a signal keeps its pieces, and the next run fetches the rest")
   func interrupted() throws {
     publish(version: 1, pieces: 12)
     trap.set(.request(8))
@@ -103,7 +103,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try played() == film(version: 1, pieces: 12))
   }
 
-  @Test("A piece that was broken off goes on where it ended, in the same run and in the next")
+  @Test("An interrupted piece is resumed in the same run and in the next")
   func resumes() throws {
     publish(version: 1, pieces: 1, size: 3_000_000)
     trap.set(.bytes(1_000_000, below: "/low-"))
@@ -159,7 +159,7 @@ final class BundleBreakTests: StreamGround {
 
   /// The film has 2.4 MB, as have the films of the other rows.
   @Test(
-    "A link that drops in each of three nights: the fourth has it whole, and no byte came twice",
+    "A link that drops in three nights leads to a complete stream without repeated bytes",
     arguments: [nil, "2600kB"]
   )
   func drops(size: String?) throws {
@@ -207,7 +207,7 @@ final class BundleBreakTests: StreamGround {
     #expect(whole < 2_600_000)
   }
 
-  @Test("What waits of a film that turns out not to fit goes with it")
+  @Test("Reserved pieces of a film that does not fit are removed with it")
   func waitsInVain() throws {
     publish(version: 1, pieces: 8, size: 300_000)
     let link = Link()
@@ -246,7 +246,7 @@ final class BundleBreakTests: StreamGround {
 
   private static let partly = "    keep_partial: yes\n    publish: { dir: films, layout: hls }"
 
-  @Test("With `keep_partial` the beginning of a film is shown until it is whole")
+  @Test("The beginning of a film is shown under `keep_partial` until it is complete")
   func begun() throws {
     configure(Self.partly)
     publishPlain(pieces: 8)
@@ -275,7 +275,7 @@ final class BundleBreakTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A run that is told to stop shows what has come by then")
+  @Test("A run that is stopped by a signal shows the pieces that it stored")
   func begunAndStopped() throws {
     configure(Self.partly)
     publishPlain(pieces: 12)
@@ -297,7 +297,7 @@ final class BundleBreakTests: StreamGround {
   }
 
   @Test(
-    "A limit that time lifts shows the beginning until then, and one that stays shows nothing",
+    "A temporary limit shows the beginning, and a permanent one shows nothing",
     arguments: [
       (lines: "network: { daily_limit: 9kB, concurrency: 1 }", more: "", status: 75, isShown: true),
       ("", "    max_file_size: 9kB", 4, false),
@@ -329,7 +329,7 @@ final class BundleBreakTests: StreamGround {
     #expect(plan.status == (row.isShown ? row.status : 0), "\(plan)")
   }
 
-  @Test("Of a film that was encoded again nothing is shown together with the old one")
+  @Test("A re-encoded film is not shown together with the old one")
   func begunAnew() throws {
     configure(Self.partly)
     encodeAgain(1)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Editions of a stream", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 final class BundleEditionTests: StreamGround {
-  @Test("A film that was encoded again under the same names is the new one as a whole")
+  @Test("A re-encoded film under the same names is the new one as a whole")
   func reencoded() throws {
     configure("    publish: { dir: screen }")
     encodeAgain(1)
@@ -25,7 +25,7 @@ final class BundleEditionTests: StreamGround {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("Under an unchanged playlist `--revalidate` finds another piece, and `--refetch` asks anew")
+  @Test("A changed piece under an unchanged playlist is found by `--revalidate` and `--refetch`")
   func revalidates() throws {
     configure("    publish: { dir: screen }")
     encodeAgain(1)
@@ -48,7 +48,7 @@ final class BundleEditionTests: StreamGround {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("A piece or playlist whose body was lost comes back, and nothing else is asked for")
+  @Test("A lost piece or playlist is fetched again, and nothing else")
   func lost() throws {
     publish(version: 1, pieces: 4)
     #expect(try home.run("-q").status == 0)
@@ -64,7 +64,7 @@ final class BundleEditionTests: StreamGround {
     }
   }
 
-  @Test("A playlist that became longer asks for what is new alone")
+  @Test("A longer playlist causes requests for new pieces only")
   func extended() throws {
     encodeAgain(1)
     #expect(try home.run("-q").status == 0)
@@ -77,7 +77,7 @@ final class BundleEditionTests: StreamGround {
     )
   }
 
-  @Test("What waits of an edition that never became whole is no piece of the next one")
+  @Test("Reserved pieces of an incomplete edition do not become pieces of the next one")
   func abandoned() throws {
     configure("    publish: { dir: screen }")
     encodeAgain(1)
@@ -109,7 +109,7 @@ final class BundleEditionTests: StreamGround {
   }
 
   @Test(
-    "What is no piece of a film is not stored in its place, and the next run brings it",
+    "A body that is no piece of a film is refused, and the next run fetches the right one",
     arguments: [
       ("/key", "short", ""), ("/same-1.ts", "", ""),
       ("/same-1.ts", "{\"error\": \"log in\"}", ""),
@@ -144,7 +144,7 @@ final class BundleEditionTests: StreamGround {
   }
 
   @Test(
-    "Of a ranged file whose first seconds are here the rest is asked for, unless it is another file",
+    "The rest of a ranged file is requested, unless the file has changed",
     arguments: [
       (tag: "\"1\"", next: "\"1\""), ("\"1\"", "\"2\""), ("W/\"1\"", "W/\"1\""),
     ]
@@ -170,7 +170,7 @@ final class BundleEditionTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A stored beginning that is damaged is not gone on with")
+  @Test("A damaged stored beginning is not resumed")
   func damagedBeginning() throws {
     let file = (0..<150).flatMap { Array("piece \($0 % 10) ".utf8) }
     site["/one.ts"] = Site.Page(file, entityTag: "\"1\"")
@@ -192,7 +192,7 @@ final class BundleEditionTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A rest that breaks off goes on where it ended, in the same run and in the next")
+  @Test("An interrupted rest is resumed in the same run and in the next")
   func restBrokenOff() throws {
     let file = (0..<300_000).flatMap { Array("piece \($0 % 10) ".utf8) }
     site["/one.ts"] = Site.Page(file, entityTag: "\"1\"")

@@ -15,7 +15,7 @@ final class BundleLeaseTests: StreamGround {
     return Set(names.compactMap { $0.split(separator: "/").first.map { String($0) } }).sorted()
   }
 
-  @Test("A stream that is replaced while it plays plays on as it began, for ten minutes")
+  @Test("A stream that is replaced while it plays is playable in its old form for ten minutes")
   func replacedInPlay() throws {
     publish(version: 1)
     #expect(try home.run("-q").status == 0)
@@ -59,7 +59,7 @@ final class BundleLeaseTests: StreamGround {
     try home.run("status", "--json").json().number("cache.bytes") ?? 0
   }
 
-  @Test("A stream of a lower cache that is replaced there plays on as it began")
+  @Test("A stream of a lower cache that is replaced stays playable in its old form")
   func replacedBelow() throws {
     publish(version: 1)
     #expect(try home.run("-q").status == 0)
@@ -85,7 +85,7 @@ final class BundleLeaseTests: StreamGround {
     _ = serving.stop()
   }
 
-  @Test("A stream that left its list plays on; what is declared takes its room where it is short")
+  @Test("A stream that left its list stays playable until declared items need its room")
   func removedInPlay() throws {
     publish(version: 1)
     put("/other", String(repeating: "x", count: 40_000))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Items of several files", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 final class BundleTests: StreamGround {
-  @Test("A changed playlist moves the changed pieces, and what is not played any more leaves")
+  @Test("A changed playlist fetches changed pieces and removes unused ones")
   func updates() throws {
     publish(version: 1)
     #expect(try home.run("-q").status == 0)
@@ -39,7 +39,7 @@ final class BundleTests: StreamGround {
     #expect(FileTree.objects(home.cache).isEmpty)
   }
 
-  @Test("A piece that fails fails the item, and the old whole stays")
+  @Test("A failed piece fails the item, and the old stream stays complete")
   func fails() throws {
     publish(version: 1)
     site["/low-1-6.ts"] = nil
@@ -68,7 +68,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 2))
   }
 
-  @Test("A limit that the new whole does not fit into leaves the old one whole")
+  @Test("A new stream that exceeds a limit leaves the old one complete")
   func limited() throws {
     publish(version: 1, size: 4_000)
     configure(cache: ", size: 60kB")
@@ -103,7 +103,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1))
   }
 
-  @Test("What came fast comes in high quality, once there is something new")
+  @Test("A fast download leads to high quality at the next change")
   func automatic() throws {
     publish(version: 1)
     #expect(try home.run("-q").status == 0)
@@ -120,7 +120,7 @@ final class BundleTests: StreamGround {
   }
 
   @Test(
-    "The first download takes the medium of what there is, and the whole stream is what it weighs"
+    "The first download takes the medium variant, and the whole stream counts as its size"
   )
   func first() throws {
     publish(version: 1)
@@ -150,7 +150,7 @@ final class BundleTests: StreamGround {
     #expect(sizes == [true, false])
   }
 
-  @Test("A length is for streams, as `check` says")
+  @Test("`check` refuses `seconds` for an item that is not a stream")
   func length() throws {
     home.write(
       """
@@ -164,7 +164,7 @@ final class BundleTests: StreamGround {
     #expect(check.errors.contains("`seconds` is for streams") && !check.errors.contains(":3:"))
   }
 
-  @Test("A network that is measured to be poor takes no better quality", arguments: ["9GB", "1kB"])
+  @Test("A network of poor measured quality gets no better variant", arguments: ["9GB", "1kB"])
   func measured(good: String) throws {
     home.configure(
       """
@@ -185,7 +185,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 2, of: good == "9GB" ? "low" : "high"))
   }
 
-  @Test("A stream that has not changed comes in a better variant once its host is known to be fast")
+  @Test("An unchanged stream gets a better variant once its host is known to be fast")
   func climbs() throws {
     publish(version: 1, size: 40_000)
     let high = film(version: 1, of: "high")
@@ -219,7 +219,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("A better variant that does not come leaves the stream as it was, and goes on later")
+  @Test("A failed better variant leaves the stream as it was and is resumed later")
   func climbsInVain() throws {
     publish(version: 1, size: 40_000)
     let high = film(version: 1, of: "high")
@@ -245,7 +245,7 @@ final class BundleTests: StreamGround {
     #expect(FileTree.objects(home.cache).count == 8 + 4, "8 pieces, 2 playlists and their copies")
   }
 
-  @Test("A new stream begins as fast as its host was in the last days, whatever came from there")
+  @Test("A new stream begins with the rate of its host in the last days")
   func hostRate() throws {
     publish(version: 1)
     let files = { (lines: String) in
@@ -282,7 +282,7 @@ final class BundleTests: StreamGround {
     }
   }
 
-  @Test("A stream that broke off goes on with its variant, though its host is known by then")
+  @Test("An interrupted stream resumes its variant, although its host's rate is known by then")
   func begun() throws {
     publish(version: 1, pieces: 4, size: 100_000)
     site["/low-1-3.ts"] = nil
@@ -294,7 +294,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1, pieces: 4))
   }
 
-  @Test("Two runs that want one stream at the same time ask for each of its files once")
+  @Test("Two runs that fetch one stream at the same time request each file once")
   func together() throws {
     publish(version: 1, pieces: 40)
     for name in ["one", "two"] {
@@ -319,7 +319,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("A stream leaves with its declaration as a whole, unless it is locked")
+  @Test("A stream is removed as a whole with its declaration, unless it is locked")
   func leaving() throws {
     publish(version: 1)
     #expect(try home.run("-q").status == 0)
@@ -337,7 +337,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("list").output.isEmpty)
   }
 
-  @Test("Where the playlist of a variant cannot be had, its other place has the stream")
+  @Test("A missing playlist of a variant is replaced by its alternate")
   func redundant() throws {
     publish(version: 1)
     put(
@@ -355,7 +355,7 @@ final class BundleTests: StreamGround {
     #expect(try played() == film(version: 1))
   }
 
-  @Test("A piece that its server has no more comes from another one, as items do")
+  @Test("A missing piece comes from an alternate, as items do")
   func alternates() throws {
     publish(version: 1)
     let whole = Site()
@@ -376,7 +376,7 @@ final class BundleTests: StreamGround {
     #expect(trap.requests.map(\.path).sorted() == ["/film.m3u8", "/low.m3u8"])
   }
 
-  @Test("A piece whose server is busy is asked for again, as items are")
+  @Test("A piece of a busy server is retried, as items are")
   func busy() throws {
     publish(version: 1)
     let asked = Guarded(0)
@@ -407,7 +407,7 @@ final class BundleTests: StreamGround {
   // MARK: What is refused
 
   @Test(
-    "What cannot be kept is refused by name, in a sentence",
+    "A stream that cannot be stored is refused with its reason",
     arguments: [
       ("drm", "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://x\",KEYFORMAT=\"com.apple\"", "com.apple"),
       ("bad_url", "#EXT-X-KEY:METHOD=AES-128,URI=\"data:text/plain,x\"", "line 3"),
@@ -430,7 +430,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("path", "film").status == 4)
   }
 
-  @Test("A stream without an end is live: refused, or taken as it is")
+  @Test("A stream without an end is live, and is refused or stored as a snapshot")
   func live() throws {
     publish(version: 1)
     put("/film.m3u8", Self.media(["#EXTINF:2,\nlow-0-0.ts"], ending: ""))
@@ -455,7 +455,7 @@ final class BundleTests: StreamGround {
     _ = serving.stop()
   }
 
-  @Test("Playlists that lead back, or to one another, are refused")
+  @Test("Playlists that refer to each other in a circle are refused")
   func cycle() throws {
     publish(version: 1)
     put("/film.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nfilm.m3u8\n")
@@ -466,7 +466,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("--json").json().text("items.0.error.code") == "unsupported")
   }
 
-  @Test("Signed addresses are one piece as long as nothing else changes")
+  @Test("Signed addresses are one piece while nothing else changes")
   func signed() throws {
     publish(version: 1)
     configure("    key_ignore: [token]")
@@ -485,7 +485,7 @@ final class BundleTests: StreamGround {
     #expect(try home.run("verify", "-q").status == 0)
   }
 
-  @Test("`explain` shows what a stream consists of, and what waits for the rest")
+  @Test("`explain` shows the files of a stream and its reserved pieces")
   func explained() throws {
     publish(version: 1, pieces: 4)
     #expect(try home.run("-q").status == 0)

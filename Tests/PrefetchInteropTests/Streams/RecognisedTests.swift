@@ -91,7 +91,7 @@ struct RecognisedTests {
     #expect(!paths().contains("/never"))
   }
 
-  @Test("The second night asks for no ad within its hour, and revalidates the stream as a stream")
+  @Test("The second night requests no ad within its hour and revalidates the stream")
   func secondNight() throws {
     declare(["/film.m3u8", "/tag"])
     #expect(try home.run("-q").status == 0)
@@ -122,7 +122,7 @@ struct RecognisedTests {
   }
 
   @Test(
-    "A playlist or an ad stays the file it is where its declaration says so",
+    "A playlist or an ad stays a file where its declaration says so",
     arguments: ["type", "sha256", "sha512", "fragment", "publish", "head"]
   )
   func staysFile(_ reason: String) throws {
@@ -169,7 +169,7 @@ struct RecognisedTests {
     }
   }
 
-  @Test("`mirror` copies playlists and ads as the files they are")
+  @Test("`mirror` copies playlists and ads as files")
   func mirrored() throws {
     let list = home.write(
       "\(server.address("/film.m3u8"))\n\(server.address("/tag"))\n",
@@ -182,7 +182,7 @@ struct RecognisedTests {
     #expect(paths() == ["/film.m3u8", "/tag"])
   }
 
-  @Test("A tree of streams holds a recognised stream as one that is declared")
+  @Test("A tree of streams has a recognised stream in the form of a declared one")
   func streamTree() throws {
     let publish = "    publish: { dir: \"\(home.path("tree"))\", layout: hls }"
     declare(["{ url: \"\(server.address("/film.m3u8"))\", id: film }"], publish)
@@ -201,7 +201,7 @@ struct RecognisedTests {
   }
 
   @Test(
-    "Type and content decide together, behind a byte order mark and blanks as well",
+    "Type and content decide together, also after a byte order mark and blanks",
     arguments: [
       ["/film.m3u8", "", "\u{FEFF}\n ", "hls"],
       ["/film.m3u8", "text/plain; charset=utf-8", "", "hls"],
@@ -228,7 +228,7 @@ struct RecognisedTests {
     #expect(try item(path).text("type") == kind, "\(example)")
   }
 
-  @Test("What was a stream and is none any more becomes a file, and what was a file a stream")
+  @Test("A stream that is none any more becomes a file, and a file may become a stream")
   func changes() throws {
     declare(["/film.m3u8"])
     #expect(try home.run("-q").status == 0)
@@ -243,7 +243,7 @@ struct RecognisedTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("What `get` kept of a playlist becomes a stream once a segment names it")
+  @Test("A playlist that `get` stored becomes a stream once a segment declares it")
   func named() throws {
     declare(["/1.ts"])
     #expect(try home.run("get", server.address("/film.m3u8")).output == Self.playlist)
@@ -255,7 +255,7 @@ struct RecognisedTests {
     #expect(paths(behind: asked) == ["/film.m3u8"])
   }
 
-  @Test("A segment that publishes plain files leaves a playlist of two segments the file it is")
+  @Test("A segment that publishes plain files keeps a shared playlist a file")
   func disputed() throws {
     let other = """
         - name: files
@@ -273,7 +273,7 @@ struct RecognisedTests {
     #expect(home.read("tree/film.m3u8") == Self.playlist)
   }
 
-  @Test("Shards take a recognised stream whole")
+  @Test("Shards take a recognised stream as a whole")
   func shards() throws {
     declare(["/film.m3u8", "/tag"])
     for shard in ["0/2", "1/2"] {
@@ -283,7 +283,7 @@ struct RecognisedTests {
     #expect(try item("/film.m3u8").text("type") == "hls")
   }
 
-  @Test("A piece that fails fails the recognised stream, and the next run goes on with the rest")
+  @Test("A failed piece fails the recognised stream, and the next run fetches the rest")
   func goesOn() throws {
     site["/2.ts"] = nil
     declare(["/film.m3u8"])

@@ -125,7 +125,9 @@ struct ReencodedTests {
     #expect(try home.run("verify", "-q").status == 0, "\(moment)")
   }
 
-  @Test("plays as the new one alone, from the tree and from the server, in the run that sees it")
+  @Test(
+    "A re-encoded film plays as the new one only, from tree and server, in the run that sees it"
+  )
   func seen() throws {
     #expect(try home.run("-q").status == 0)
     try check("old", "before")
@@ -138,7 +140,7 @@ struct ReencodedTests {
     try check("old", "back")
   }
 
-  @Test("is found by `--revalidate` where its playlists are unchanged")
+  @Test("A re-encoded film is found by `--revalidate` where its playlists are unchanged")
   func unchanged() throws {
     #expect(try home.run("-q").status == 0)
     show("same")
@@ -151,7 +153,10 @@ struct ReencodedTests {
     try check("same", "after")
   }
 
-  @Test("plays to its old end for who is playing it, and then leaves", arguments: [true, false])
+  @Test(
+    "A re-encoded film plays to its old end for current players and is then removed",
+    arguments: [true, false]
+  )
   func inPlay(isLocked: Bool) throws {
     configure(["pieces"])
     #expect(try home.run("-q").status == 0)

@@ -57,7 +57,7 @@ struct StreamPlayTests {
   }
 
   @Test(
-    "each is kept in the quality and the length that were asked for, and plays without its server",
+    "A stream is stored in the requested quality and length and plays without its server",
     arguments: [
       ("low", 0, "160", "12"), ("medium", 0, "240", "12"), ("high", 0, "320", "12"),
       ("low", 4, "160", "4"),
@@ -127,7 +127,7 @@ struct StreamPlayTests {
   }
 
   @Test(
-    "A browser plays one of them from the server",
+    "A browser plays a stored stream from the server",
     .enabled(if: Tool.isInstalled("chromium"), "needs chromium")
   )
   func browser() throws {
@@ -193,14 +193,14 @@ struct FilmExampleTests {
     return run
   }
 
-  @Test("A kiosk keeps a film, and plays it from both places when its origin is gone")
+  @Test("A kiosk keeps a film and plays it from both places when its origin is down")
   func kiosk() throws {
     let run = try run("kiosk")
     #expect(run.lines.count { $0 == "played 320x180 of lobby.m3u8" } == 2, "\(run)")
     #expect(run.lines.contains { $0.hasPrefix("cached\t") }, "\(run)")
   }
 
-  @Test("A sign keeps an ad, asks once an hour, and plays it when its server is gone")
+  @Test("A sign keeps an ad, sends a request once an hour, and plays it when its server is down")
   func signage() throws {
     let run = try run("signage")
     #expect(run.lines.contains("played 320x160 of 4711.mp4"), "\(run)")

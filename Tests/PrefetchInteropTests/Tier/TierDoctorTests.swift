@@ -24,7 +24,7 @@ struct TierDoctorTests {
   }
 
   @Test(
-    "asks for the empty body, and leaves no other there",
+    "`doctor` requests the empty body of the shared store and leaves no other body there",
     arguments: ["read", "write", "read_write"]
   )
   func healthy(mode: String) throws {
@@ -94,7 +94,7 @@ struct TierDoctorTests {
   }
 
   @Test(
-    "says what keeps runs from using it, and ends as such a run does, or with 1",
+    "`doctor` names why runs cannot use the shared store, and ends as such a run or with 1",
     arguments: Trouble.allCases
   )
   func troubles(_ trouble: Trouble) throws {
@@ -120,7 +120,7 @@ struct TierDoctorTests {
     }
   }
 
-  @Test("is shown its credentials, and repeats none of them")
+  @Test("`doctor` sends the credentials of the shared store and prints none of them")
   func credentials() throws {
     let home = try ground.machine(
       """
@@ -138,7 +138,7 @@ struct TierDoctorTests {
   }
 
   @Test(
-    "tells whoever is refused whether credentials are wrong or were never shown",
+    "`doctor` distinguishes wrong credentials from missing ones where the shared store refuses",
     arguments: ["http", "s3"],
     [false, true]
   )
@@ -156,7 +156,7 @@ struct TierDoctorTests {
     }
   }
 
-  @Test("keeps to the rules of every connection, as a run does")
+  @Test("`doctor` obeys the transport rules for the shared store, as a run does")
   func rules() throws {
     let home = try ground.machine("")
     home.write(
@@ -173,7 +173,10 @@ struct TierDoctorTests {
     #expect(try home.run("-c", "plain.yaml").status == 5)
   }
 
-  @Test("compares its clock with this machine's", arguments: [-7_200, 0, 7_200] as [Int64])
+  @Test(
+    "`doctor` compares the clock of the shared store with this machine's",
+    arguments: [-7_200, 0, 7_200] as [Int64]
+  )
   func clock(ahead: Int64) throws {
     ground.store.behave { request, _ in
       let theirs = RunningClock().now().wall + .seconds(ahead)
@@ -190,7 +193,7 @@ struct TierDoctorTests {
     }
   }
 
-  @Test("says of its clock also where it refuses what is asked")
+  @Test("`doctor` compares the clock of a shared store that refuses requests too")
   func refusingClock() throws {
     ground.store.behave { _, _ in .respond(403, [("Date", "Tue, 01 Jan 2030 00:00:00 GMT")]) }
     let home = try ground.machine("kind: s3, timeout: 30s, credentials: \"key:canary-1d1d\"")
@@ -200,7 +203,7 @@ struct TierDoctorTests {
     #expect(told.count == 1 && told[0].value.contains("refuses what is signed"), "\(run)")
   }
 
-  @Test("says so when it takes long to answer")
+  @Test("`doctor` reports a shared store that answers slowly")
   func slow() throws {
     ground.store.behave { _, _ in Script([.wait(.milliseconds(1_600))] + Script.respond(404).steps)
     }
@@ -214,7 +217,7 @@ struct TierDoctorTests {
   }
 
   @Test(
-    "finds out about nginx whether it takes bodies",
+    "`doctor` finds out whether nginx accepts bodies",
     .enabled(if: Nginx.isInstalled, "needs nginx"),
     arguments: [false, true]
   )
@@ -236,7 +239,7 @@ struct TierDoctorTests {
     #expect(others.isEmpty)
   }
 
-  @Test("is required where nothing says which it is: an error before anything is asked")
+  @Test("A required shared store without a `url` is an error before any request")
   func placeless() throws {
     let home = try Home(isInMemory: true)
     home.configure("cache: { remote: { required: true } }\nsegments: []")

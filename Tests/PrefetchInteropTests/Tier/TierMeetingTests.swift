@@ -4,7 +4,10 @@ import PrefetchTestSupport
 import Testing
 
 /// A second machine that finds the first machine's bodies in a shared store.
-@Suite("Where a shared store meets others", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite(
+  "A shared store together with other features",
+  .enabled(if: Binary.isGiven, "\(Binary.absence)")
+)
 struct TierMeetingTests {
   private let ground: TierGround
 
@@ -158,7 +161,9 @@ struct TierMeetingTests {
       """
   }
 
-  @Test("A second machine asks for what none knows, and has what the first has, no fresher than it")
+  @Test(
+    "A second machine requests what no machine has, and gets the rest no fresher than the first"
+  )
   func second() throws {
     publishAll()
     let first = try machine(Self.trusted, segments)
@@ -252,7 +257,7 @@ struct TierMeetingTests {
 
   // MARK: Parts
 
-  @Test("Half of a body that the origin lost is no reason not to take the whole from elsewhere")
+  @Test("A part of a body that the origin lost does not keep a run from the shared store")
   func parts() throws {
     let text = String(repeating: "large body\n", count: 40_000)
     publish("/a", text)
@@ -287,7 +292,7 @@ struct TierMeetingTests {
   // MARK: Limits
 
   @Test(
-    "Its bytes count for the day's limit, those of no use too, and what the limit ends is not its fault"
+    "Bytes of a shared store count for the daily limit, and the limit is not its failure"
   )
   func dailyLimit() throws {
     let text = String(repeating: "0123456789", count: 20_000)
@@ -317,7 +322,7 @@ struct TierMeetingTests {
     #expect(try run.json().text("items.0.deferred.rule") == "daily_limit", "\(run)")
   }
 
-  @Test("Where a redirect that it tells leads to nothing, the origin says where it leads now")
+  @Test("A record of a redirect to a missing target is replaced by the origin's redirect")
   func movedOn() throws {
     publish("/v1", "one")
     redirect("/latest", to: "/v1", "max-age=3600")
@@ -343,7 +348,7 @@ struct TierMeetingTests {
   }
 
   @Test(
-    "It is asked no more than an origin where nothing may be asked, and not where the origin is meant"
+    "A shared store gets no request offline, and no read with `--refetch`"
   )
   func silence() throws {
     publish("/a", "body of a")
@@ -361,7 +366,7 @@ struct TierMeetingTests {
   // MARK: Single items
 
   @Test(
-    "What is asked for by itself comes from there as well, and a server over the cache gets it so"
+    "An item of `get` comes from a shared store too, as does one of a server"
   )
   func single() throws {
     publish("/a", "body of a")
@@ -382,7 +387,7 @@ struct TierMeetingTests {
     #expect(takeAsked().count == 1)
   }
 
-  @Test("A server that pulls leaves there what each client brings")
+  @Test("A pulling server uploads what its clients fetch to a shared store")
   func pulledForOthers() throws {
     publish("/a", "body of a")
     publish("/b", "body of b")
@@ -401,7 +406,7 @@ struct TierMeetingTests {
 
   // MARK: Jobs
 
-  @Test("Shards leave it what the next machine needs, and what lies below is not asked of it")
+  @Test("Shards upload to a shared store, and bodies of lower layers are not requested from it")
   func shardsAndLayers() throws {
     ground.publish(20)
     let segment = "  - { name: s, manifest: \"\(url("/list.json"))\" }"
@@ -421,7 +426,7 @@ struct TierMeetingTests {
     #expect(tierRequests(since: seen) == ["GET"] && takeAsked() == [])
   }
 
-  @Test("Two runs on one cache ask it once for each, and one that is killed leaves nothing half")
+  @Test("Two runs on one cache request each body once, and a killed one leaves nothing partial")
   func jobs() throws {
     ground.publish(20)
     let segment = "  - { name: s, manifest: \"\(url("/list.json"))\" }"

@@ -4,7 +4,7 @@ import Testing
 
 /// Order, deferrals and removals of runs when a shared store replaces the origin.
 @Suite(
-  "Where a shared store meets order and room",
+  "A shared store with order and room",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TierOrderTests {
@@ -45,7 +45,7 @@ struct TierOrderTests {
       .map { $0.path.split(separator: "/").last.map(String.init) ?? "" }
   }
 
-  @Test("What comes first comes first from there too, thumbnails before what they show")
+  @Test("Items of a shared store are fetched in order too, with thumbnails first")
   func order() throws {
     let names = ["low", "high", "film", "picture"]
     for name in names { publish("/\(name)", name) }
@@ -71,7 +71,7 @@ struct TierOrderTests {
     #expect(seen.last == order.last && seen.first == order.first, "\(seen)")
   }
 
-  @Test("A closed window holds for it as for the origin, and what it opened for comes from there")
+  @Test("A closed window applies to a shared store as to the origin")
   func window() throws {
     publish("/a", "one")
     let segments = "  - { name: s, urls: [\"\(ground.origin.address("/a"))\"] }"
@@ -88,7 +88,9 @@ struct TierOrderTests {
     #expect(taken(since: count).count == 1 && ground.takeAsked() == [])
   }
 
-  @Test("What its server has no more goes by the origin's word alone, and stays in the store")
+  @Test(
+    "An item that its server removed follows the origin, and its body stays in the shared store"
+  )
   func gone() throws {
     for name in ["/kept", "/gone"] { publish(name, name, age: 0) }
     let urls = ["/kept", "/gone"].map { "\"\(ground.origin.address($0))\"" }
@@ -108,7 +110,7 @@ struct TierOrderTests {
     #expect(ground.tier.requests.allSatisfy { ["GET", "HEAD", "PUT"].contains($0.method) })
   }
 
-  @Test("What was put out to make room comes back from there, while what is known of it holds")
+  @Test("An evicted item returns from a shared store while its record is fresh")
   func room() throws {
     let names = ["/a", "/b"]
     for name in names { publish(name, String(repeating: name, count: 5_000)) }

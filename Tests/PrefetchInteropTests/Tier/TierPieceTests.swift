@@ -77,7 +77,11 @@ struct TierPieceTests {
     return home
   }
 
-  @Test("is asked for as an item is, in every case", arguments: Case.allCases, Form.allCases)
+  @Test(
+    "A piece of a stream is requested from a second tier as an item is",
+    arguments: Case.allCases,
+    Form.allCases
+  )
   func same(in test: Case, as form: Form) throws {
     put("/film.m3u8", "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\na\n#EXT-X-ENDLIST\n")
     if test == .plain {

@@ -17,7 +17,7 @@ struct TierReportTests {
     run.lines.filter { $0.hasPrefix("tier ") }.map { String($0) }
   }
 
-  @Test("has a line of what it took and gave, where it did, and quiet runs have none")
+  @Test("A report has a line of reads and writes of the shared store, and quiet runs have none")
   func line() throws {
     let host = ground.tier.address("").dropFirst("http://".count)
     let first = try ground.machine("mode: read_write, trust: true, timeout: 30s")
@@ -44,7 +44,7 @@ struct TierReportTests {
     #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty, "\(quiet)")
   }
 
-  @Test("says that there was trouble, beside the warning of what it was")
+  @Test("A report has a line about trouble with the shared store, beside the warning")
   func trouble() throws {
     ground.store.behave { request, _ in
       request.method == "PUT" && request.path.contains("/ac/") ? .respond(400) : nil

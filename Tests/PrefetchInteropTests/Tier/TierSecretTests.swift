@@ -5,7 +5,7 @@ import Testing
 
 /// Content that only an authorized machine may get, whatever proves its identity.
 @Suite(
-  "A shared store and what proves who asks",
+  "A shared store and credentials",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct TierSecretTests {
@@ -65,7 +65,7 @@ struct TierSecretTests {
     }
   }
 
-  @Test("It never gets what our own headers led to, however many are asked for in the same way")
+  @Test("A shared store never gets responses to our own headers")
   func ownHeaders() throws {
     let (own, other) = (Site(), Site())
     let count = 40
@@ -98,7 +98,7 @@ struct TierSecretTests {
   }
 
   @Test(
-    "It never gets what a certificate, a login, a token or a key brought, and no secret in any case",
+    "A shared store never gets responses to credentials, and no secret",
     arguments: [false, true],
     [false, true]
   )

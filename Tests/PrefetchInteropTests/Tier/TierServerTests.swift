@@ -11,7 +11,7 @@ struct TierServerTests {
   private static let moto = "\(root)/.build/moto/bin/moto_server"
 
   @Test(
-    "nginx with WebDAV takes and gives what it should",
+    "nginx with WebDAV stores and returns every shared body",
     .enabled(if: Nginx.isInstalled, "needs nginx")
   )
   func nginx() throws {
@@ -39,7 +39,7 @@ struct TierServerTests {
   }
 
   @Test(
-    "a bucket gets signed requests and nothing unsigned",
+    "A bucket gets signed requests and nothing unsigned",
     .enabled(if: FileTree.exists(Self.moto), "needs moto_server, which `--slow` installs")
   )
   func bucket() throws {
@@ -89,7 +89,7 @@ struct TierServerTests {
   }
 
   @Test(
-    "of a bucket reads signatures, and botocore makes those that ours are compared with",
+    "botocore makes the signatures that ours are compared with",
     .enabled(
       if: FileTree.exists("/usr/lib/python3/dist-packages/botocore"),
       "needs python3-botocore"

@@ -23,7 +23,7 @@ struct TierTests {
     _ = ground.takeAsked()
   }
 
-  @Test("gives whoever comes next every body that a list names by its digest")
+  @Test("A shared store supplies every body that a list names by its digest to other machines")
   func digests() throws {
     try fill()
     let home = try ground.machine("")
@@ -40,7 +40,7 @@ struct TierTests {
     #expect(!ground.tier.requests.dropFirst(before).contains { $0.method == "PUT" })
   }
 
-  @Test("is all that is asked where it is trusted, as long as what it knows is fresh")
+  @Test("A trusted shared store replaces all requests to the origin while its records are fresh")
   func trust() throws {
     ground.site["/moved"] = Site.Page(
       [],
@@ -68,7 +68,7 @@ struct TierTests {
     #expect(ground.takeAsked().count == Self.count / 2 + 1)
   }
 
-  @Test("lends what it knows of an origin for a question, and its bodies for the answer")
+  @Test("A shared store supplies validators for a request to the origin, and the body after a 304")
   func stale() throws {
     ground.publish(Self.count, maxAge: 0)
     try fill()
@@ -84,7 +84,7 @@ struct TierTests {
     try ground.expectAll(Self.count, in: home)
   }
 
-  @Test("whose bodies have gone in part is passed by for exactly those", arguments: [false, true])
+  @Test("A shared store that lost bodies is bypassed for exactly these", arguments: [false, true])
   func lost(isStale: Bool) throws {
     if isStale { ground.publish(Self.count, maxAge: 0) }
     try fill()
@@ -140,7 +140,10 @@ struct TierTests {
     }
   }
 
-  @Test("that lies or is lost harms nothing, and is told of once", arguments: Lie.allCases)
+  @Test(
+    "A shared store that is wrong or unreachable does no harm and is reported once",
+    arguments: Lie.allCases
+  )
   func lies(_ lie: Lie) throws {
     try fill()
     ground.store.behave(lie.script)
@@ -162,7 +165,7 @@ struct TierTests {
   }
 
   @Test(
-    "that takes nothing costs one warning, and a run that needs it its exit",
+    "A shared store that refuses writes costs one warning, and ends a run with 69 if required",
     arguments: [403, 405, 500, 507]
   )
   func refusals(status: Int) throws {
@@ -178,7 +181,7 @@ struct TierTests {
   }
 
   @Test(
-    "is not blamed for bodies that this machine has no room for",
+    "A shared store is not blamed for bodies that have no room on this machine",
     arguments: ["cache.max_file_size=1000", "cache.size=20kB"]
   )
   func limits(setting: String) throws {
@@ -193,7 +196,7 @@ struct TierTests {
     }
   }
 
-  @Test("that takes bodies and no records has the bodies")
+  @Test("A shared store that accepts bodies and no records has the bodies")
   func records() throws {
     ground.store.behave { request, _ in
       request.method == "PUT" && request.path.contains("/ac/") ? .respond(400) : nil
@@ -207,7 +210,7 @@ struct TierTests {
   }
 
   @Test(
-    "that is needed and cannot be asked is no reason to ask the origin",
+    "A required shared store that is unreachable causes no request to the origin",
     arguments: [
       nil, 302, 401, 403, 500,
     ]
@@ -221,7 +224,7 @@ struct TierTests {
     #expect(ground.takeAsked() == [])
   }
 
-  @Test("is spoken to under the rules of every connection")
+  @Test("A shared store is used under the transport rules of every connection")
   func rules() throws {
     let home = try ground.machine("mode: read_write")
     home.write(
@@ -239,7 +242,7 @@ struct TierTests {
   }
 
   @Test(
-    "is shown its credentials and nothing of others'",
+    "A shared store gets its own credentials and none of other hosts",
     arguments: ["name:canary-71ab", "canary-99ff"]
   )
   func credentials(_ text: String) throws {
@@ -260,7 +263,7 @@ struct TierTests {
     }
   }
 
-  @Test("gets nothing that was for one machine alone", arguments: [false, true])
+  @Test("A shared store gets no response that was for one machine only", arguments: [false, true])
   func canaries(sharesAll: Bool) throws {
     let pages: [(String, [HeaderField])] = [
       ("private", [HeaderField("Cache-Control", "private, max-age=60")]),

@@ -42,7 +42,7 @@ struct TierTroubleTests {
   }
 
   @Test(
-    "A required tier that fails keeps every body that it may hold from the origin",
+    "A required tier that fails keeps a run from requesting its bodies at the origin",
     arguments: [500, 403]
   )
   func requiredTierNeverPassed(status: Int) throws {
@@ -74,7 +74,7 @@ struct TierTroubleTests {
     return (first, second)
   }
 
-  @Test("A trusted record whose body is gone is nothing: the declared URL is asked, not its target")
+  @Test("A trusted record without its body is ignored, and the declared URL is requested")
   func lostBodyBehindRedirect() throws {
     let (_, home) = try redirected()
     for path in ground.store.files.keys where path.contains("/cas/") {
@@ -110,7 +110,7 @@ struct TierTroubleTests {
     return Script([.send(head)] + body.flatMap { [Script.Step.wait(pause), .send([$0])] })
   }
 
-  @Test("A tier that drips is left when its timeout is used up, and the origin gives the bodies")
+  @Test("A dripping tier is abandoned at its timeout, and the origin supplies the bodies")
   func drip() throws {
     publishPinned()
     ground.store.behave { _, _ in
@@ -127,7 +127,7 @@ struct TierTroubleTests {
     try ground.expectAll(Self.count, in: home)
   }
 
-  @Test("A long body that keeps coming from the tier is not cut, however long it takes")
+  @Test("A long body that keeps arriving from the tier is not cut off")
   func steadyBody() throws {
     let text = TierGround.text(3)
     ground.site["/3"] = page(text)

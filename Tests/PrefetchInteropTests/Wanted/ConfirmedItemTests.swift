@@ -32,7 +32,7 @@ struct ConfirmedItemTests {
   }
 
   @Test(
-    "is not printed where it was to be confirmed, whatever its age may be",
+    "An unconfirmed item is not printed with `--revalidate`, whatever its allowed age",
     arguments: [[], ["--max-stale"], ["--max-stale=1h"]],
     [("", false), (", max_stale: 1h", true)]
   )
@@ -45,7 +45,7 @@ struct ConfirmedItemTests {
   }
 
   @Test(
-    "is printed with one warning where its age may be",
+    "An unconfirmed item is printed with one warning where its age is allowed",
     arguments: [("", ["--max-age", "0s", "--max-stale"], false), (", max_stale: 1h", [], true)]
   )
   func stale(policy: String, options: [String], hasSegment: Bool) throws {
@@ -61,7 +61,7 @@ struct ConfirmedItemTests {
     #expect(document.list("items")[0].text("stale") == "true")
   }
 
-  @Test("is listed as an item or as a failure, and never as both")
+  @Test("An unconfirmed item is listed as an item or as a failure, and never as both")
   func document() throws {
     try configure()
     let failing = try home.run("get", "--json", "-o", "x", url)

@@ -3,7 +3,7 @@ import PrefetchTestSupport
 import Testing
 
 /// Stores and connections that `serve --pull` keeps open, and a `get` beside a run.
-@Suite("One who asks for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("A lasting session for items", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct LastingSessionTests {
   private let site = Site()
   private let home: Home
@@ -14,7 +14,7 @@ struct LastingSessionTests {
     site["/b"] = Site.Page("beta", headers: [HeaderField("Cache-Control", "no-cache")])
   }
 
-  @Test("keeps its connection from one client to the next, and sees what others write meanwhile")
+  @Test("A session of items keeps its connection between clients and sees the writes of others")
   func connection() throws {
     let site = site
     let origin = try LoopbackServer { site.respond(to: $0) }
@@ -38,7 +38,7 @@ struct LastingSessionTests {
     #expect(try home.run("verify").status == 0)
   }
 
-  @Test("for as long as nothing is asked leaves the cache to others")
+  @Test("A session of items without requests leaves the cache to others")
   func rest() throws {
     let site = site
     let origin = try LoopbackServer { site.respond(to: $0) }
@@ -48,7 +48,7 @@ struct LastingSessionTests {
     #expect(try home.run("gc").status == 0)
     #expect(try home.run("verify", "--repair").status == 0)
     #expect(try home.run("-q", "--set", "segments=[]").status != 74)
-    // An index that is gone is found out and made anew, and bodies are fetched again.
+    // A lost index is noticed and created again, and bodies are fetched again.
     try home.removeCache()
     try #require(home.tool("rm", "-rf", home.state).status == 0)
     #expect(try serving.client.get(origin.place("/a")).body == "alpha")
@@ -57,7 +57,7 @@ struct LastingSessionTests {
     #expect(try home.run("get", "--offline", origin.address("/b")).output == "beta")
   }
 
-  @Test("books the bytes of each client against the limits of the day")
+  @Test("A session of items counts the bytes of each client against the daily limits")
   func daily() throws {
     let site = site
     let origin = try LoopbackServer { site.respond(to: $0) }
@@ -73,7 +73,7 @@ struct LastingSessionTests {
     #expect(get.status == 75 && get.errors.contains("daily_limit"), "\(get)")
   }
 
-  @Test("does not wait for the places that a run has on the wire to the same server")
+  @Test("A session of items does not wait for the connections of a run to the same server")
   func besideRun() throws {
     let (site, gate) = (site, Gate())
     let arrived = Gate()

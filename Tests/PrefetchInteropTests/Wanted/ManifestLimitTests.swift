@@ -51,7 +51,7 @@ struct ManifestLimitTests {
     document.list("rules").first { $0.text("rule") == rule }?.text("verdict")
   }
 
-  @Test("about the size of files hold for `get` and `explain`")
+  @Test("Rules of a manifest about the size of files hold for `get` and `explain`")
   func size() throws {
     try publish(#""policy": { "max_file_size": 4 },"#)
     let document = try explained()
@@ -65,7 +65,7 @@ struct ManifestLimitTests {
   }
 
   @Test(
-    "about the network hold for `get` and `explain`",
+    "Rules of a manifest about the network hold for `get` and `explain`",
     arguments: [
       (#""network": { "allow": ["wifi"] },"#, ""), (#""policy": { "allow": ["wifi"] },"#, ""),
       ("", #", "network": { "allow": ["wifi"] }"#),
@@ -83,14 +83,14 @@ struct ManifestLimitTests {
     #expect(try home.run("get", "--network", "wifi", url).output == "alpha")
   }
 
-  @Test("that switch runs off leave `get` alone, and `explain` knows of them")
+  @Test("Rules of a manifest that switch off runs do not affect `get`, and `explain` knows them")
   func switchedOff() throws {
     try publish(#""policy": { "features": { "precaching": false } },"#)
     #expect(try explained().text("decision") == "defer")
     #expect(try home.run("get", url).output == "alpha")
   }
 
-  @Test("about bytes a day hold for what `get` would bring besides")
+  @Test("Rules of a manifest about bytes a day hold for transfers of `get`")
   func daily() throws {
     // The body that exceeds the limit still completes.
     try publish(#""policy": { "daily_limit": 3 },"#, isMet: true)
@@ -101,7 +101,7 @@ struct ManifestLimitTests {
 }
 
 /// Rules of the configuration that `explain` left out.
-@Suite("What `explain` says of an item", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
+@Suite("Output of `explain`", .enabled(if: Binary.isGiven, "\(Binary.absence)"))
 struct ExplainedRuleTests {
   private let home: Home
 
@@ -115,7 +115,7 @@ struct ExplainedRuleTests {
     return Dictionary(rules) { first, _ in first }
   }
 
-  @Test("is which headers other hosts do not get")
+  @Test("`explain` names the headers that other hosts do not get")
   func headers() throws {
     home.write(
       #"{"format":"prefetch-manifest","version":1,"items":[{"url":"https://b.example/x"},{"url":"https://a.example/y"}]}"#,
@@ -134,7 +134,7 @@ struct ExplainedRuleTests {
     #expect(own["headers"]?.contains("sends `X-Key`") == true, "\(own)")
   }
 
-  @Test("is whether the store that machines share is asked first", arguments: [false, true])
+  @Test("`explain` says whether the shared store is requested first", arguments: [false, true])
   func tier(isTrusted: Bool) throws {
     let digest = Digest.hexadecimal("x")
     home.configure(

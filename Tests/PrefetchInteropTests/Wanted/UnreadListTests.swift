@@ -44,7 +44,10 @@ struct UnreadListTests {
 
   private var listRequests: [LoopbackRequest] { origin.requests(of: "/list.json") }
 
-  @Test("is got by its name, after one question for the list", arguments: ["tv/1", "1"])
+  @Test(
+    "An item of an unread list is fetched by its name after one request for the list",
+    arguments: ["tv/1", "1"]
+  )
   func unread(name: String) throws {
     let run = try home.run("get", name)
     #expect(run.status == 0 && run.output == "film 1", "\(run)")
@@ -54,7 +57,7 @@ struct UnreadListTests {
     #expect(listRequests.count == 1)
   }
 
-  @Test("is found in the list as it is now, which is asked for by the tag of the stored one")
+  @Test("A name is looked up in the current list, which is revalidated by its tag")
   func renewed() throws {
     #expect(try home.run("-q").status == 0)
     publish(1, 2)
@@ -72,7 +75,7 @@ struct UnreadListTests {
     #expect(try home.run("list", "--json").json().list("items").count == 2)
   }
 
-  @Test("is found on a later page, and behind a redirect of the list")
+  @Test("A name is found on a later page, and behind a redirect of the list")
   func pages() throws {
     site["/moved.json"] = Site.Page(
       [],
@@ -93,7 +96,7 @@ struct UnreadListTests {
     #expect(origin.requests.map(\.path) == ["/moved.json", "/p/1.json", "/p/2.json", "/v/2"])
   }
 
-  @Test("is not looked up in a list that its signature does not prove")
+  @Test("A name is not looked up in a list without a valid signature")
   func unsigned() throws {
     configure(", manifest_keys: [\"RWQBAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fICEiIyQlJico\"]")
     let run = try home.run("get", "tv/1")
@@ -101,7 +104,7 @@ struct UnreadListTests {
     #expect(origin.requests(of: "/v/1").isEmpty)
   }
 
-  @Test("is held to what the list declares")
+  @Test("An item that is fetched by its name must match its list's digest")
   func declared() throws {
     publish(1, digest: Digest.hexadecimal("another film"))
     let run = try home.run("get", "tv/1")
@@ -110,7 +113,7 @@ struct UnreadListTests {
     #expect(try home.run("get", "tv/1").output == "film 1")
   }
 
-  @Test("is nowhere: its list is asked for once, whatever else is asked for beside it")
+  @Test("An unknown name costs one request for its list, whatever other names are given")
   func beside() throws {
     let run = try home.run("get", "-o", "out/", "tv/1", "tv/8", "tv/9", origin.address("/v/2"))
     #expect(run.status == 3, "\(run)")
@@ -119,7 +122,7 @@ struct UnreadListTests {
     #expect(home.read("out/1") == "film 1" && home.read("out/2") == "film 2")
   }
 
-  @Test("is not asked for offline, which says that no run has read the list")
+  @Test("A name of an unread list is not looked up offline, with that reason")
   func offline() throws {
     let run = try home.run("get", "--offline", "tv/1")
     #expect(run.status == 4 && run.errors.contains("no run has read the list of `s`"), "\(run)")
@@ -132,7 +135,7 @@ struct UnreadListTests {
   }
 
   @Test(
-    "is not to be found out where the list cannot be read",
+    "A name is not found when its list cannot be read, and the failure says why",
     arguments: [(503, 69), (404, 4), (200, 4)]
   )
   func unreadable(status: Int, exit: Int32) throws {
@@ -143,7 +146,7 @@ struct UnreadListTests {
     #expect(run.errors.contains("[not_in_manifest]"), "\(run)")
   }
 
-  @Test("is not asked for where a rule forbids to ask for the list")
+  @Test("A name is not looked up where a rule forbids requests for the list")
   func deferred() throws {
     configure(", network: { allow: [wifi] }")
     let run = try home.run("get", "--network", "cellular", "tv/1")
@@ -151,7 +154,7 @@ struct UnreadListTests {
     #expect(origin.requests.isEmpty)
   }
 
-  @Test("is got through a server that pulls")
+  @Test("An item of an unread list is fetched through a pulling server")
   func pulled() throws {
     let serving = try Serving(home, "--pull")
     let place = "/-/item/tv/1"
@@ -174,7 +177,7 @@ struct UnreadListTests {
     #expect(listRequests.count == 2)
   }
 
-  @Test("is fetched before a program may rely on it")
+  @Test("`with-lock` fetches an item of an unread list before its program starts")
   func locked() throws {
     let run = try home.shell(
       "exec $prefetch with-lock tv/1 -- sh -c 'cat \"$($prefetch path tv/1)\"'"

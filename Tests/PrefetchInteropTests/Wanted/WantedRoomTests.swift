@@ -4,7 +4,7 @@ import Testing
 
 /// Evictions for single items in a full cache.
 @Suite(
-  "Room for items that are asked for by themselves",
+  "Room for requested items",
   .enabled(if: Binary.isGiven, "\(Binary.absence)")
 )
 struct WantedRoomTests {
@@ -41,14 +41,17 @@ struct WantedRoomTests {
     try ["a", "b", "c", "d", "e"].filter { try home.run("path", url($0)).status == 0 }
   }
 
-  @Test("is made of what was used longest ago, not of what came first", arguments: [false, true])
+  @Test(
+    "Room for requested items comes from the least recently used ones, not from the oldest",
+    arguments: [false, true]
+  )
   func leastRecentlyUsed(isServed: Bool) throws {
     try get("a", "b", "c", "a", after: 0)
     try pull("d", isServed: isServed, after: 10)
     #expect(try stored() == ["a", "c", "d"])
   }
 
-  @Test("is made of what was seen before what nobody has seen", arguments: [false, true])
+  @Test("Room for requested items comes from consumed ones first", arguments: [false, true])
   func consumed(isServed: Bool) throws {
     try get("a", "b", "c", after: 0)
     let event = try home.shell("exec faketime -f +5s $prefetch event consume '\(url("b"))'")
@@ -57,7 +60,10 @@ struct WantedRoomTests {
     #expect(try stored() == ["a", "c", "d"])
   }
 
-  @Test("is never made of what a segment declares", arguments: [false, true])
+  @Test(
+    "Room for requested items never comes from items that a segment declares",
+    arguments: [false, true]
+  )
   func declared(isServed: Bool) throws {
     home.configure(
       """
@@ -78,7 +84,7 @@ struct WantedRoomTests {
     #expect(serving.stop().status == 143)
   }
 
-  @Test("A body that one segment takes and another one refuses takes no room where none stores it")
+  @Test("A body that one segment refuses and another does not store uses no room")
   func refused() throws {
     let site = Site()
     let server = try LoopbackServer { site.respond(to: $0) }

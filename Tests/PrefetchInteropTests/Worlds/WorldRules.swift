@@ -51,13 +51,13 @@ extension World {
     return wasAbsent && segments(declaring: path).allSatisfy(\.isUnstored)
   }
 
-  /// Whether a run and `get` may part over a URL, by what the contract or the meaning of a key says.
+  /// Whether a run and `get` may differ for a URL, by the contract or the meaning of a key.
   ///
-  /// * `get` keeps no `no-store`, and so has to ask where a run has a body.
-  /// * A segment that stores nothing lets its body go; `get` has one place for all segments.
-  /// * `honor_no_store` asks about what no run has brought.
-  /// * What one segment keeps for good a user who asks learns to be gone.
-  /// * Of a host that asks to stay away who comes first hears it, and the others wait.
+  /// * `get` stores no `no-store`, so it sends a request where a run has a body.
+  /// * A segment without storage drops its body; `get` has one item for all segments.
+  /// * `honor_no_store` sends a request for an item that no run has stored.
+  /// * An item that one segment keeps forever is absent for a user who requests it.
+  /// * A host with `Retry-After` tells the first client, and the others wait.
   func mayPart(_ path: String, until night: Int) -> Bool {
     let declaring = segments(declaring: path)
     let items = declaring.flatMap(\.items).filter { $0.path == path }

@@ -21,7 +21,7 @@ struct WorldsTests {
   }
 
   @Test(
-    "An item comes by run and by get with the same body, the same end, and the same room taken",
+    "An item has the same body, outcome and room by a run and by `get`",
     arguments: Binary.seed.map { [$0] } ?? (0..<UInt64(Binary.rounds)).map(\.self)
   )
   func twins(_ seed: UInt64) throws {

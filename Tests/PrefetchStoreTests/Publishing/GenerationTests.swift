@@ -17,7 +17,7 @@ struct GenerationTests {
     FileTree.names(ground.folder + ".generations")
   }
 
-  @Test("is another folder after every change, and keeps as many as it is told")
+  @Test("An atomic tree is a new folder after every change and keeps the configured number")
   func switches() throws {
     let ground = try ground(keeping: 2)
     for number in 1...5 {
@@ -31,7 +31,7 @@ struct GenerationTests {
     #expect(generations(ground) == ["3", "4", "5"])
   }
 
-  @Test("stays where an item is missing, and where something is in the way")
+  @Test("An atomic tree stays as it is where an item is missing or a file is in the way")
   func notWhole() throws {
     let ground = try ground()
     try ground.publish(["a": "one"])
@@ -42,7 +42,7 @@ struct GenerationTests {
     #expect(generations(ground) == ["1"])
   }
 
-  @Test("does not take the place of what others have put at its name")
+  @Test("An atomic tree does not replace a foreign folder or link at its name")
   func foreign() throws {
     let ground = try ground()
     FileTree.makeFolder(ground.folder)
@@ -57,7 +57,7 @@ struct GenerationTests {
     #expect(try ground.publish(["a": "one"]).troubles.isEmpty)
   }
 
-  @Test("goes back, and stays there until it is published again")
+  @Test("An atomic tree rolls back and stays so until it is published again")
   func rollback() throws {
     let ground = try ground(keeping: 3)
     for number in 1...3 { try ground.publish(["a": "one \(number)"]) }
@@ -74,7 +74,7 @@ struct GenerationTests {
     #expect(TreeGround.files(ground.folder + "/.") == ["a": "one 4"])
   }
 
-  @Test("has nothing to go back to before it stood once")
+  @Test("An atomic tree that was never complete has nothing to roll back to")
   func neverStood() throws {
     let ground = try ground()
     FileTree.makeFolder(ground.folder)
@@ -84,7 +84,7 @@ struct GenerationTests {
     #expect(ground.files == ["a": "theirs"])
   }
 
-  @Test("does not go back to what somebody changed since")
+  @Test("An atomic tree does not roll back to a changed generation")
   func changedPast() throws {
     let ground = try ground()
     try ground.publish(["a": "one"])
@@ -100,7 +100,10 @@ struct GenerationTests {
     #expect(TreeGround.files(ground.folder + "/.") == ["a": "two"])
   }
 
-  @Test("comes after whatever has a number already", arguments: ["9223372036854775807", "41"])
+  @Test(
+    "An atomic tree gets a number after all that exist",
+    arguments: ["9223372036854775807", "41"]
+  )
   func strangeNumbers(_ name: String) throws {
     let ground = try ground()
     FileTree.makeFolder(ground.folder + ".generations")
@@ -112,7 +115,7 @@ struct GenerationTests {
     #expect(FileTree.exists(ground.folder + ".generations/\(name)"))
   }
 
-  @Test("stands again without its record, and names what it cannot know again")
+  @Test("An atomic tree without its record is published again and names unknown generations")
   func lostRecord() throws {
     let ground = try ground()
     try ground.publish(["a": "one"])
@@ -125,7 +128,7 @@ struct GenerationTests {
     #expect(generations(ground) == ["1", "2", "3"])
   }
 
-  @Test("is made by one at a time where two caches publish there")
+  @Test("An atomic tree is published by one cache at a time")
   func twoAtOnce() throws {
     let ground = try ground(keeping: 3)
     var isOver = false
@@ -158,14 +161,14 @@ struct GenerationTests {
     )
   }
 
-  @Test("leaves no folder behind where it was never whole")
+  @Test("An atomic tree that was never complete leaves no folder")
   func neverWhole() throws {
     let ground = try ground()
     _ = ground.trees.publish(try ground.plan(["a": "two"], isWhole: false))
     #expect(!FileTree.exists(ground.folder + ".generations"))
   }
 
-  @Test("stands again where somebody deleted its link")
+  @Test("An atomic tree gets its deleted link again")
   func lostLink() throws {
     let ground = try ground()
     try ground.publish(["a": "one"])
@@ -174,7 +177,7 @@ struct GenerationTests {
     #expect(TreeGround.files(ground.folder + "/.") == ["a": "one"])
   }
 
-  @Test("says how it becomes a folder that is worked on in its place")
+  @Test("An atomic tree that becomes a plain one reports what to do with its link")
   func turnedOff() throws {
     var ground = try ground()
     try ground.publish(["a": "one"])
@@ -185,7 +188,7 @@ struct GenerationTests {
     #expect(try ground.publish(["a": "one"]).troubles.isEmpty)
   }
 
-  @Test("is made anew where somebody deleted from it")
+  @Test("An atomic tree with a deleted file is published again")
   func repaired() throws {
     let ground = try ground()
     try ground.publish(["a": "one", "b": "two"])
@@ -198,7 +201,7 @@ struct GenerationTests {
     #expect(TreeGround.files(ground.folder + "/.") == ["a": "one", "b": "two"])
   }
 
-  @Test("is whole for whoever opens it, however often it is switched")
+  @Test("An atomic tree is complete for every reader, however often it is switched")
   func readers() throws {
     let ground = try ground(keeping: 1000)
     try ground.publish(["a": "round 0", "b": "round 0 b", "dir/c": "round 0 c"])

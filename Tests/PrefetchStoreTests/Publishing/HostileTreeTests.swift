@@ -13,7 +13,7 @@ struct HostileTreeTests {
     return outside
   }
 
-  @Test("is not made through a link in place of its folder")
+  @Test("A tree is not written through a link in place of its folder")
   func rootLink() throws {
     let ground = try TreeGround()
     let outside = outside(ground)
@@ -24,7 +24,10 @@ struct HostileTreeTests {
     #expect(FileTree.listing(outside) == before)
   }
 
-  @Test("is not made through links inside of it", arguments: ["outside", "nowhere", ".."])
+  @Test(
+    "A tree is not written through links inside of it",
+    arguments: ["outside", "nowhere", ".."]
+  )
   func innerLinks(_ target: String) throws {
     let ground = try TreeGround()
     let outside = outside(ground)
@@ -40,7 +43,7 @@ struct HostileTreeTests {
     #expect(!FileTree.exists(ground.place.path + "/nowhere"))
   }
 
-  @Test("stays inside while another process swaps its folders for links")
+  @Test("A tree stays inside its folder while another process swaps folders for links")
   func swapping() throws {
     let ground = try TreeGround()
     let outside = outside(ground)
@@ -54,7 +57,7 @@ struct HostileTreeTests {
     #expect(FileTree.listing(outside) == before)
   }
 
-  @Test("is not made through a link behind whose name a slash hides in a letter")
+  @Test("A tree is not written through a link whose slash hides in a combined letter")
   func hiddenSlash() throws {
     let ground = try TreeGround()
     let outside = outside(ground)
@@ -68,7 +71,7 @@ struct HostileTreeTests {
     #expect(FileTree.names(ground.folder + "/b").map { Array($0.utf8) } == [[0xCC, 0x81, 0x79]])
   }
 
-  @Test("keeps apart what is one letter to Swift and two names to the kernel")
+  @Test("A tree separates names that are equal to Swift and different to the kernel")
   func equivalents() throws {
     let ground = try TreeGround()
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
@@ -83,7 +86,7 @@ struct HostileTreeTests {
     #expect(try ground.publish([:]).removed == 4)
   }
 
-  @Test("keeps case twins apart")
+  @Test("A tree separates names that differ in case")
   func twins() throws {
     let ground = try TreeGround()
     #expect(try ground.publish(["Name": "one", "name": "two"]).troubles.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 /// Trees that are made in their place.
 @Suite("A published tree")
 struct PublishedTreeTests {
-  @Test("becomes what the plan says, time and again")
+  @Test("A tree becomes equal to its plan each time")
   func equal() throws {
     let ground = try TreeGround()
     let first = try ground.publish(["a/b/c": "one", "a/d": "two", "e": ""])
@@ -37,7 +37,7 @@ struct PublishedTreeTests {
     Form(link: .copy, layout: .url, isLinked: false, mode: 0o644),
   ]
 
-  @Test("holds second names or copies, as it is told", arguments: forms)
+  @Test("A tree holds links or copies by its rules", arguments: forms)
   func linkForms(_ form: Form) throws {
     var ground = try TreeGround()
     ground.rules.link = form.link
@@ -59,7 +59,7 @@ struct PublishedTreeTests {
     #expect((other.st_ino == object.st_ino) != form.isLinked)
   }
 
-  @Test("leaves what others put there, and says so")
+  @Test("A tree leaves foreign files and reports them")
   func foreign() throws {
     let ground = try TreeGround()
     FileTree.makeFolder(ground.folder)
@@ -83,7 +83,7 @@ struct PublishedTreeTests {
     )
   }
 
-  @Test("leaves what somebody changed since")
+  @Test("A tree leaves files that a user changed")
   func changed() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy
@@ -95,7 +95,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["a": "mine", "b": "two", "x/y": "mine too"])
   }
 
-  @Test("gets back what somebody deleted")
+  @Test("A tree gets deleted files again")
   func repaired() throws {
     let ground = try TreeGround()
     let contents: KeyValuePairs = ["a/b": "one", "c": "two"]
@@ -111,7 +111,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["a/b": "one", "c": "two"])
   }
 
-  @Test("lets a file become a folder, and a folder a file")
+  @Test("A file of a tree may become a folder, and a folder a file")
   func kinds() throws {
     let ground = try TreeGround()
     try ground.publish(["a": "file", "b/c": "inner"])
@@ -120,7 +120,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["a/x": "inner now", "b": "file now"])
   }
 
-  @Test("keeps folders that somebody else made")
+  @Test("A tree keeps foreign folders")
   func foldersOfOthers() throws {
     let ground = try TreeGround()
     FileTree.makeFolder(ground.folder)
@@ -130,7 +130,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["theirs/": "", "c": "three"])
   }
 
-  @Test("knows its own links again without their record")
+  @Test("A tree recognises its own links without its record")
   func lostRecord() throws {
     var ground = try TreeGround()
     ground.rules.link = .hardlink
@@ -142,7 +142,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["b": "two"])
   }
 
-  @Test("says which files it cannot know again, and leaves them")
+  @Test("A tree without its record reports copies that it cannot recognise, and leaves them")
   func lostRecordOfCopies() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy
@@ -156,7 +156,7 @@ struct PublishedTreeTests {
     #expect(ground.files == ["a": "one", "b": "two"])
   }
 
-  @Test("comes as copies where tools will write into it, though links were there")
+  @Test("A tree changes from links to copies for a layout that tools write into")
   func otherLayout() throws {
     var ground = try TreeGround()
     try ground.publish(["a": "one"])

@@ -4,9 +4,9 @@ import PrefetchStore
 import Testing
 
 /// A tree that other processes change, lock or share while it is published.
-@Suite("A published tree that is not alone")
+@Suite("A published tree with other writers")
 struct SharedTreeTests {
-  @Test("leaves what is changed while it is made")
+  @Test("A file that changes during publishing is left")
   func changedMeanwhile() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy
@@ -26,7 +26,7 @@ struct SharedTreeTests {
     #expect(ground.files == ["a": "mine", "b": "newest"])
   }
 
-  @Test("stops when it is told to, after any number of steps, and goes on later")
+  @Test("Publishing stops on request after any number of steps and continues later")
   func cancelled() throws {
     let contents: KeyValuePairs = ["a": "one", "b/c": "two", "d": "three"]
     var isStopped = true
@@ -50,7 +50,7 @@ struct SharedTreeTests {
     #expect(limit > 3)
   }
 
-  @Test("keeps a file for as long as another segment has it", arguments: [true, false])
+  @Test("A shared tree keeps a file while another segment has it", arguments: [true, false])
   func shared(_ isLinked: Bool) throws {
     var ground = try TreeGround()
     ground.rules.link = isLinked ? .hardlink : .copy
@@ -63,7 +63,7 @@ struct SharedTreeTests {
     #expect(ground.files == ["a": "mine"])
   }
 
-  @Test("says who publishes something else under the name")
+  @Test("A shared tree names the segment that publishes another body under a name")
   func disputed() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy
@@ -79,7 +79,7 @@ struct SharedTreeTests {
     #expect(try other.publish(["x": "two"]).troubles.isEmpty)
   }
 
-  @Test("shares files with a tree that lies in it")
+  @Test("A shared tree keeps files of a tree inside of it")
   func nested() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy
@@ -94,7 +94,7 @@ struct SharedTreeTests {
     #expect(ground.files == ["sub/x": "one"])
   }
 
-  @Test("takes over what a segment left that nobody declares any more")
+  @Test("A segment takes over the files of one that is no longer declared")
   func renamed() throws {
     var ground = try TreeGround()
     ground.rules.link = .copy

@@ -4,7 +4,7 @@ package import PrefetchCore
 /// Fingerprints of simulated runs, one number per seed, in one file.
 ///
 /// A refactoring keeps every number; other changes show which numbers change. `PREFETCH_RECORD=1`
-/// writes the file anew.
+/// writes the file again.
 package enum Fingerprints {
   private static let file = #filePath.replacing(
     "Campaigns/Fingerprints.swift",

@@ -5,7 +5,7 @@ import Testing
 /// The table that `Tests/Benchmarks/fleet` prints: a thousand machines and ten thousand items.
 @Suite("The table of a fleet", .enabled(if: FleetTable.isAsked, "Tests/Benchmarks/fleet makes it"))
 struct FleetTableTests {
-  @Test("is made of nights that go well")
+  @Test("Every night of the fleet table ends without problems")
   func table() {
     print(FleetTable.head)
     for (items, tier) in FleetTable.rows {

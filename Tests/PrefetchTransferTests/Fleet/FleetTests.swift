@@ -1,7 +1,7 @@
 import PrefetchTestSupport
 import Testing
 
-@Suite("A fleet on paper")
+@Suite("A simulated fleet")
 struct FleetTests {
   static func small(
     _ items: FleetPlan.Items,
@@ -23,7 +23,7 @@ struct FleetTests {
   }
 
   @Test(
-    "asks for the same whether each machine is played or each that differs",
+    "A fleet sends the same requests when each machine or each distinct one is simulated",
     arguments: FleetPlan.Items.allCases,
     FleetPlan.Tier.allCases
   )
@@ -42,7 +42,7 @@ struct FleetTests {
     #expect(playedCount < 2 * 6)
   }
 
-  @Test("asks for what can be counted by hand")
+  @Test("A fleet sends the number of requests that can be computed by hand")
   func counted() {
     // The list and twenty items, of which two have changed; of a list with digests that has, too.
     let alone = played(Self.small(.silent, .none), inFull: false)

@@ -5,7 +5,7 @@ import PrefetchTransfer
 import Testing
 
 /// Transfers that begin, are called back and answered in any order, by a tier that behaves or not.
-@Suite("Whatever a second tier does", .timeLimit(.minutes(10)))
+@Suite("A misbehaving second tier", .timeLimit(.minutes(10)))
 struct TierCampaignTests {
   @Test("Each transfer ends once, and its bytes have the right digest or come from the origin")
   func campaign() throws {

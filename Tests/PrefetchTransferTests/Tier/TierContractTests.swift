@@ -103,7 +103,7 @@ struct TierContractTests {
   }
 
   @Test(
-    "It gives what it was given, and says of all else that it is not there",
+    "A tier returns what it got and reports everything else as missing",
     arguments: Kind.allCases
   )
   func roundTrip(kind: Kind) throws {
@@ -121,7 +121,7 @@ struct TierContractTests {
     #expect(look.toldByTierAt != nil)
   }
 
-  @Test("What it has already is not sent again", arguments: Kind.allCases)
+  @Test("A body that the tier has is not sent again", arguments: Kind.allCases)
   func once(kind: Kind) throws {
     try offer(transport(kind))
     let second = try transport(kind)
@@ -129,7 +129,7 @@ struct TierContractTests {
     #expect(second.figures.written == 0 && second.figures.troubles == 0)
   }
 
-  @Test("What it spoilt is nothing", arguments: Kind.allCases)
+  @Test("A spoilt body of the tier is ignored", arguments: Kind.allCases)
   func spoilt(kind: Kind) throws {
     store.files["/t/cas/\(Self.digest.hexadecimal)"] = Array("spoilt".utf8)
     let transport = try transport(kind)

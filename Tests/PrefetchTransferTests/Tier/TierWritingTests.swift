@@ -4,7 +4,7 @@ import PrefetchTestSupport
 import PrefetchTransfer
 import Testing
 
-@Suite("What goes to a second tier")
+@Suite("Writes to a second tier")
 struct TierWritingTests {
   private let bench: TierBench
 
@@ -34,7 +34,7 @@ struct TierWritingTests {
     }
   }
 
-  @Test("A body goes first, then what the origin said; what is there already is not sent again")
+  @Test("A body is written before its record, and existing ones are not sent again")
   func order() throws {
     let answer = stored("/a", "body of a")
     #expect(offer(answer) == ["put body", "put record"])
@@ -50,7 +50,7 @@ struct TierWritingTests {
     #expect(offer(stored("/c", "body of c")) == ["put record"])
   }
 
-  @Test("A large body is asked after before it is sent")
+  @Test("A large body is looked up before it is sent")
   func looks() {
     let text = String(repeating: "large", count: 5_000)
     #expect(offer(stored("/a", text)) == ["look", "put body", "put record"])
@@ -61,14 +61,14 @@ struct TierWritingTests {
     #expect(figures.written == 1)
   }
 
-  @Test("A body that goes by itself brings no record")
+  @Test("A body without a record is written alone")
   func alone() {
     var answer = stored("/a", "body of a")
     answer.isBodyAlone = true
     #expect(offer(answer) == ["put body"])
   }
 
-  @Test("A server that takes no records gets bodies, and is told of once")
+  @Test("A server that refuses records gets bodies and is reported once")
   func recordsRefused() {
     refuse(400, of: "/ac/")
     #expect(offer(stored("/a", "body of a"), stored("/b", "body of b")).count == 4)
@@ -77,7 +77,7 @@ struct TierWritingTests {
     #expect(figures.written == 3 && figures.troubles == 2)
   }
 
-  @Test("A server that refuses bodies is left alone", arguments: [403, 405, 507])
+  @Test("A server that refuses bodies is no longer used", arguments: [403, 405, 507])
   func bodiesRefused(status: Int) {
     refuse(status, of: "/cas/")
     #expect(offer(stored("/a", "body of a")) == ["put body"])
@@ -85,7 +85,7 @@ struct TierWritingTests {
     #expect(offer(stored("/b", "body of b")) == [])
   }
 
-  @Test("One that has trouble is left alone after some of it, and forgiven in between")
+  @Test("A server in trouble is dropped after some failures, and successes reset them")
   func trouble() {
     refuse(500, of: "/cas/")
     #expect(offer(stored("/a", "a"), stored("/b", "b")) == ["put body", "put body"])
@@ -96,7 +96,7 @@ struct TierWritingTests {
     #expect(offer(stored("/g", "g")) == [])
   }
 
-  @Test("A body that has gone here meanwhile is no trouble of its")
+  @Test("A body that was removed here in the meantime is not the tier's failure")
   func gone() {
     bench.conduct = { request in
       guard case .put(.file) = request.method else { return nil }
@@ -106,7 +106,7 @@ struct TierWritingTests {
     #expect(figures.troubles == 0 && figures.written == 0)
   }
 
-  @Test("What was given back unsent is sent later")
+  @Test("A write that was returned unsent is sent later")
   func givenBack() {
     var count = 0
     bench.conduct = { request in
@@ -119,7 +119,7 @@ struct TierWritingTests {
     #expect(figures.written == 1 && figures.troubles == 0)
   }
 
-  @Test("A few go at once, so many wait, and more are dropped and counted; nobody waits for them")
+  @Test("A few writes start, a limited number waits, and others are dropped and counted")
   func full() throws {
     bench.conduct = { request in if case .put = request.method { .never } else { nil } }
     let answer = stored("/a", "body of a")
@@ -133,7 +133,7 @@ struct TierWritingTests {
     #expect(ends.count == 1, "requests go on beside them")
   }
 
-  @Test("Nothing goes to one that is only read, or that the rules forbid")
+  @Test("Nothing is written to a read-only or forbidden tier")
   func reading() throws {
     let reading = try TierBench()
     reading.transport?.offer([reading.record("/a", "a")])

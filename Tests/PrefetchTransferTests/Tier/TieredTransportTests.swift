@@ -17,7 +17,7 @@ struct TieredTransportTests {
 
   // MARK: What it has
 
-  @Test("A body that a digest names comes from there, and from the origin where it is not there")
+  @Test("A body with a digest comes from the tier, or from the origin when missing there")
   func digests() throws {
     let digest = bench.put("body of a")
     let response = try bench.response(to: bench.question("/a", digest))
@@ -32,7 +32,7 @@ struct TieredTransportTests {
     #expect(figures.misses == 1 && figures.troubles == 0)
   }
 
-  @Test("What the origin said is told with its age, as long as it is fresh")
+  @Test("A record of the origin is served with its age while it is fresh")
   func records() throws {
     bench.put(bench.record("/a", "body of a", age: .seconds(60)))
     _ = bench.put("body of a")
@@ -46,7 +46,7 @@ struct TieredTransportTests {
     #expect(bench.takeAsked() == ["record", "/gone"])
   }
 
-  @Test("What holds of what is here is said without a body, and what does not brings another one")
+  @Test("A record confirms a stored body without a transfer, or supplies another one")
   func confirmations() throws {
     let answer = bench.record("/a", "body of a", age: .seconds(5))
     bench.put(answer)
@@ -68,7 +68,7 @@ struct TieredTransportTests {
     #expect(lent.status == 200 && lent.toldByTierAt == answer.answeredAt)
   }
 
-  @Test("Nothing is asked there that only the origin's own word will do for")
+  @Test("A request that needs the origin's own response does not ask the tier")
   func ownWord() throws {
     bench.put(bench.record("/a", "body of a"))
     var request = try bench.request("/a")
@@ -85,7 +85,7 @@ struct TieredTransportTests {
 
   // MARK: What has become stale
 
-  @Test("A stale answer is a condition for the origin, and its body serves where that holds")
+  @Test("A stale record is a condition for the origin, and its body serves after a 304")
   func stale() throws {
     bench.put(bench.record("/a", "body of a", age: .seconds(700)))
     _ = bench.put("body of a")
@@ -102,7 +102,7 @@ struct TieredTransportTests {
     #expect(bench.takeAsked() == ["record", "/a"])
   }
 
-  @Test("An answer that the origin confirmed and whose body is gone is asked for as a whole")
+  @Test("A confirmed record without its body is requested as a whole")
   func staleWithoutBody() throws {
     bench.put(bench.record("/a", "body of a", age: .seconds(700)))
     let response = try bench.response(to: bench.question("/a"))
@@ -112,7 +112,7 @@ struct TieredTransportTests {
     #expect(bench.site.requests.last?.headers["If-None-Match"] == nil)
   }
 
-  @Test("What the origin confirms to us renews only what others were told in the same words")
+  @Test("A confirmation renews only a record of an equal request")
   func renewal() throws {
     let bench = try TierBench { $0.mode = .readWrite }
     bench.site["/a"] = Site.Page("body of a")
@@ -139,7 +139,7 @@ struct TieredTransportTests {
     #expect(bench.stored(bench.url("/a"))?.answeredAt == bench.clock.now().wall)
   }
 
-  @Test("What has become private is renewed for nobody")
+  @Test("A response that became private is not renewed in the tier")
   func privately() throws {
     let bench = try TierBench { $0.mode = .readWrite }
     let answer = bench.record("/a", "body of a", age: .seconds(700))
@@ -153,7 +153,7 @@ struct TieredTransportTests {
     #expect(bench.stored(bench.url("/a")) == answer)
   }
 
-  @Test("An answer from the future, or one that headers selected, is not lent")
+  @Test("A record from the future, or one selected by headers, is not used")
   func unfit() throws {
     _ = bench.put("body of a")
     bench.put(bench.record("/a", "body of a", age: .seconds(-60)))
@@ -191,7 +191,7 @@ struct TieredTransportTests {
   }
 
   @Test(
-    "A lie costs a question and nothing else, and after some nothing is asked any more",
+    "A wrong body costs one request, and after some the tier is not used",
     arguments: Lie.allCases,
     [false, true]
   )
@@ -214,7 +214,7 @@ struct TieredTransportTests {
     #expect(bench.takeAsked() == ["/a"])
   }
 
-  @Test("Right records do not make up for wrong bodies")
+  @Test("Right records do not compensate for wrong bodies")
   func wrongBodies() throws {
     bench.put(bench.record("/a", "body of a"))
     bench.conduct = { request in
@@ -228,7 +228,7 @@ struct TieredTransportTests {
     #expect(bench.takeAsked() == ["/a"])
   }
 
-  @Test("A record that names another URL is none")
+  @Test("A record for another URL is ignored")
   func otherURL() throws {
     let other = bench.record("/b", "body of b")
     bench.put(other)
@@ -239,7 +239,7 @@ struct TieredTransportTests {
     #expect(bench.text(of: response) == "body of a" && figures.troubles == 1)
   }
 
-  @Test("What is under way when it is given up goes on at the origin")
+  @Test("A request in flight when the tier is given up continues at the origin")
   func givenUp() throws {
     var isSilent = true
     bench.conduct = { request in
@@ -258,7 +258,7 @@ struct TieredTransportTests {
   }
 
   @Test(
-    "Where nothing goes without it, the origin is not asked, and what was not sent is asked again"
+    "A failing required tier causes no request to the origin, and unsent ones are returned"
   )
   func required() throws {
     let bench = try TierBench { $0.isRequired = true }
@@ -277,7 +277,7 @@ struct TieredTransportTests {
     #expect(bench.takeAsked() == [String](repeating: "record", count: 4))
   }
 
-  @Test("What this machine has no room for is its own trouble")
+  @Test("A lack of room on this machine is not the tier's failure")
   func room() throws {
     let digest = bench.put("body of a")
     bench.staging.capacity = 4
@@ -290,7 +290,7 @@ struct TieredTransportTests {
     #expect(figures.troubles == 0)
   }
 
-  @Test("Everything that was received counts, what was of no use included")
+  @Test("All received bytes count, also useless ones")
   func bytes() throws {
     let digest = SHA256.digest(of: Array("body of a".utf8))
     bench.conduct = { TierBench.isAtTier($0) ? Lie.page.answer : nil }
@@ -322,7 +322,7 @@ struct TieredTransportTests {
     return request
   }
 
-  @Test("A chain of redirects is told hop by hop, each with what it states")
+  @Test("A chain of redirects is recorded hop by hop, each with its own facts")
   func redirects() throws {
     bench.put(chain())
     _ = bench.put("body of a")
@@ -340,7 +340,7 @@ struct TieredTransportTests {
     #expect(try bench.response(to: next("/a")).toldByTierAt == nil, "it is told once")
   }
 
-  @Test("A hop that is ours alone, or comes too late, is not taken from a chain of others")
+  @Test("A hop of our own or a late one does not join a chain of the tier")
   func strangeHops() throws {
     for isLate in [false, true] {
       bench.put(chain())
@@ -358,7 +358,7 @@ struct TieredTransportTests {
 
   // MARK: Dry runs
 
-  @Test("A look is answered by what is there, with its size and without its body")
+  @Test("A look is answered from the store, with the size and without a body")
   func looks() throws {
     let digest = bench.put("body of a")
     var request = try bench.question("/a", digest)
@@ -383,7 +383,7 @@ struct TieredTransportTests {
 
   enum Stage: CaseIterable { case record, body, origin, passed }
 
-  @Test("What is called back ends once, and asks for nothing more", arguments: Stage.allCases)
+  @Test("A cancelled request ends once and sends nothing more", arguments: Stage.allCases)
   func cancel(stage: Stage) throws {
     let isStale = stage == .origin
     if stage != .passed { bench.put(bench.record("/a", "x", age: .seconds(isStale ? 700 : 0))) }

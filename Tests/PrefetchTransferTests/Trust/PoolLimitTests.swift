@@ -24,7 +24,7 @@ struct PoolLimitTests {
     return Shared(rules)
   }
 
-  @Test("are given to requests under all rules", arguments: [1, 2])
+  @Test("The connections to a host serve requests under all rules", arguments: [1, 2])
   func limit(workers: Int) throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench { settings in
@@ -42,7 +42,7 @@ struct PoolLimitTests {
     #expect(server.peakConnectionCount <= 2)
   }
 
-  @Test("carry one request each, as many as a host may get, whatever speaks on them")
+  @Test("The connections to a host carry one request each, up to its limit")
   func line() throws {
     let shares = HostShares(workers: 1, connectionsPerHost: 3)
     var line = OriginLine(sharing: .unknown)
@@ -60,7 +60,7 @@ struct PoolLimitTests {
     #expect(count == 3)
   }
 
-  @Test("that stand idle make room for those of another pool")
+  @Test("Idle connections to a host yield to those of another pool")
   func idle() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench { settings in

@@ -47,7 +47,7 @@ struct ProxyTrustTests {
     return Shared(rules)
   }
 
-  @Test("Pins hold for the origin and not for the proxy", arguments: [false, true])
+  @Test("Pins apply to the origin and not to the proxy", arguments: [false, true])
   func pins(isEncrypted: Bool) throws {
     let proxy = try proxy(isEncrypted: isEncrypted)
     let bench = try bench(proxy, isEncrypted: isEncrypted)
@@ -66,7 +66,7 @@ struct ProxyTrustTests {
     #expect(proxy.record.handshakes == (isEncrypted ? 3 : 0))
   }
 
-  @Test("A lane that went through an encrypted proxy before does not judge the next one by pins")
+  @Test("A handle that used an encrypted proxy does not check the next proxy against pins")
   func secondTunnel() throws {
     let proxy = try proxy(isEncrypted: true)
     var options = TLSServer.Options(try ground.leaf(key: key))
@@ -83,7 +83,7 @@ struct ProxyTrustTests {
     #expect(proxy.record.handshakes == 3)
   }
 
-  @Test("A host that is excepted from an encrypted proxy is held to its pins")
+  @Test("A host that is exempt from an encrypted proxy is held to its pins")
   func exceptedHost() throws {
     let proxy = try proxy(isEncrypted: true)
     let bench = try bench(proxy, isEncrypted: true, exceptions: "127.0.0.1")
@@ -95,7 +95,7 @@ struct ProxyTrustTests {
     #expect(proxy.record.connections == 0)
   }
 
-  @Test("An encrypted proxy has to be trusted")
+  @Test("An encrypted proxy must be trusted")
   func strangeProxy() throws {
     let proxy = try proxy(isEncrypted: true, by: ground.stranger)
     let bench = try bench(proxy, isEncrypted: true)
@@ -105,7 +105,7 @@ struct ProxyTrustTests {
     #expect(origin.record.connections == 0)
   }
 
-  @Test("A bad origin behind a proxy is a bad origin", arguments: [false, true])
+  @Test("An untrusted origin behind a proxy is refused", arguments: [false, true])
   func strangeOrigin(isEncrypted: Bool) throws {
     let proxy = try proxy(isEncrypted: isEncrypted)
     let bench = try bench(proxy, isEncrypted: isEncrypted)

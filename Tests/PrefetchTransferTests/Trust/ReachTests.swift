@@ -4,7 +4,7 @@ import Testing
 
 @testable import PrefetchTransfer
 
-@Suite("Where a connection may lead", .timeLimit(.minutes(10)))
+@Suite("The reach of connections", .timeLimit(.minutes(10)))
 struct ReachTests {
   private static func rules(_ reach: ConnectionRules.Reach) -> Shared<ConnectionRules> {
     var rules = ConnectionRules()
@@ -29,7 +29,7 @@ struct ReachTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test("A kept connection to this machine is of no use to such a request")
+  @Test("A kept connection to this machine is not used for a public-only request")
   func keptConnection() throws {
     let server = try LoopbackServer { _ in .respond(200, text: "x") }
     let bench = try TransferBench { $0.workers = 1 }
@@ -44,7 +44,7 @@ struct ReachTests {
     #expect(result.figures.remoteAddress == "127.0.0.1")
   }
 
-  @Test("A proxy may be anywhere, and hosts that are excepted from it may not")
+  @Test("A proxy may be anywhere, and hosts that are exempt from it may not")
   func proxies() throws {
     let proxy = try LoopbackServer { _ in .respond(200, text: "from the proxy") }
     let bench = try TransferBench { settings in
@@ -68,7 +68,7 @@ struct ReachTests {
   }
 
   @Test(
-    "A list of exceptions is read as curl reads it",
+    "A list of proxy exceptions is read as curl reads it",
     arguments: [
       ("", "example.com", false), ("*", "example.com", true), ("*", "[::1]", true),
       ("example.com,*", "other.com", false), ("*, other.com", "127.0.0.1", false),

@@ -5,7 +5,7 @@ import Testing
 @testable import PrefetchCore
 
 /// Reuse of connections and sessions between rules, which libcurl alone would permit.
-@Suite("What was agreed on under other rules", .timeLimit(.minutes(10)))
+@Suite("Reuse of connections under other rules", .timeLimit(.minutes(10)))
 struct ReuseTests {
   private let ground: TrustGround
   private let server: TLSServer
@@ -51,7 +51,7 @@ struct ReuseTests {
     #expect(server.record.bytes > before.bytes)
   }
 
-  @Test("A pinned connection is kept for those with the same pins, however they were made")
+  @Test("A pinned connection is kept for requests with the same pins, whatever their source")
   func samePolicy() throws {
     #expect(try ask(pinning(key.digest)).outcome.get().status == 200)
     let second = try ask(pinning(key.digest))
@@ -60,10 +60,10 @@ struct ReuseTests {
     #expect(server.record.connections == 1)
   }
 
-  @Test("No session is resumed, since nobody would see a certificate")
+  @Test("No TLS session is resumed, since a resumption shows no certificate")
   func sessions() throws {
     for round in 0..<4 {
-      // Each rule has its own pool, so that each request connects anew.
+      // Each rule has its own pool, so that each request makes a connection.
       var rules = ConnectionRules()
       rules.pins = [PinRule(leaf: [key.digest], authority: nil, entries: ["\(round)"])]
       #expect(try ask(Shared(rules)).outcome.get().status == 200)
@@ -110,7 +110,7 @@ struct ReuseTests {
     #expect(server.record.bytes == before)
   }
 
-  @Test("A mismatch that is only told is told of every transfer, on kept connections too")
+  @Test("A mismatch under `report_only` is reported for every transfer, also on kept connections")
   func reports() throws {
     var rules = ConnectionRules()
     var pin = PinRule(leaf: [ground.rsa.digest], authority: nil, entries: ["tls.pins.here"])
@@ -124,14 +124,14 @@ struct ReuseTests {
     #expect(try ask(nil).figures.unexpectedKey == nil)
   }
 
-  @Test("Rules that say what the settings say share the settings' connections")
+  @Test("Rules equal to the settings share the settings' connections")
   func plainRules() throws {
     #expect(try ask(nil).outcome.get().status == 200)
     #expect(try ask(Shared(ConnectionRules())).figures.didReuseConnection)
     #expect(server.record.connections == 1)
   }
 
-  @Test("A certificate of ours is shown to nobody who is asked without it")
+  @Test("A client certificate is sent only for requests that are configured for it")
   func identities() throws {
     var options = TLSServer.Options(try ground.leaf())
     options.clientAuthority = ground.clientRoot

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Servers with certificates", .timeLimit(.minutes(10)))
 struct TrustTests {
-  @Test("There are enough of them, and no two alike")
+  @Test("The table of servers has enough rows, and no two alike")
   func count() {
     #expect(TrustRow.all.count >= 60)
     #expect(Set(TrustRow.all.map(\.name)).count == TrustRow.all.count)
   }
 
-  @Test("Each is asked or not, for the right reason", arguments: TrustRow.all)
+  @Test("A server is accepted or refused, for the expected reason", arguments: TrustRow.all)
   func row(_ row: TrustRow) throws {
     let ground = try TrustGround.shared.get()
     let server = try TLSServer(try row.server(ground))
