@@ -4,7 +4,7 @@ import PrefetchDocuments
 import PrefetchStore
 import PrefetchSystem
 
-/// What `explain` says of a list in a file of this machine.
+/// Explanation of a list in a file of this machine, for `explain`.
 struct ListExplanation {
   private let path: String
   private let segments: [String]
@@ -13,7 +13,7 @@ struct ListExplanation {
   private let history: [HistoryEntry]
   private let security: ConnectionRules
 
-  /// Nil where `word` is no list of the configuration.
+  /// Returns nil if the configuration has no list file of this name.
   init?(
     of word: String,
     _ loaded: LoadedConfiguration,

@@ -53,7 +53,7 @@ struct StatusCommand: Command {
     let changes = try changedTrees(loaded, places, store)
     for index in segments.indices {
       segments[index].changedFiles = changes.counts(of: segments[index].name)
-      // What the last run left current is no longer whole.
+      // A segment that the last run left current is no longer whole.
       if segments[index].changedFiles != nil, segments[index].state == .current {
         segments[index].state = .incomplete
       }

@@ -71,7 +71,7 @@ extension RunSession {
       )
     )
     for segment in changes.segments.keys.sorted() {
-      // What the plan foresees for single files is in its report.
+      // The report has the troubles that the plan foresees for single files.
       let isForeseen = report.segments.contains { $0.name == segment && $0.tree?.hasFailed == true }
       report.diagnostics += changes.warning(of: segment, isForeseen ? [.missing] : nil)
     }

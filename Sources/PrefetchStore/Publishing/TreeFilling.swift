@@ -32,7 +32,7 @@ final class TreeFilling {
   var outcome: TreeOutcome
   /// Number of unrecorded files that have the wanted bytes.
   var servingCount = 0
-  /// Those of them that belong to other users.
+  /// Unrecorded files with the wanted bytes that belong to other users.
   var othersFiles: [(path: String, owner: UInt32)] = []
   /// Foreign files that served and whose names the plan no longer has.
   var leftPaths: [String] = []

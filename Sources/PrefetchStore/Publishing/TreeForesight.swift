@@ -2,9 +2,9 @@ package import PrefetchCore
 
 /// Finds what would be in the way of published files, and changes nothing; for dry runs.
 package struct TreeForesight: TreePublisher {
-  /// Nil where no state exists, so that every file is foreign.
+  /// Record of published files; nil without a state, so that every file is foreign.
   private let record: TreeRecord?
-  /// Nil where no cache exists.
+  /// Store of the bodies; nil without a cache.
   private let store: DiskStore?
   private let declared: [SegmentKey: String]
   private let isCancelled: () -> Bool

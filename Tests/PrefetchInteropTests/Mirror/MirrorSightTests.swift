@@ -96,7 +96,7 @@ struct MirrorSightTests {
     #expect(run.status == 3, "\(run)")
     #expect(ground.files() == ["a": "other", "b": "two"])
     #expect(try ground.mirror(list, "dir", "-n").status == 3)
-    // The right bytes serve, whoever wrote them.
+    // A foreign file with the right bytes serves.
     ground.home.write("one", to: "dir/a")
     #expect(try ground.mirror(list, "dir", "-n").status == 0)
     #expect(try ground.mirror(list, "dir").status == 0)
