@@ -268,6 +268,36 @@ import Testing
     #expect(try bench.contents == ["a": "A"])
   }
 
+  /// SHA-512 of `old`.
+  private static let oldStrongDigest =
+    "a6d96fa05fb243a13082a21195ebd126fc42f2f158cf5e0042e4f956b60d7edb"
+    + "4b363bcd41ce433b33b7024303d34f0ecaad5071841bd3ada3e99d68f00b89b2"
+
+  @Test("A list that comes late holds its SHA-512 against a body that another segment has fetched")
+  func lateStrongDigest() throws {
+    let type = [HeaderField("Content-Type", "application/json")]
+    let list = """
+      {"format": "prefetch-manifest", "version": 1, "items": [
+        {"url": "/x", "id": "x", "digests": {"sha512": "\(Self.oldStrongDigest)"}}
+      ]}
+      """
+    let bench = Bench(["/m.json": .init(list, headers: type), "/x": .init("old")])
+    #expect(ExitStatus(try bench.run([("first", ["m.json"])])) == .ok)
+    bench.site["/x"] = .init("new")
+    // Redirects make the list come after the body, which the first segment may take.
+    for hop in 0..<4 {
+      let next = hop == 3 ? "/m.json" : "/hop\(hop + 1).json"
+      bench.site["/hop\(hop).json"] = Site.Page(
+        [],
+        headers: [HeaderField("Location", next)],
+        status: 302
+      )
+    }
+    let report = try bench.run([("plain", ["x"]), ("pinned", ["hop0.json"])])
+    #expect(report.segments.map(\.state) == [.current, .failed])
+    #expect(ExitStatus(report) == .trust)
+  }
+
   @Test("A busy server is requested four times, and then nothing is available")
   func busy() throws {
     let bench = Bench([:])

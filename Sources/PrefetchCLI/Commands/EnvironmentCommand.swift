@@ -27,7 +27,8 @@ struct EnvironmentCommand: Command {
       let limit = scope.builder.policy.maximumManifestSize
       let objection = try context.reading { () throws(Failure) -> String? in
         guard record?.state == .current else {
-          return "it is not current; `prefetch run` fetches it"
+          let trouble = try SegmentTrouble(of: segment, key, record, store, state)
+          return trouble.text(now: context.clock.now().wall)
         }
         if let change = LocalList(segment)?.change(since: record, limit: limit) { return change }
         let stands = try state.map { state throws(Failure) in

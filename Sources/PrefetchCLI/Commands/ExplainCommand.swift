@@ -10,6 +10,10 @@ struct ExplainCommand: Command {
   func run() throws(CommandExit) -> Int32 {
     let mirror = try MirrorFolder.remembered(context)
     let (loaded, places) = if let mirror { mirror } else { try context.standing() }
+    if let list = try ListExplanation(of: options.item, loaded, places, context) {
+      context.console.print(list.document(), orLines: list.lines())
+      return ExitStatus.ok.code
+    }
     guard let facts = try gather(loaded, places) else {
       throw context.failed(
         .nothing,
@@ -115,6 +119,9 @@ struct ExplainCommand: Command {
       facts.reason = "it expired, as its manifest states, on \(Timestamp.format(expires))"
     }
     try add(record, from: store, to: &facts, places)
+    if facts.reason == reason.text, let account = facts.freshness, account.isCheckedAlways {
+      facts.tell(account, of: reason)
+    }
     let isOpen =
       record.map { $0.digest == nil && $0.state != .paused && $0.state != .failed } ?? true
     if isOpen { facts.standing = try standing(of: url, facts, loaded, places, store) }
@@ -147,12 +154,7 @@ struct ExplainCommand: Command {
     if last != nil { facts.standing = (.cached, "kept as a list") }
     facts.reason =
       "the list of segment `\(names.joined(separator: "`, `"))`, asked for in every run"
-    if let checked = last?.lastChecked {
-      facts.reason += "; last asked for at \(Timestamp.readable(checked))"
-    }
-    if let success = last?.lastSuccess {
-      facts.reason += "; last success at \(Timestamp.readable(success))"
-    }
+      + ListExplanation.account(of: last, facts.history)
   }
 
   /// Returns the state of a URL without a row: how far it has come, or that it was removed.

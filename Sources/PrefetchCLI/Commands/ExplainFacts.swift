@@ -20,6 +20,8 @@ struct ExplainFacts {
   /// Whether its segment's rules leave the item out; `reason` names the rule.
   var isLeftOut = false
   var reason: String
+  /// Whether the reason says how fresh the stored body is.
+  var isFreshnessTold = false
   var now: Instant
   var bodies: BodyPaths
   /// State and reason of an item without a stored body.
@@ -32,6 +34,16 @@ struct ExplainFacts {
 
   var freshness: FreshnessAccount? {
     item.flatMap { FreshnessAccount($0.record, grants: grants, at: now) }
+  }
+
+  /// Says in the decision that every run asks, in place of "stale".
+  mutating func tell(_ account: FreshnessAccount, of reason: PlanReason) {
+    switch reason {
+    case .stale: self.reason = account.line
+    case .noValidators: self.reason = "\(account.line), and the server gave no validators"
+    default: return
+    }
+    isFreshnessTold = true
   }
 
   /// Time until which `get` and `serve` trust the remembered absence.
@@ -104,7 +116,7 @@ extension ExplainFacts {
     ]
   }
 
-  private static func json(_ entry: HistoryEntry) -> JSONValue {
+  static func json(_ entry: HistoryEntry) -> JSONValue {
     [
       "time": .time(entry.at), "run": .string(entry.run), "action": .string(entry.action.rawValue),
       "outcome": .string(entry.outcome.rawValue), "reason": .optional(entry.reason),
@@ -148,10 +160,7 @@ extension ExplainFacts {
       "rule       \(rule.rule) (\(rule.verdict == .silent ? "not set" : rule.verdict.rawValue)): \(SafeText.line(rule.reason))"
     }
     lines += pins.map(line)
-    lines += history.map { entry in
-      "history    \(Timestamp.format(entry.at)) \(entry.action.rawValue) \(entry.outcome.rawValue): "
-        + SafeText.line(entry.reason ?? "")
-    }
+    lines += history.map(Self.line)
     if let absence, let end = absenceEnd {
       lines.append(
         "absent     since \(Timestamp.format(absence.since)) (\(absence.status)), asked again at \(Timestamp.format(end))"
@@ -182,7 +191,7 @@ extension ExplainFacts {
       lines.append("confirmed  \(Timestamp.format(validated))")
     }
     // An item that is kept for its digest need not be fresh.
-    if let freshness, decision != .keep || freshness.state != "stale" {
+    if let freshness, !isFreshnessTold, decision != .keep || freshness.state != "stale" {
       lines.append("fresh      \(freshness.line)")
     }
     lines += record.hops.map { "redirect   from \(SafeText.line(Redaction.url($0.url)))" }
@@ -199,6 +208,11 @@ extension ExplainFacts {
       + record.headers.fields.map {
         "header     \(SafeText.line("\($0.name): \(HeaderText.readable($0.value))"))"
       }
+  }
+
+  static func line(_ entry: HistoryEntry) -> String {
+    "history    \(Timestamp.format(entry.at)) \(entry.action.rawValue) \(entry.outcome.rawValue): "
+      + SafeText.line(entry.reason ?? "")
   }
 
   private func line(_ pin: PinTable.Rule) -> String {

@@ -36,6 +36,9 @@ struct FreshnessAccount {
     }
   }
 
+  /// Whether every run asks about the body, because nothing states a lifetime.
+  var isCheckedAlways: Bool { state == "stale" && until == nil }
+
   var line: String {
     switch (state, until) {
     case ("immutable", _): "for ever, by \(rule)"

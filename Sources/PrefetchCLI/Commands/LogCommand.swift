@@ -49,6 +49,9 @@ struct LogCommand: Command {
     return try context.reading { () throws(Failure) in
       let inventory = try store.takeInventory()
       var urls: Set<String> = []
+      for segment in try store.segments() where segment.key.name == subject {
+        if let list = segment.manifestURL { urls.insert(list) }
+      }
       for key in inventory.segmentKeys where key.name == subject {
         let items = inventory.positions(of: key).map { inventory.rows[Int($0)].item }
         for answer in try store.stored(items) {

@@ -37,13 +37,13 @@ struct ServeCommand: Command {
   /// Serves until the end; calls `stopping` before clients are disconnected, `closing` after.
   private func serve(
     _ server: LocalServer,
-    _ loaded: LoadedConfiguration?,
+    _ served: (loaded: LoadedConfiguration, places: Places)?,
     look: () -> Void,
     stopping: () -> Void,
     closing: () throws(CommandExit) -> Void
   ) throws(CommandExit) -> Int32 {
     let events = try context.reading { () throws(Failure) in
-      try ServeEvents(options, loaded, context: context)
+      try ServeEvents(options, served, context: context)
     }
     announce(server)
     events.started(at: server.address)
@@ -98,7 +98,7 @@ struct ServeCommand: Command {
     )
     let events = options.takesEvents ? events(loaded, places) : nil
     let server = try starting { () throws(Failure) in try listen(responder, events) }
-    return try serve(server, loaded) {
+    return try serve(server, (loaded, places)) {
       cache.rest()
       sessions.rest()
       warn(of: generations.takeTrouble())

@@ -21,9 +21,16 @@ struct StatusCommand: Command {
     /// Time at which a run next revalidates something; nil if every run does.
     var nextCheck: Instant?
     var trend = SegmentTrend(runs: [])
+    /// Counts of published files that are not as they were published; nil where all are.
+    var changedFiles: String?
 
     var health: SegmentHealth {
-      SegmentHealth(name: name, state: state, lastSuccess: lastSuccess)
+      SegmentHealth(
+        name: name,
+        state: state,
+        lastSuccess: lastSuccess,
+        changedFiles: changedFiles
+      )
     }
   }
 
@@ -43,6 +50,14 @@ struct StatusCommand: Command {
       segments = lines(records, summary.segments, of: loaded.files.isEmpty ? nil : loaded.identity)
     }
     if !loaded.files.isEmpty { segments = try subscribed(segments, loaded, places) }
+    let changes = try changedTrees(loaded, places, store)
+    for index in segments.indices {
+      segments[index].changedFiles = changes.counts(of: segments[index].name)
+      // A segment that the last run left current is no longer whole.
+      if segments[index].changedFiles != nil, segments[index].state == .current {
+        segments[index].state = .incomplete
+      }
+    }
     if options.isForMonitoring { return try monitor(segments, loaded, places, store, now: now) }
     let license = try context.reading { () throws(Failure) -> LicenseStanding? in
       try registration(loaded, places)
@@ -84,9 +99,10 @@ struct StatusCommand: Command {
       }
       context.console.report(holds)
     }
+    for segment in segments { context.console.report(changes.warning(of: segment.name)) }
     if context.shared.isJSON {
       let served = try context.reading { () throws(Failure) in try state?.served() }
-      print(segments, license, totals, quotas, places, declared, served, now: now)
+      print(segments, changes, license, totals, quotas, places, declared, served, now: now)
     } else {
       for segment in segments { context.console.print(text(segment, now: now)) }
       if let license { context.console.print(text(license)) }
@@ -101,6 +117,47 @@ struct StatusCommand: Command {
       )
     }
     return reportAges(of: segments, places, hasCache: store != nil, now: now)
+  }
+
+  /// Looks at the folders of published trees, and at the files of folders that have changed.
+  private func changedTrees(
+    _ loaded: LoadedConfiguration,
+    _ places: Places,
+    _ store: DiskStore?
+  ) throws(CommandExit) -> ChangedTrees {
+    guard let state = try context.readingState(places) else { return ChangedTrees() }
+    let folders = try context.reading { () throws(Failure) -> [SegmentKey: String]? in
+      guard !loaded.files.isEmpty else { return nil }
+      let joined = try Subscriptions.resolve(
+        loaded,
+        state: state,
+        cache: places.cache,
+        mayWrite: false
+      )
+      return PublishingSetup.folders(loaded, joined)
+    }
+    do throws(Failure) {
+      return ChangedTrees(
+        try PublishedTrees.inspect(
+          state,
+          of: store,
+          declared: folders,
+          depth: .status,
+          isCancelled: { StopSignals.pending != nil }
+        )
+      )
+    } catch {
+      // Another user's folder, say, is no reason to have no status.
+      context.console.report(
+        Diagnostic(
+          "publish.unread",
+          "published files cannot be checked: \(error.message)",
+          severity: .warning,
+          hint: "run `prefetch status` as the user who runs prefetch"
+        )
+      )
+      return ChangedTrees()
+    }
   }
 
   /// Ends a health probe: with 3 if a required segment or the cache is missing or too old.
@@ -240,7 +297,10 @@ struct StatusCommand: Command {
         SafeText.line(segment.name), segment.state?.rawValue ?? "new",
         Amounts.count(Int64(segment.items), "item"), Amounts.bytes(segment.bytes), age,
       ]
-      + [segment.shard.map { "shard \($0)" }, waits, check, segment.trend.text].compactMap(\.self))
+      + [
+        segment.shard.map { "shard \($0)" }, segment.changedFiles.map { "files: \($0)" }, waits,
+        check, segment.trend.text,
+      ].compactMap(\.self))
       .joined(separator: "\t")
   }
 
@@ -253,6 +313,7 @@ struct StatusCommand: Command {
 
   private func print(
     _ segments: [SegmentLine],
+    _ changes: ChangedTrees,
     _ license: LicenseStanding?,
     _ totals: StoreTotals,
     _ quotas: [QuotaStanding],
@@ -272,6 +333,7 @@ struct StatusCommand: Command {
         "next_check": .time(segment.nextCheck),
         "deferred": .deferral(segment.deferral),
         "shard": .optional(segment.shard),
+        "published_files": changes.document(of: segment.name),
         "recent": segment.trend.document,
         "states": states(declared.counts[segment.name] ?? [:]),
       ]

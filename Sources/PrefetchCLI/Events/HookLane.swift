@@ -21,12 +21,21 @@ final class HookLane: Sendable {
     let list = Mutex<[Trouble]>([])
   }
 
-  init?(_ hooks: [String: Hook], environment: [String: String], runID: String) {
+  /// Returns nil without hooks, and in a command that a hook of the same cache has started.
+  init?(_ loaded: LoadedConfiguration, _ places: Places, runID: String, context: CommandContext) {
+    let hooks = loaded.configuration.hooks
     guard !hooks.isEmpty else { return nil }
+    let ancestry = HookAncestry(context.environment.variables)
+    guard !ancestry.includes(places.cache) else {
+      context.console.note(HookAncestry.skipped)
+      return nil
+    }
     self.hooks = hooks
+    var environment = context.variablesForChildren(loaded)
+    environment[HookAncestry.variable] = ancestry.text(with: places.cache)
     let troubles = TroubleList()
     self.troubles = troubles
-    queue = EventQueue { events, isAbandoned in
+    queue = EventQueue { [environment] events, isAbandoned in
       var left = 0
       var seen: Set<String> = []
       for name in events.map(\.name) where seen.insert(name).inserted {

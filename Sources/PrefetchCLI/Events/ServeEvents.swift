@@ -12,7 +12,7 @@ struct ServeEvents {
   /// Opens stream and hooks; without a configuration (`--origin`) there are no hooks.
   init(
     _ options: ServeOptions,
-    _ loaded: LoadedConfiguration?,
+    _ served: (loaded: LoadedConfiguration, places: Places)?,
     context: CommandContext
   ) throws(Failure) {
     self.context = context
@@ -21,14 +21,8 @@ struct ServeEvents {
     stream = try options.events.map { destination throws(Failure) in
       try EventStream(destination)
     }
-    let told = options.skipsHooks ? nil : loaded
-    hooks = told.flatMap { loaded in
-      HookLane(
-        loaded.configuration.hooks,
-        environment: context.variablesForChildren(loaded),
-        runID: runID
-      )
-    }
+    let told = options.skipsHooks ? nil : served
+    hooks = told.flatMap { HookLane($0.loaded, $0.places, runID: runID, context: context) }
   }
 
   func started(at address: String) {

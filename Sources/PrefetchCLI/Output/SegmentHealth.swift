@@ -5,6 +5,8 @@ struct SegmentHealth {
   /// State of the segment; nil before its first run.
   var state: SegmentState?
   var lastSuccess: Instant?
+  /// Counts of published files that are not as they were published; nil where all are.
+  var changedFiles: String?
 
   /// Returns how the last success exceeds a limit; nil if it does not.
   func complaint(olderThan limit: Duration, at now: Instant) -> String? {
@@ -101,6 +103,9 @@ struct MonitoringLine: Hashable {
     }
     if let limit = limits.warning, let complaint = segment.complaint(olderThan: limit, at: now) {
       return (.warning, "\(name) \(complaint)")
+    }
+    if let files = segment.changedFiles {
+      return (.warning, "\(name) is incomplete: published files: \(files)")
     }
     return segment.state == .incomplete ? (.warning, "\(name) is incomplete") : nil
   }

@@ -17,6 +17,8 @@ struct EngineRun {
   var stop: any StopSignal = ProcessStop()
   var files = SystemFiles()
   var trees: PublishedTrees?
+  /// Finds what is in the way of published files; for dry runs.
+  var foresight: TreeForesight?
   var observers: [any RunObserver] = []
   var isTraced = false
   /// Whether the run writes nothing, neither here nor to the second tier.
@@ -47,7 +49,7 @@ struct EngineRun {
       clock: context.clock,
       stop: stop,
       circumstances: circumstances,
-      trees: trees,
+      trees: isDry ? foresight : trees,
       adopter: isDry ? AdoptionLook() : trees,
       tier: tier,
       observers: observers

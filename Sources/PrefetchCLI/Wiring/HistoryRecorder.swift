@@ -1,7 +1,7 @@
 import PrefetchCore
 import PrefetchStore
 
-/// Records in the items' histories what a run did, in batches.
+/// Records what a run did with items, and which lists failed, many entries at a time.
 final class HistoryRecorder: RunObserver {
   let hearsOfEach = false
   private let state: StateStore
@@ -23,6 +23,7 @@ final class HistoryRecorder: RunObserver {
 
   func observe(_ fact: RunFact, at now: Moment) {
     if case .itemsArrived(_, let arrivals) = fact { return note(arrivals) }
+    if case .manifestSettled(_, let list) = fact { return note(list, at: now.wall) }
     if case .itemSettled(let item) = fact, item.failure == nil, let download = item.download {
       downloads[PastDownload.key(provider: item.provider, id: item.id)] = download
       latest = now.wall
@@ -40,6 +41,23 @@ final class HistoryRecorder: RunObserver {
       )
     )
     if entries.count >= Self.capacity { write() }
+  }
+
+  /// Records the failure of a list, and the first run after it that reads the list.
+  private func note(_ list: ManifestResult, at time: Instant) {
+    guard let url = list.url, list.failure?.code != .cancelled else { return }
+    var entry = HistoryEntry(url: url, at: time, run: runID, action: .fail, outcome: .failed)
+    if let failure = list.failure {
+      entry.reason = failure.message
+    } else {
+      let isRead = list.status == .fetched || list.status == .notModified
+      guard isRead, let last = (try? state.history(url: url))?.first, last.outcome == .failed
+      else { return }
+      entry.action = .revalidate
+      entry.outcome = list.status == .fetched ? .updated : .unchanged
+      entry.reason = "the list can be used again"
+    }
+    entries.append(entry)
   }
 
   private func note(_ arrivals: [Arrival]) {

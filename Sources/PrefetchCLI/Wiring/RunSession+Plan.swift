@@ -15,17 +15,23 @@ extension RunSession {
       mayWrite: false
     )
     console.report(subscriptions.warnings)
-    guard
-      let store = try DiskStore.openForReading(
-        cache: places.cache,
-        below: places.lower,
-        clockStart: context.clock.now().wall
-      )
-    else {
+    let store = try DiskStore.openForReading(
+      cache: places.cache,
+      below: places.lower,
+      clockStart: context.clock.now().wall
+    )
+    let foresight = try TreeForesight(
+      state: state,
+      store: store,
+      declared: PublishingSetup.folders(loaded, subscriptions),
+      isCancelled: { StopSignals.pending != nil }
+    )
+    guard let store else {
       return try perform(
         subscriptions,
         state: state,
         store: AbsentStore(at: places.cache),
+        foresight: foresight,
         memory: .none,
         history: nil,
         events: events
@@ -37,6 +43,7 @@ extension RunSession {
       subscriptions,
       state: state,
       store: store,
+      foresight: foresight,
       memory: memory,
       history: nil,
       events: events
@@ -54,31 +61,19 @@ extension RunSession {
   ) throws(Failure) {
     let folders = PublishingSetup.folders(loaded, subscriptions).filter { isSelected($0.key.name) }
     guard !folders.isEmpty else { return }
-    let inspection = try PublishedTrees.inspect(
-      state,
-      of: store,
-      declared: folders,
-      asRunsDo: true,
-      isCancelled: { StopSignals.pending != nil }
-    )
-    for segment in folders.keys.map(\.name).sorted() {
-      let damages = inspection.bad.filter { $0.segment == segment }
-      guard let first = damages.first else { continue }
-      let kinds: [(TreeInspection.Damage.Problem, String)] = [
-        (.missing, "missing"), (.changed, "changed"), (.foreign, "replaced by another file"),
-      ]
-      let counts = kinds.compactMap { problem, word in
-        let count = damages.count { $0.problem == problem }
-        return count > 0 ? "\(count) \(word)" : nil
-      }
-      report.diagnostics.append(
-        Diagnostic(
-          "publish.differs",
-          "files of segment `\(segment)` are not as published: \(counts.joined(separator: ", ")), the first `\(first.path)`",
-          severity: .warning,
-          hint: "a run publishes what is missing again, and leaves what another file has replaced"
-        )
+    let changes = ChangedTrees(
+      try PublishedTrees.inspect(
+        state,
+        of: store,
+        declared: folders,
+        depth: .asRuns,
+        isCancelled: { StopSignals.pending != nil }
       )
+    )
+    for segment in changes.segments.keys.sorted() {
+      // The report has the troubles that the plan foresees for single files.
+      let isForeseen = report.segments.contains { $0.name == segment && $0.tree?.hasFailed == true }
+      report.diagnostics += changes.warning(of: segment, isForeseen ? [.missing] : nil)
     }
   }
 }

@@ -52,11 +52,7 @@ struct RunSession {
       stream: stream,
       hooks: isPlan || engine.skipsHooks
         ? nil
-        : HookLane(
-          loaded.configuration.hooks,
-          environment: context.variablesForChildren(loaded),
-          runID: runID
-        ),
+        : HookLane(loaded, places, runID: runID, context: context),
       runID: runID,
       console: console,
       tellsChanges: !isPlan
@@ -206,6 +202,7 @@ struct RunSession {
     state: StateStore?,
     store: any ContentStore,
     trees: PublishedTrees? = nil,
+    foresight: TreeForesight? = nil,
     memory: HostMemory,
     history: HistoryRecorder?,
     events: EventSink?
@@ -291,6 +288,7 @@ struct RunSession {
     run.memory = memory
     run.files = files
     run.trees = trees
+    run.foresight = foresight
     run.observers = observers.all
     run.isTraced = context.shared.verbosity > 0
     run.isDry = isPlan

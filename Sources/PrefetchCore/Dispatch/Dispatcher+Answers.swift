@@ -89,32 +89,35 @@ extension Dispatcher {
     guard (400..<500).contains(response.status), failure.code != .credentialsRefused else {
       return failure
     }
-    if let withheld = withheldHeaders(of: job) {
-      failure.message += "; \(withheld)"
-    } else if response.status == 401 {
-      failure.message += "; set credentials in \(credentialsKey(of: job)), or `network.netrc`"
-    }
+    if let advice = headerAdvice(of: job, response.status) { failure.message += "; \(advice)" }
     return failure
   }
 
-  private func credentialsKey(of job: Job) -> String {
-    guard let exchange = exchange(of: job)?.value,
-      let owner = segments[segment(of: job)].declaration.headerOwner(for: exchange.url),
-      owner.origin == exchange.hop.origin
-    else { return "a rule of `transport.rules` with `headers`" }
-    return "`headers` of its segment"
-  }
-
-  /// Names the headers that this server did not get, and the host that gets them; nil if none.
-  private func withheldHeaders(of job: Job) -> String? {
+  /// Says which headers of the configuration the server that answered did not get, or after a 401
+  /// where to set credentials for it.
+  private func headerAdvice(of job: Job, _ status: Int) -> String? {
     guard let exchange = exchange(of: job)?.value else { return nil }
     let declaration = segments[segment(of: job)].declaration
+    let owner = declaration.headerOwner(for: exchange.url)
+    if let withheld = withheldHeaders(of: job, declaration, owner, exchange) { return withheld }
+    guard status == 401 else { return nil }
+    let key =
+      owner?.origin == exchange.hop.origin
+      ? "`headers` of its segment" : "a rule of `transport.rules` with `headers`"
+    return "set credentials in \(key), or `network.netrc`"
+  }
+
+  private func withheldHeaders(
+    of job: Job,
+    _ declaration: SegmentDeclaration,
+    _ owner: WebURL?,
+    _ exchange: Exchange
+  ) -> String? {
     let own: [HeaderField] =
       switch job {
       case .document: declaration.manifestHeaders
       case .item(let item): items.active(item).entry.headers
       }
-    let owner = declaration.headerOwner(for: exchange.url)
     if owner == nil, let first = declaration.headers.first {
       return
         "the header `\(first.name)` was not sent to it: a local list has no server of its own, and only rules of `transport.rules` send headers to hosts that it names"

@@ -102,6 +102,7 @@ extension Dispatcher {
     {
       refuseAsForeseen(item)
     }
+    noteForeseen(work)
     var result = work.result
     items[item].state = .settled
     unclaim(item)

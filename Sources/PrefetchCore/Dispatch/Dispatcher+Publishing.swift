@@ -23,7 +23,8 @@ extension Dispatcher {
     if retained > 0 {
       announce(.itemsRetained(segment: segments[index].declaration.name, count: retained))
     }
-    guard request.mode.keepsSegments, storeFailure == nil, segments[index].heldBack == nil,
+    guard request.mode.makesTrees || request.mode.foretells, storeFailure == nil,
+      segments[index].heldBack == nil,
       let rules = segments[index].declaration.publishing, segments[index].declaration.isStored
     else { return settleSegment(index) }
     guard halt == nil else {
@@ -46,7 +47,8 @@ extension Dispatcher {
     )
     // An atomic tree must be whole, whatever the reason for a missing item.
     if rules.isAtomic { plan.requireAll() }
-    if rules.mirror?.includesList == true {
+    // A dry run stores no list of a server.
+    if rules.mirror?.includesList == true, request.mode.makesTrees {
       for list in lists(of: index) { plan.add(list: list.name, list.bytes) }
       // The list must be a stored body before the tree is made.
       flush()
@@ -80,7 +82,10 @@ extension Dispatcher {
     guard segments[index].phase == .publishing else { return }
     if outcome.hasFailed { segments[index].hasFailures = true }
     if outcome.isInterrupted { segments[index].isInterrupted = true }
-    announce(outcome, of: index)
+    let isForeseen = request.mode.foretells
+    if !isForeseen || !outcome.troubles.isEmpty || !outcome.warnings.isEmpty {
+      announce(outcome, of: index)
+    }
     settleSegment(index)
   }
 
@@ -100,5 +105,14 @@ extension Dispatcher {
   mutating func noteFresh(_ url: String, _ body: TreeBody) {
     guard segments.publishes else { return }
     freshBodies[URLKey(url)] = body
+  }
+
+  /// Notes a body that a run would fetch, where a segment would publish it.
+  mutating func noteForeseen(_ work: ActiveItem) {
+    guard request.mode.foretells, segments.publishes, work.result.failure == nil,
+      work.result.outcome != .deferred, [.fetch, .update].contains(work.result.action)
+    else { return }
+    let body = ForeseenBody(digests: work.digests, size: work.toldSize ?? work.entry.size)
+    freshBodies[URLKey(work.entry.recordURL)] = TreeBody(foreseen: body)
   }
 }

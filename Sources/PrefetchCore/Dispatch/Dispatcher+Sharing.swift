@@ -141,13 +141,28 @@ extension Dispatcher {
       work.exchange?.value.require(Self.algorithms(of: work.digests))
       return false
     }
-    guard let digest = decidedDigest(of: known),
-      Comparison(entry.digests, stored: digest, strong: [:]) == .different
-    else { return false }
+    guard let digest = decidedDigest(of: known), isOther(digest, than: step, by: entry) else {
+      return false
+    }
     var wanted = step
     (wanted.decision, wanted.reason) = (.update, .digestDiffers)
     begin(wanted, of: index)
     return true
+  }
+
+  /// Whether a decided body is not the stored one that an entry is kept for.
+  ///
+  /// The strong digests of the stored body are known; of the other body only the SHA-256 may be.
+  private func isOther(
+    _ digest: ContentDigest,
+    than step: PlannedStep,
+    by entry: ManifestEntry
+  ) -> Bool {
+    switch Comparison(entry.digests, stored: digest, strong: [:]) {
+    case .equal: false
+    case .different: true
+    case .unknown: row(of: step)?.digest != digest && isProven(step, by: entry, of: -1)
+    }
   }
 
   /// Whether a digest proves the stored body, so that no other answer would be accepted.

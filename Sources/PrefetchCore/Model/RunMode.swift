@@ -17,6 +17,7 @@ extension RunRequest {
 /// | asks for | bodies | heads | bodies | |
 /// | writes | all | nothing | bodies and records | nothing |
 /// | predicts | | room, budgets | | |
+/// | makes trees | yes | looks what is in the way | | |
 /// | works for | segments | segments | items | segments |
 /// | plans items | yes | yes | yes | no |
 /// | ends with | removals | predicted removals | | |
@@ -29,8 +30,11 @@ extension RunRequest.Mode {
 
   var plansItems: Bool { self != .lists }
 
-  /// Whether the run writes segment memberships, publishes trees and removes items.
+  /// Whether the run writes segment memberships and removes items.
   package var keepsSegments: Bool { self == .run }
+
+  /// Whether trees are published.
+  var makesTrees: Bool { self == .run }
 
   package var isOfSegments: Bool { self != .get }
 

@@ -5,6 +5,8 @@ package struct TreeFile: Hashable, Sendable {
     case bytes([UInt8])
     /// List of which the bytes have not been located yet.
     case list(ManifestSource.Bytes)
+    /// A body that a run would fetch; only plans of dry runs have it.
+    case foreseen(ForeseenBody)
     /// No matching body is stored; an existing file stays.
     case absent
   }
@@ -187,7 +189,7 @@ package struct TreePlan: Sendable {
       guard entry.isRequired else { return false }
       // Items that only `get` fetches are not waited for.
       if (entry.behavior ?? behavior).withholds(isThumbnail: entry.isThumbnail) { return false }
-      return body(at: position, entry) == nil
+      return body(at: position, entry) == nil && foreseen(at: position) == nil
     }
     if absentCount > 0 { isWhole = false }
   }
@@ -239,15 +241,25 @@ package struct TreePlan: Sendable {
     let body = body(at: position, entry)
     // Playlists are in `supplements`, after the files that they name.
     if body != nil, entry.bundleForm != nil { return nil }
+    if let foreseen = foreseen(at: position) {
+      guard entry.bundleForm == nil,
+        let name = (try? naming.make(of: entry, body: foreseen.digest)) ?? nil
+      else { return nil }
+      return TreeFile(name: name, content: .foreseen(foreseen), url: entry.url.string)
+    }
     guard let name = (try? naming.make(of: entry, body: body?.digest)) ?? nil else { return nil }
     let content = body.map { TreeFile.Content.body($0.digest, size: $0.size) } ?? .absent
     return TreeFile(name: name, content: content, url: entry.url.string)
   }
 
+  private func foreseen(at position: Int) -> ForeseenBody? {
+    bodies.isEmpty ? nil : bodies[entries.key(at: position)]?.foreseen
+  }
+
   /// Whether an item has expired, or its server has removed it and that counts.
   private func isOver(_ entry: ManifestEntry, at position: Int) -> Bool {
     if let expires = entry.expires, expires <= facts.now { return true }
-    return bodies[entries.key(at: position)]?.digest.isNone == true
+    return bodies[entries.key(at: position)]?.isGone == true
   }
 
   /// Whether an unplanned file stays: it belongs to a missing item of several files, or its body is
@@ -336,6 +348,8 @@ package struct TreeBody: Hashable, Sendable {
   package var otherDigests: [DigestAlgorithm: [UInt8]]
   package var size: Int64
   package var form: BundleForm?
+  /// The body that a run would store in place of this one; only dry runs have it.
+  private(set) var foreseen: ForeseenBody?
 
   package init(
     digest: ContentDigest,
@@ -349,6 +363,13 @@ package struct TreeBody: Hashable, Sendable {
     self.form = form
   }
 
+  init(foreseen body: ForeseenBody) {
+    self.init(digest: .none, size: 0)
+    foreseen = body
+  }
+
+  fileprivate var isGone: Bool { digest.isNone && foreseen == nil }
+
   /// Returns whether the body matches the declared digests; nil if none of them was computed.
   fileprivate func fits(_ declared: [ExpectedDigest]) -> Bool? {
     var hasMatch: Bool?
@@ -360,5 +381,18 @@ package struct TreeBody: Hashable, Sendable {
       hasMatch = true
     }
     return hasMatch
+  }
+}
+
+/// A body that a run would fetch, as far as a dry run knows it.
+package struct ForeseenBody: Hashable, Sendable {
+  /// Declared digests; the body has one of each algorithm.
+  package var digests: [ExpectedDigest]
+  /// Declared or reported size; nil where it is unknown.
+  package var size: Int64?
+
+  fileprivate var digest: ContentDigest? {
+    digests.lazy.filter { $0.algorithm == .sha256 }.compactMap { ContentDigest(bytes: $0.bytes) }
+      .first
   }
 }

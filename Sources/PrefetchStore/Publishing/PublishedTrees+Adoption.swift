@@ -87,12 +87,15 @@ extension PublishedTrees {
 
 extension FileStatus {
   var isAdoptable: Bool {
-    kind == .file && linkCount == 1 && owner == geteuid()
+    kind == .file && linkCount == 1 && isOwn
   }
+
+  /// Whether the file belongs to the user of this process.
+  var isOwn: Bool { owner == geteuid() }
 }
 
 extension StagedBody {
-  fileprivate func hasAll(_ digests: [ExpectedDigest]) -> Bool {
+  func hasAll(_ digests: [ExpectedDigest]) -> Bool {
     let groups = Dictionary(grouping: digests, by: \.algorithm)
     return groups.values.allSatisfy { $0.contains(where: matches) }
   }

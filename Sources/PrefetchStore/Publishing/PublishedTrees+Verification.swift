@@ -23,16 +23,26 @@ package struct TreeInspection: Hashable, Sendable {
   package init() {}
 }
 
+extension TreeInspection {
+  /// How closely files are looked at.
+  package enum Depth: Hashable, Sendable {
+    /// Reads files with bytes of their own.
+    case bytes
+    /// Skips folders that have not changed, as runs do.
+    case asRuns
+    /// Skips the same folders, and reads no file.
+    case status
+  }
+}
+
 extension PublishedTrees {
   /// Checks published files, changing nothing; `damaged` are stored bodies with wrong bytes.
-  ///
-  /// With `asRunsDo`, a tree whose folders have not changed is skipped: runs skip its files too.
   package static func inspect(
     _ state: StateStore,
     of store: DiskStore?,
     damaged: Set<ContentDigest> = [],
     declared: [SegmentKey: String]?,
-    asRunsDo: Bool = false,
+    depth: TreeInspection.Depth = .bytes,
     isCancelled: @escaping () -> Bool
   ) throws(Failure) -> TreeInspection {
     let record = try TreeRecord(state)
@@ -43,15 +53,12 @@ extension PublishedTrees {
       let lock = try KernelLock.take(
         .shared,
         on: place.parent.open(".", O_RDONLY | O_DIRECTORY),
-        patience: asRunsDo ? .zero : .seconds(30),
+        patience: depth == .bytes ? .seconds(30) : .zero,
         isCancelled: isCancelled
       )
       if lock != nil {
         let bodies = TreeBodies(objects: store?.layers, damaged: damaged)
-        try inspection.look(at: found, place, record, bodies, asRunsDo: asRunsDo, isCancelled) {
-          _,
-          _ in
-        }
+        try inspection.look(at: found, place, record, bodies, depth: depth, isCancelled) { _, _ in }
       } else {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
         inspection.warnings.append(
@@ -125,12 +132,21 @@ extension TreeInspection {
     _ place: TreePlace,
     _ record: TreeRecord,
     _ bodies: TreeBodies,
-    asRunsDo: Bool = false,
+    depth: Depth = .bytes,
     _ isCancelled: () -> Bool,
     _ body: (TreeRecord.Tree, Finding) throws(Failure) -> Void
   ) throws(Failure) {
-    for tree in try record.trees(of: found.publication)
-    where tree.generation == 0 || tree.mark != nil {
+    let trees = try record.trees(of: found.publication)
+    let isInPlace = trees.contains { $0.generation == 0 }
+    for tree in trees where tree.generation == 0 || tree.mark != nil {
+      if depth != .bytes, tree.generation > 0 {
+        // Readers see only the current generation.
+        guard !isInPlace, tree.generation == found.publication.current else { continue }
+        if place.standingGeneration != tree.generation {
+          bad.append(Damage(segment: found.key.name, path: found.folder, problem: .missing))
+          continue
+        }
+      }
       guard let root = try place.root(of: tree.generation) else {
         // An earlier generation is not the segment's present tree.
         guard tree.generation == found.publication.current || tree.generation == 0 else { continue }
@@ -138,13 +154,18 @@ extension TreeInspection {
         try body(tree, Finding(problem: .missing))
         continue
       }
-      if asRunsDo, tree.mark != nil,
-        try TreeFolderTimes(of: tree, in: root, record).changed.isEmpty
-      {
-        continue
+      var changed: Set<URLKey>?
+      if depth != .bytes, tree.mark != nil {
+        changed = try TreeFolderTimes(of: tree, in: root, record).changed
       }
+      if changed?.isEmpty == true { continue }
       let folders = TreeFolders(root, record: record, tree: tree)
-      checked += try folders.eachChange(isCancelled, isSound: bodies.isSoundLink) {
+      checked += try folders.eachChange(
+        in: changed,
+        readsFiles: depth != .status,
+        isCancelled,
+        isSound: bodies.isSoundLink
+      ) {
         (row, spot) throws(Failure) in
         let problem: Damage.Problem =
           if let spot { spot.isFile(of: row) ? .changed : .foreign } else { .missing }

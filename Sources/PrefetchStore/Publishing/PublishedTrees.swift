@@ -175,9 +175,15 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     try record.set(tree)
     defer { finish(filling, &outcome) }
     try filling.fill()
-    if known == nil, filling.servingCount > 0 {
-      outcome.warnings.append(Self.unrecorded(filling.servingCount, plan.rules))
+    let isNews = known == nil || plan.rules.adopts
+    if isNews, !filling.othersFiles.isEmpty {
+      outcome.warnings.append(Self.ofOthers(filling.othersFiles, plan.rules))
     }
+    let servingCount = filling.servingCount - filling.othersFiles.count
+    if known == nil, servingCount > 0 {
+      outcome.warnings.append(Self.unrecorded(servingCount, plan.rules))
+    }
+    if !filling.leftPaths.isEmpty { outcome.warnings.append(Self.left(filling.leftPaths)) }
     if !filling.replacedPaths.isEmpty {
       outcome.warnings.append(Self.replaced(filling.replacedPaths))
     }
@@ -195,6 +201,13 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
   }
 
   func dates(of plan: TreePlan) throws(Failure) -> ModificationTimes {
+    try Self.dates(of: plan, in: store)
+  }
+
+  static func dates(
+    of plan: TreePlan,
+    in store: DiskStore
+  ) throws(Failure) -> ModificationTimes {
     guard plan.rules.mirror != nil || plan.rules.times == .server else { return .none }
     return try store.modificationTimes(of: plan.segment)
   }
@@ -211,10 +224,19 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
     }
   }
 
-  /// Returns the trees that overlap with this one, declared ones first.
   private func neighbours(
     of tree: TreeRecord.Tree,
     _ plan: TreePlan
+  ) throws(Failure) -> [TreeNeighbour] {
+    try Self.neighbours(of: tree, plan, record, declared)
+  }
+
+  /// Returns the trees that overlap with this one, declared ones first; `tree` is nil for a new one.
+  static func neighbours(
+    of tree: TreeRecord.Tree?,
+    _ plan: TreePlan,
+    _ record: TreeRecord,
+    _ declared: [SegmentKey: String]?
   ) throws(Failure) -> [TreeNeighbour] {
     var neighbours: [TreeNeighbour] = []
     for placed in try record.placedTrees(besides: tree) {
@@ -236,7 +258,38 @@ package final class PublishedTrees: TreePublisher, FileAdopter {
       severity: .warning,
       hint: rules.mirror == nil
         ? "delete them and run `prefetch publish` to have prefetch's own"
-        : "mirror again with `--adopt` to make them prefetch's own"
+        : rules.adopts
+          ? "delete them and mirror again to have prefetch's own"
+          : "mirror again with `--adopt` to make them prefetch's own"
+    )
+  }
+
+  /// Warns of files with the right bytes that cannot be adopted, because other users own them.
+  private static func ofOthers(
+    _ files: [(path: String, owner: UInt32)],
+    _ rules: PublishingRules
+  ) -> Diagnostic {
+    let (path, owner) = files[0]
+    let rest = files.count > 1 ? " and \(files.count - 1) more" : ""
+    let verb = files.count > 1 ? "belong" : "belongs"
+    let adopting = rules.mirror == nil ? "`adopt: true`" : "`--adopt`"
+    return Diagnostic(
+      "publish.not-adopted",
+      "`\(path)`\(rest) \(verb) to another user (\(owner)): used as it is, never adopted, and not deleted when the list drops it",
+      severity: .warning,
+      hint:
+        "`chown` to the user who runs prefetch and use \(adopting), or delete to have prefetch's own"
+    )
+  }
+
+  /// Warns of foreign files that stay although the list has dropped their items.
+  private static func left(_ paths: [String]) -> Diagnostic {
+    let rest = paths.count > 1 ? " and \(paths.count - 1) more" : ""
+    return Diagnostic(
+      "publish.left",
+      "`\(paths[0])`\(rest) stays although the list dropped its item: the file is not prefetch's",
+      severity: .warning,
+      hint: "delete it by hand if nobody needs it"
     )
   }
 

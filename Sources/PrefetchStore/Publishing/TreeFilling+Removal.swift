@@ -3,6 +3,7 @@ internal import PrefetchCore
 extension TreeFilling {
   func removeLeft() throws(Failure) {
     folders.forgetChain()
+    try nameForeign()
     var number: Int64 = 0
     while true {
       let rows = try record.rows(of: tree, after: number)
@@ -18,6 +19,25 @@ extension TreeFilling {
       // file whose row is already deleted.
       if manner.isDurable, outcome.removed > removedBefore {
         try folders.root.synchronizeFileSystem()
+      }
+      try record.remove(gone)
+    }
+  }
+
+  /// Names foreign files that served for items which the plan no longer has: they stay.
+  private func nameForeign() throws(Failure) {
+    var number: Int64 = 0
+    while true {
+      let rows = try record.rows(of: tree.foreign, after: number)
+      guard let last = rows.last else { return }
+      number = last.number
+      var gone: [Int64] = []
+      for row in rows where !seen.contains(row.number) && !plan.holds(row.path, row.digest) {
+        gone.append(row.number)
+        guard let spot = try folders.spot(of: row), spot.isFile(of: row),
+          try !record.rows(row.path, of: tree).contains(where: spot.isFile)
+        else { continue }
+        leftPaths.append(spot.path)
       }
       try record.remove(gone)
     }

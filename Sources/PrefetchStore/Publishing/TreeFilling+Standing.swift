@@ -31,10 +31,7 @@ extension TreeFilling {
     }
     guard claim.row.digest == digest else {
       try record.remove(rows.map(\.number))
-      throw Failure(
-        .failed,
-        "`\(spot.path)` stays as it is: segment `\(claim.neighbour.segment)` publishes something else there"
-      )
+      throw Self.taken(spot, by: claim.neighbour)
     }
     if claim.row.identity != spot.identity {
       guard try isAsWanted(spot, file, digest, was: claim.row.digest) else { return false }
@@ -68,21 +65,42 @@ extension TreeFilling {
     // A hard link to the object was published, though a lost record does not say so.
     if source.isLink(spot.status, to: file.content) { return try adopt(spot, file, digest, rows) }
     do throws(Failure) {
-      guard spot.status.kind == .file else { throw Self.foreign(spot.path, "it is not a file") }
-      guard try isBody(digest, spot) else {
-        throw Self.foreign(spot.path, "it is not prefetch's, or was changed since")
-      }
+      guard spot.status.kind == .file else { throw Self.noFile(spot) }
+      guard try isBody(digest, spot) else { throw Self.foreign(spot) }
       if plan.rules.adopts, spot.status.isAdoptable {
         return try adopt(spot, file, digest, rows)
       }
       try record.remove(rows.map(\.number))
       if !rows.isEmpty { replacedPaths.append(spot.path) }
       servingCount += 1
+      if !spot.status.isOwn { othersFiles.append((spot.path, spot.status.owner)) }
+      try recordForeign(file, digest, spot)
     } catch {
+      try keepForeign(file)
       // The rows stay, so that the absence of the published file can be reported.
       for row in rows { seen.insert(row.number) }
       throw error
     }
+  }
+
+  /// Records a foreign file that serves, so that it can be named when the list drops its item.
+  private func recordForeign(
+    _ file: TreeFile,
+    _ digest: ContentDigest,
+    _ spot: TreeSpot
+  ) throws(Failure) {
+    let known = try record.rows(file.name, of: tree.foreign)
+    if known.count == 1, known[0].identity == spot.identity, known[0].digest == digest {
+      seen.insert(known[0].number)
+      return
+    }
+    try record.remove(known.map(\.number))
+    seen.insert(try record.add(file.name, digest, spot.identity, birth: 0, to: tree.foreign))
+  }
+
+  /// Keeps the record of a foreign file whose name is still in the plan.
+  func keepForeign(_ file: TreeFile) throws(Failure) {
+    for row in try record.rows(file.name, of: tree.foreign) { seen.insert(row.number) }
   }
 
   /// Returns the overlapping tree that published the file.
@@ -90,12 +108,7 @@ extension TreeFilling {
     on name: String,
     _ spot: TreeSpot
   ) throws(Failure) -> (neighbour: TreeNeighbour, row: TreeRecord.Row)? {
-    for neighbour in neighbours {
-      guard let theirs = neighbour.name(of: name) else { continue }
-      let row = try record.rows(theirs, of: neighbour.tree).first(where: spot.isFile)
-      if let row { return (neighbour, row) }
-    }
-    return nil
+    try neighbours.claim(on: name, spot, record)
   }
 
   // MARK: Written through
@@ -139,7 +152,7 @@ extension TreeFilling {
     return try !isBody(digest, spot)
   }
 
-  private static func changed(_ spot: TreeSpot) -> String {
+  static func changed(_ spot: TreeSpot) -> String {
     "`\(spot.path)` was changed in its place after it was published"
   }
 

@@ -32,6 +32,10 @@ final class TreeFilling {
   var outcome: TreeOutcome
   /// Number of unrecorded files that have the wanted bytes.
   var servingCount = 0
+  /// Unrecorded files with the wanted bytes that belong to other users.
+  var othersFiles: [(path: String, owner: UInt32)] = []
+  /// Foreign files that served and whose names the plan no longer has.
+  var leftPaths: [String] = []
   /// Published files that were replaced by foreign files with the same bytes.
   var replacedPaths: [String] = []
   /// Files that were changed and have been repaired.
@@ -126,6 +130,7 @@ final class TreeFilling {
     let rows = try record.rows(file.name, of: tree)
     guard let digest = source.digest(of: file.content) else {
       for row in rows { seen.insert(row.number) }
+      try keepForeign(file)
       return
     }
     if rows.contains(where: { seen.contains($0.number) }) { return }
@@ -191,6 +196,22 @@ final class TreeFilling {
 
   static func foreign(_ path: String, _ reason: String) -> Failure {
     Failure(.failed, "`\(path)` stays as it is: \(reason); move it away to have the item there")
+  }
+
+  static func foreign(_ spot: TreeSpot) -> Failure {
+    foreign(spot.path, "it is not prefetch's, or was changed since")
+  }
+
+  static func noFile(_ spot: TreeSpot) -> Failure {
+    foreign(spot.path, "it is not a file")
+  }
+
+  /// Returns the failure for a name where another segment has published a file.
+  static func taken(_ spot: TreeSpot, by neighbour: TreeNeighbour) -> Failure {
+    Failure(
+      .failed,
+      "`\(spot.path)` stays as it is: segment `\(neighbour.segment)` publishes something else there"
+    )
   }
 
   func identity(of form: TreeSource.Form) throws(Failure) -> FileIdentity {

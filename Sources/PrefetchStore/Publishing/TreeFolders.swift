@@ -68,13 +68,14 @@ final class TreeFolders {
       try folder.remove(name)
       return try make(name, in: folder, place)
     }
-    if status.kind == .link {
-      throw Failure(
-        .unsafeName,
-        "`\(folder.path(of: name))` is a symbolic link to a place outside the tree"
-      )
-    }
-    throw TreeFilling.foreign(folder.path(of: name), "it is in the place of a folder")
+    throw Self.obstacle(status, at: folder.path(of: name))
+  }
+
+  /// Returns the failure for what stands in the place of a folder.
+  static func obstacle(_ status: FileStatus, at path: String) -> Failure {
+    status.kind == .link
+      ? Failure(.unsafeName, "`\(path)` is a symbolic link to a place outside the tree")
+      : TreeFilling.foreign(path, "it is in the place of a folder")
   }
 
   private func make(_ name: String, in folder: Folder, _ place: String) throws(Failure) -> Folder {

@@ -32,3 +32,19 @@ struct TreeNeighbour {
     PathText.rest(of: name, after: lacking).map { additional + $0 }
   }
 }
+
+extension [TreeNeighbour] {
+  /// Returns the overlapping tree that published the file.
+  func claim(
+    on name: String,
+    _ spot: TreeSpot,
+    _ record: TreeRecord
+  ) throws(Failure) -> (neighbour: TreeNeighbour, row: TreeRecord.Row)? {
+    for neighbour in self {
+      guard let theirs = neighbour.name(of: name) else { continue }
+      let row = try record.rows(theirs, of: neighbour.tree).first(where: spot.isFile)
+      if let row { return (neighbour, row) }
+    }
+    return nil
+  }
+}

@@ -33,6 +33,12 @@ struct TreePlace {
   }
 
   func makingRoot() throws(Failure) -> (Folder, isNew: Bool) {
+    try checkRoot()
+    return try parent.makingFolder(name)
+  }
+
+  /// Throws where the name of the folder is taken by a link, which is never followed.
+  func checkRoot() throws(Failure) {
     if try parent.status(of: name)?.kind == .link {
       if let generation = standingGeneration {
         throw Failure(
@@ -46,7 +52,6 @@ struct TreePlace {
         "`\(path)` is a symbolic link, which is not followed; name the folder itself"
       )
     }
-    return try parent.makingFolder(name)
   }
 
   /// Returns the folder of a generation; generation zero is a tree that is not atomic.
@@ -80,11 +85,23 @@ struct TreePlace {
     return Int(target.dropFirst(generationsName.count + 1))
   }
 
+  /// Throws where the name of an atomic tree is taken by something that a switch would not replace.
+  func checkSwitch() throws(Failure) {
+    guard let status = try parent.status(of: name) else { return }
+    if status.kind == .folder {
+      guard try parent.folder(name)?.names().isEmpty ?? true else {
+        throw foreign(Self.filledFolder)
+      }
+    } else if status.kind != .link || standingGeneration == nil {
+      throw foreign("not prefetch's")
+    }
+  }
+
   func stand(_ generation: Int, _ generations: Folder) throws(Failure) {
     if let status = try parent.status(of: name) {
       if status.kind == .folder {
         guard (try? parent.removeFolder(name)) != nil else {
-          throw foreign("a folder that is not empty")
+          throw foreign(Self.filledFolder)
         }
       } else if status.kind != .link || standingGeneration == nil {
         throw foreign("not prefetch's")
@@ -97,6 +114,8 @@ struct TreePlace {
     }
     try generations.rename(draft, to: name, in: parent)
   }
+
+  private static let filledFolder = "a folder that is not empty"
 
   private func foreign(_ what: String) -> Failure {
     Failure(

@@ -11,6 +11,16 @@ extension TreeRecord {
     )
   }
 
+  /// Returns whether a file with this identity was published anywhere in the tree.
+  func hasFile(_ identity: FileIdentity, of tree: Tree) throws(Failure) -> Bool {
+    try !all(
+      """
+      SELECT 1 FROM published_files WHERE tree=\(tree.number) AND inode=\(identity.inode)
+      AND size=\(identity.size) AND modified=\(identity.modified) LIMIT 1
+      """
+    ) { _ in true }.isEmpty
+  }
+
   /// Returns the next rows after a number, so that millions are not in memory at once.
   func rows(of tree: Tree, after number: Int64) throws(Failure) -> [Row] {
     try all(

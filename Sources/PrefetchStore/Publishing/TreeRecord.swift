@@ -36,6 +36,13 @@ final class TreeRecord {
     var inode: UInt64
     /// Mark of the plan that the tree equals; nil during work and after troubles.
     var mark: UInt64?
+
+    /// Key of the rows of foreign files that serve as files of the tree.
+    var foreign: Tree {
+      var tree = self
+      tree.number = -number
+      return tree
+    }
   }
 
   struct Row {
@@ -150,13 +157,13 @@ final class TreeRecord {
 
   /// Returns the other trees that are not atomic, with their segments and folders.
   func placedTrees(
-    besides tree: Tree
+    besides tree: Tree?
   ) throws(Failure) -> [(key: SegmentKey, folder: String, tree: Tree)] {
     try all(
       """
       SELECT tree, generation, link, inode, mark, identity, segment, dir
       FROM published_trees JOIN publications USING (publication)
-      WHERE generation=0 AND tree<>\(tree.number)
+      WHERE generation=0 AND tree<>\(tree?.number ?? 0)
       """
     ) { row in
       (
@@ -221,7 +228,7 @@ final class TreeRecord {
   /// Deletes the rows of the tree's files; with `isGone`, also the tree.
   func forget(_ tree: Tree, isGone: Bool) throws(Failure) {
     try database.transaction { () throws(Failure) in
-      try run("DELETE FROM published_files WHERE tree=\(tree.number)")
+      try run("DELETE FROM published_files WHERE tree IN (\(tree.number), \(tree.foreign.number))")
       try run("DELETE FROM published_folders WHERE tree=\(tree.number)")
       if isGone { try run("DELETE FROM published_trees WHERE tree=\(tree.number)") }
     }

@@ -103,7 +103,7 @@ final class TreeSource {
     switch content {
     case .body(let digest, _): digest
     case .bytes(let bytes): SHA256.digest(of: bytes)
-    case .list, .absent: nil
+    case .list, .foreseen, .absent: nil
     }
   }
 

@@ -27,7 +27,11 @@ extension TreeFolders {
   }
 
   /// Calls `body` for each missing or changed file; hard links to intact bodies are not hashed.
+  ///
+  /// `changed` are the folders to look into, nil for all.
   func eachChange(
+    in changed: Set<URLKey>? = nil,
+    readsFiles: Bool = true,
     _ isCancelled: () -> Bool,
     isSound: (ContentDigest, FileStatus) -> Bool,
     _ body: (TreeRecord.Row, TreeSpot?) throws(Failure) -> Void
@@ -41,14 +45,20 @@ extension TreeFolders {
       for row in rows {
         guard !isCancelled() else { throw Failure(.cancelled, "stopped while verifying") }
         // Temporary names left by a kill are ignored.
-        if PathText.split(row.path).leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
+        let (folder, leaf) = PathText.split(row.path)
+        if leaf.hasPrefix(TreeName.temporaryPrefix) { continue }
+        if let changed, !changed.contains(URLKey(String(folder))) { continue }
         count += 1
         let spot = try spot(of: row)
         if let spot, spot.status.kind == .file {
           if spot.identity == row.identity {
+            guard readsFiles else { continue }
             if spot.status.linkCount > 1, isSound(row.digest, spot.status) { continue }
             if try spot.mayHold(row.digest, isCancelled) { continue }
-          } else if record.isCopied, try spot.isCopy(of: row, isCancelled) {
+          } else if record.isCopied,
+            try readsFiles
+              ? spot.isCopy(of: row, isCancelled) : spot.status.size == row.identity.size
+          {
             continue
           } else if try isOfOtherRow(spot, row) {
             continue

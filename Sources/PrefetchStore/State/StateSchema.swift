@@ -2,7 +2,8 @@ extension Schema {
   /// Schema of `state.sqlite`: what is remembered outside the cache.
   ///
   /// * `item_history` is ordered by URL, so that no index repeats the URLs.
-  /// * `published_files` may have several rows for a path while a file is replaced.
+  /// * `published_files` may have several rows for a path while a file is replaced. The negative
+  ///   number of a tree marks foreign files that serve as files of the tree.
   /// * `analytics_events` never reuses numbers, by which the sender deletes rows.
   /// * `state_file` has the mark of the file that recorded the first tree.
   /// * `publications.dir` is relative to the state's folder where both lie together.

@@ -91,7 +91,8 @@ struct AdoptedMirrorTests {
     try put("other", at: "b")
     let names = ground.files()
     let plan = try ground.mirror(list, "dir", "--adopt", "-n", "--items", "all")
-    #expect(plan.status == 0, "\(plan)")
+    #expect(plan.status == 3, "\(plan)")
+    #expect(plan.errors.contains("/b` stays as it is"), "\(plan)")
     #expect(actions(plan) == ["a": "keep", "b": "fetch", "c": "fetch"], "\(plan)")
     #expect(methods(of: "/pub/a").isEmpty)
     #expect(ground.files() == names)
@@ -128,6 +129,31 @@ struct AdoptedMirrorTests {
     let second = try ground.mirror(list, "dir")
     #expect(second.status == 0, "\(second)")
     #expect(ground.files() == ["b": "two"])
+  }
+
+  @Test(
+    "A file of another user serves, is named with its owner, and is named again when it stays",
+    .enabled(if: geteuid() == 0, "needs root, who may give files away")
+  )
+  func ofAnotherUser() throws {
+    ground.publish(files: ["a": "one", "b": "two"])
+    try put("one", at: "a")
+    try #require(unsafe chown(ground.home.path("dir/a"), 12_345, 12_345) == 0)
+    let plain = try ground.mirror(list, "dir")
+    #expect(plain.status == 0, "\(plain)")
+    let adopting = try ground.mirror(list, "dir", "--adopt")
+    #expect(adopting.status == 0, "\(adopting)")
+    for run in [plain, adopting] {
+      #expect(run.errors.contains("/a` belongs to another user (12345)"), "\(run)")
+      #expect(run.errors.contains("`chown`"), "\(run)")
+      #expect(!run.errors.contains("mirror again with `--adopt`"), "\(run)")
+    }
+    ground.publish(["b"])
+    let dropped = try ground.mirror(list, "dir")
+    #expect(dropped.status == 0, "\(dropped)")
+    #expect(dropped.errors.contains("/a` stays although the list dropped its item"), "\(dropped)")
+    #expect(ground.files() == ["a": "one", "b": "two"])
+    #expect(try !ground.mirror(list, "dir").errors.contains("stays although"))
   }
 
   @Test("An offline run adopts files by their digests")

@@ -36,11 +36,111 @@ struct MirrorSightTests {
     try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
     ground.home.write("other", to: "dir/b")
     let plan = try ground.mirror(list, "dir", "-n")
-    #expect(plan.errors.contains("1 missing, 1 replaced by another file"), "\(plan)")
+    #expect(plan.status == 3, "\(plan)")
+    #expect(plan.errors.contains("not as published: 1 missing, the first"), "\(plan)")
+    #expect(plan.errors.contains("/b` stays as it is: it is not prefetch's"), "\(plan)")
     #expect(ground.files() == ["b": "other"])
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 3, "\(run)")
     try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
     #expect(try ground.mirror(list, "dir").status == 0)
     #expect(ground.files() == ["a": "one", "b": "two"])
+  }
+
+  @Test("`status` of a mirror says that files were taken out of the folder or replaced there")
+  func changedInStatus() throws {
+    func status(_ words: String...) throws -> ProgramRun {
+      try ground.home.run(["status", "--cache-dir", "dir/.prefetch"] + words)
+    }
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(try status("--nagios").status == 0)
+    #expect(try status("--json").json().number("segments.0.published_files.missing") == 0)
+    try #require(unsafe unlink(ground.home.path("dir/a")) == 0)
+    let missing = try status()
+    #expect(missing.output.contains("incomplete"), "\(missing)")
+    #expect(missing.output.contains("files: 1 missing"), "\(missing)")
+    #expect(missing.errors.contains("dir/a`"), "\(missing)")
+    try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
+    ground.home.write("other", to: "dir/b")
+    let line = try status("--nagios")
+    #expect(line.status == 1, "\(line)")
+    let text =
+      "PREFETCH WARNING - segment `mirror` is incomplete: published files: 1 missing, 1 replaced"
+    #expect(line.output.hasPrefix(text), "\(line)")
+    let document = try status("--json").json()
+    #expect(document.text("segments.0.state") == "incomplete")
+    #expect(document.number("segments.0.published_files.replaced") == 1)
+    try #require(unsafe unlink(ground.home.path("dir/b")) == 0)
+    #expect(try ground.mirror(list, "dir").status == 0)
+    #expect(try status("--nagios").status == 0)
+  }
+
+  @Test("`status` sees a file that is missing in the tree of an atomic mirror")
+  func missingInAtomicStatus() throws {
+    #expect(try ground.mirror(list, "dir", "--atomic").status == 0)
+    try #require(unsafe unlink(ground.home.path("dir/current/a")) == 0)
+    let run = try ground.home.run("status", "--cache-dir", "dir/.prefetch")
+    #expect(run.output.contains("files: 1 missing"), "\(run)")
+  }
+
+  @Test("A dry run finds files that are in the way before the first run")
+  func foreignBeforeFirstRun() throws {
+    FileTree.makeFolder(ground.home.path("dir"))
+    ground.home.write("other", to: "dir/a")
+    let before = ground.facts()
+    let plan = try ground.mirror(list, "dir", "-n")
+    #expect(plan.status == 3, "\(plan)")
+    #expect(plan.errors.contains("/a` stays as it is: it is not prefetch's"), "\(plan)")
+    #expect(ground.facts() == before)
+    let run = try ground.mirror(list, "dir")
+    #expect(run.status == 3, "\(run)")
+    #expect(ground.files() == ["a": "other", "b": "two"])
+    #expect(try ground.mirror(list, "dir", "-n").status == 3)
+    // A foreign file with the right bytes serves.
+    ground.home.write("one", to: "dir/a")
+    #expect(try ground.mirror(list, "dir", "-n").status == 0)
+    #expect(try ground.mirror(list, "dir").status == 0)
+  }
+
+  @Test("A dry run compares sizes where no digest is declared, and doubts what it cannot compare")
+  func foreignWithoutDigest() throws {
+    for name in ["c", "d"] { ground.serve("body", at: "/\(name)") }
+    let urls = ["c", "d"].map { ground.server.address("/\($0)") + "\n" }.joined()
+    ground.home.write(urls, to: "urls.txt")
+    FileTree.makeFolder(ground.home.path("dir"))
+    ground.home.write("another size", to: "dir/c")
+    let plan = try ground.mirror("urls.txt", "dir", "-n")
+    #expect(plan.status == 3, "\(plan)")
+    let unprobed = try ground.mirror("urls.txt", "dir", "-n", "--no-probe")
+    #expect(unprobed.status == 0, "\(unprobed)")
+    #expect(unprobed.errors.contains("[publish.in-the-way]"), "\(unprobed)")
+    #expect(try ground.mirror("urls.txt", "dir").status == 3)
+  }
+
+  @Test("A dry run finds a link in the place of a folder, and ends as the run does")
+  func linkInPlan() throws {
+    ground.publish(files: ["sub/c": "three"])
+    FileTree.makeFolder(ground.home.path("dir"))
+    FileTree.makeFolder(ground.home.path("real"))
+    try #require(unsafe symlink(ground.home.path("real"), ground.home.path("dir/sub")) == 0)
+    let plan = try ground.mirror(list, "dir", "-n")
+    let run = try ground.mirror(list, "dir")
+    #expect(plan.status == 5 && run.status == 5, "\(plan)\n\(run)")
+  }
+
+  @Test("`explain` tells why a list from a server or from a file failed in the last run")
+  func failedListExplained() throws {
+    #expect(try ground.mirror(list, "dir").status == 0)
+    ground.serve("<html>", at: "/pub/SHA256SUMS")
+    #expect(try ground.mirror(list, "dir").status == 3)
+    let failed = try explain("/pub/SHA256SUMS")
+    #expect(failed.contains("; it failed at "), "\(failed)")
+    #expect(failed.contains(" fail failed: "), "\(failed)")
+    ground.publish(["a", "b"])
+    #expect(try ground.mirror(list, "dir").status == 0)
+    let good = try explain("/pub/SHA256SUMS")
+    #expect(!good.contains("; it failed at "), "\(good)")
+    #expect(good.contains("the list can be used again"), "\(good)")
   }
 
   @Test("A dry run of an atomic mirror counts files that were removed from the current tree")
