@@ -152,4 +152,76 @@ struct NamedTroubleTests {
     let run = try home.run("run")
     #expect(run.errors.contains("let this user read it, or remove `network.netrc`"), "\(run)")
   }
+
+  @Test("An unreadable netrc is reported once in a run that also registers a license")
+  func netrcOnce() throws {
+    declare(
+      """
+      network: { netrc: true, proxy: "http://127.0.0.1:1", retries: { items: 0 } }
+      license: abc
+      registration: { url: "https://origin.example/register" }
+      """
+    )
+    let run = try home.run("run")
+    #expect(run.errors.split(separator: "netrc.unreadable").count == 2, "\(run)")
+  }
+
+  @Test("`check` and `doctor` warn of a `no_proxy` that has no effect beside `network.proxy`")
+  func proxyExceptions() throws {
+    declare("network: { proxy: \"http://127.0.0.1:1\" }")
+    var home = home
+    #expect(try !home.run("check").errors.contains("config.no-proxy"))
+    home.variables["no_proxy"] = "origin.example"
+    let check = try home.run("check")
+    #expect(check.status == 0, "\(check)")
+    #expect(check.errors.contains("`no_proxy` has no effect beside `network.proxy`"), "\(check)")
+    #expect(try home.run("doctor").output.contains("`no_proxy` has no effect"))
+    declare("")
+    #expect(try !home.run("check").errors.contains("config.no-proxy"))
+  }
+
+  @Test("A run that fails in the middle of a body says that its part is kept")
+  func keptPart() throws {
+    let head = Script.head(200, [("ETag", "\"a\""), ("Content-Length", "1000000")])
+    let server = try LoopbackServer { _ in
+      Script([.send(head + [UInt8](repeating: 7, count: 600_000)), .close])
+    }
+    home.configure(
+      """
+      cache: { min_free: 0 }
+      network: { retries: { items: 0 } }
+      segments: [{ name: s, urls: ["\(server.address("/a"))"] }]
+      """
+    )
+    let run = try home.run("run")
+    #expect(run.status == 69, "\(run)")
+    #expect(run.errors.contains("; 1 partial download is kept for the next run"), "\(run)")
+  }
+
+  @Test("A media type with a suffix decides about a list as one without does")
+  func suffixedType() throws {
+    let list = #"{"format": "prefetch-manifest", "version": 1, "items": []}"#
+    let server = try LoopbackServer { _ in
+      .respond(200, [("Content-Type", "Application/Metalink4+XML; charset=utf-8")], text: list)
+    }
+    home.configure(
+      "cache: { min_free: 0 }\nsegments: [{ name: s, manifest: \"\(server.address("/list"))\" }]"
+    )
+    let run = try home.run("run")
+    #expect(run.status == 3, "\(run)")
+    #expect(run.errors.contains("the media type says a Metalink"), "\(run)")
+  }
+
+  @Test("A configuration in one long line is reported without its text, however many its faults are")
+  func longLine() throws {
+    let bad = Array(repeating: #"{"name": "s", "manifezt": "x"}"#, count: 1300)
+    let path = home.write(
+      #"{"version": 1, "segments": [\#(bad.joined(separator: ","))]}"#,
+      to: "long.json"
+    )
+    let check = try home.run("check", "-c", path)
+    #expect(check.status == 78)
+    #expect(check.errors.contains("long.json:1:"), "\(check.errors.prefix(400))")
+    #expect(!check.errors.contains(" | "), "\(check.errors.prefix(400))")
+  }
 }

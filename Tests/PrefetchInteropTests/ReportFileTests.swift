@@ -334,7 +334,8 @@ struct ReportFileTests {
     configure(["/a", "/missing"], to: "night.yaml")
     let run = try home.run("run", "-c", "night.yaml", "--set", "network.concurrency=2")
     #expect(run.status == 3, "\(run)")
-    let step = "`prefetch explain URL -c night.yaml --set network.concurrency=2` explains an item"
+    let url = server.address("/missing")
+    let step = "`prefetch explain \(url) -c night.yaml --set network.concurrency=2` shows details"
     #expect(run.errors.contains(step), "\(run)")
     let explain = try home.run(
       "explain",

@@ -170,7 +170,7 @@ struct FailureLines {
       }
       let code = failure(of: .trust)?.code
       let step = code?.nextStep ?? "check who may change the list"
-      return "next: \(step)" + (explanation(of: .trust).map { "; \($0) shows the rule" } ?? "")
+      return "next: \(step)" + (explanation(of: .trust).map { "; \($0) shows details" } ?? "")
     case .denied:
       let code =
         (isOfLicense ? envelope.report.registration?.code : failure(of: .denied)?.code)

@@ -52,7 +52,7 @@ struct BundleWork {
     var role: Role
     /// Stored file, to be revalidated.
     var kept: BundleFile?
-    /// Stored beginning of the piece, if no more is here.
+    /// Stored beginning of the piece, unless a later part is here.
     var beginning: PartialBody?
   }
 

@@ -120,7 +120,7 @@ private struct RequirementsReader {
       draft.leaveOut(Self.shown(value), .unpublished("from local folders"))
     case "--require-hashes", "--prefer-binary", "--pre", "--trusted-host", "--no-binary",
       "--only-binary", "--use-feature":
-      // These options do not change which files an exact requirement with digests selects.
+      // Options that do not change which files an exact requirement with digests selects.
       break
     case _ where ["-r", "-i", "-f"].contains { name.hasPrefix($0) && !name.hasPrefix("--") }:
       // Values may follow short options directly.

@@ -183,8 +183,9 @@ struct MirrorSightTests {
       run.errors.split(separator: "`").first { $0.hasPrefix("prefetch explain") }
     )
     let words = told.split(separator: " ").dropFirst().map(String.init)
-    let explained = try ground.home.run(words.map { $0 == "URL" ? base + "a" : $0 })
-    #expect(explained.output.contains("decision   keep: digest matches"), "\(explained)\n\(told)")
+    let explained = try ground.home.run(words)
+    #expect(explained.output.contains("url        \(base)b"), "\(explained)\n\(told)")
+    #expect(explained.output.contains("is declared [digest_mismatch]"), "\(explained)")
   }
 
   @Test("Metrics of two mirrors differ by the label of their folder")
