@@ -212,7 +212,7 @@ struct NamedTroubleTests {
     #expect(run.errors.contains("the media type says a Metalink"), "\(run)")
   }
 
-  @Test("A configuration in one long line is reported without its text, however many its faults are")
+  @Test("Faults of a configuration in one long line are reported without its text")
   func longLine() throws {
     let bad = Array(repeating: #"{"name": "s", "manifezt": "x"}"#, count: 1300)
     let path = home.write(
